@@ -7,12 +7,10 @@ It never signs or sends anything: pass the printed transaction to your wallet.
 
 import argparse
 import json
-import time
 from decimal import Decimal
+from itertools import islice
 
 from swapcli import Market, SwapcliError
-
-POLL_S = 0.2
 
 
 def main() -> None:
@@ -24,23 +22,17 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=10)
     args = parser.parse_args()
     with Market.live(args.network, rpc_url=args.rpc_url, reuse_searches=True) as market:
-        last, seen = None, 0
-        while seen < args.blocks:
-            market.refresh()
-            try:
-                quote = market.quote(args.token_in, args.token_out, args.amount)
-            except SwapcliError as error:  # a node that fails now may answer at the next block
-                print(error.code, error, flush=True)
-                time.sleep(POLL_S)
-                continue
-            if quote.state.block == last:
-                time.sleep(POLL_S)
-                continue
-            last, seen = quote.state.block, seen + 1
-            print(last, quote.amount_out_decimal, quote.token_out.symbol, flush=True)
+        quotes = market.watch(args.token_in, args.token_out, args.amount, on_failure=report)
+        for quote in islice(quotes, args.blocks):
+            print(quote.state.block, quote.amount_out_decimal, quote.token_out.symbol, flush=True)
             if quote.amount_out_decimal >= args.at_least:
                 print(json.dumps(quote.transaction(destination=args.destination)))
                 return
+
+
+def report(error: SwapcliError) -> None:
+    """Print why an attempt failed; a node that fails now may respond at the next block."""
+    print(error.code, error, flush=True)
 
 
 if __name__ == "__main__":

@@ -95,16 +95,22 @@ if TYPE_CHECKING:
     from swapcli.families import family
     from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
+    from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.backtest import Backtest, BacktestOrder, BacktestQuote, BacktestSummary, OrderSummary
     from swapcli.quoting.config.display import SettingList, SettingRow
+    from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
+    from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
+    from swapcli.quoting.review.decode import decode
+    from swapcli.quoting.review.decoded_payload import DecodedPayload
     from swapcli.quoting.router_deployment import DeploymentPayload, router_deployment
     from swapcli.quoting.stores import (
         ExportedMarket,
@@ -117,29 +123,45 @@ if TYPE_CHECKING:
         store_info,
         stores,
     )
+    from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.syncing.open_sync import sync
     from swapcli.quoting.syncing.results import ChainStep, SyncResult
     from swapcli.quoting.token_list import ListedToken, TokenList, tokens
     from swapcli.quoting.token_prices import PriceList, TokenPrice
     from swapcli.quoting.user_settings import setting, settings
+    from swapcli.quoting.verification.hindsight import Hindsight, HindsightSummary, SwapHindsight
+    from swapcli.quoting.verification.transaction_verification import Verification
     from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
     "Allowance": "swapcli.quoting.account_holdings",
+    "Alternative": "swapcli.quoting.alternatives",
+    "AlternativeKind": "swapcli.quoting.alternatives",
     "ApiKey": "swapcli.faces.service.key_file",
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
+    "Backtest": "swapcli.quoting.backtest",
+    "BacktestOrder": "swapcli.quoting.backtest",
+    "BacktestQuote": "swapcli.quoting.backtest",
+    "BacktestSummary": "swapcli.quoting.backtest",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
+    "Comparison": "swapcli.quoting.alternatives",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "DeploymentPayload": "swapcli.quoting.router_deployment",
+    "Depth": "swapcli.quoting.depth_result",
+    "DepthLevel": "swapcli.quoting.depth_result",
+    "DepthPoint": "swapcli.quoting.depth_result",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
     "Finding": "swapcli.core.model.finding",
     "Health": "swapcli.quoting.health",
     "HealthReport": "swapcli.quoting.network_health",
+    "Hindsight": "swapcli.quoting.verification.hindsight",
+    "HindsightSummary": "swapcli.quoting.verification.hindsight",
     "Holdings": "swapcli.quoting.account_holdings",
     "JsonSchema": "swapcli.interface.json_schemas",
     "KeyList": "swapcli.faces.service.key_file",
@@ -157,8 +179,10 @@ _MODULES = {
     "NodeReport": "swapcli.state.rpc.node_checks",
     "NodeReports": "swapcli.quoting.network_list",
     "Order": "swapcli.core.model.order",
+    "OrderSummary": "swapcli.quoting.backtest",
     "Pool": "swapcli.core.model.pool",
     "PoolList": "swapcli.quoting.pool_listing",
+    "PreparedRoute": "swapcli.quoting.prepared_payload",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
@@ -172,9 +196,12 @@ _MODULES = {
     "Router": "swapcli.core.routing.router",
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
+    "SimulationOutcome": "swapcli.quoting.alternatives",
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
     "StoreList": "swapcli.quoting.stores",
+    "SwapCheck": "swapcli.quoting.swap_check",
+    "SwapHindsight": "swapcli.quoting.verification.hindsight",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "SyncResult": "swapcli.quoting.syncing.results",
@@ -182,8 +209,10 @@ _MODULES = {
     "TokenBalance": "swapcli.quoting.account_holdings",
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
+    "Verification": "swapcli.quoting.verification.transaction_verification",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
+    "decode": "swapcli.quoting.review.decode",
     "export_market": "swapcli.quoting.stores",
     "family": "swapcli.families",
     "health": "swapcli.quoting.network_health",
@@ -206,25 +235,38 @@ _MODULES = {
 
 __all__ = [
     "Allowance",
+    "Alternative",
+    "AlternativeKind",
     "AmbiguousToken",
     "ApiKey",
     "ApiVersion",
     "AsyncMarket",
+    "Backtest",
+    "BacktestOrder",
+    "BacktestQuote",
+    "BacktestSummary",
     "BlockMismatch",
     "BlockTag",
     "Cancelled",
     "Certificate",
     "ChainReorganized",
     "ChainStep",
+    "Comparison",
     "ConfigError",
     "CreatedKey",
+    "DecodedPayload",
     "DeploymentPayload",
+    "Depth",
+    "DepthLevel",
+    "DepthPoint",
     "DocumentList",
     "ExportedMarket",
     "FeeOnTransfer",
     "Finding",
     "Health",
     "HealthReport",
+    "Hindsight",
+    "HindsightSummary",
     "Holdings",
     "InputOutputError",
     "InsufficientBalance",
@@ -263,10 +305,12 @@ __all__ = [
     "NodesDisagree",
     "NotMined",
     "Order",
+    "OrderSummary",
     "Overloaded",
     "Pool",
     "PoolError",
     "PoolList",
+    "PreparedRoute",
     "PreparedSwap",
     "PriceImpact",
     "PriceImpactTooHigh",
@@ -286,6 +330,7 @@ __all__ = [
     "SettingList",
     "SettingRow",
     "SimulationError",
+    "SimulationOutcome",
     "SlippageExceeded",
     "SlippageTooHigh",
     "StaleError",
@@ -293,7 +338,9 @@ __all__ = [
     "StateSource",
     "StoreInfo",
     "StoreList",
+    "SwapCheck",
     "SwapDiffers",
+    "SwapHindsight",
     "SwapQuote",
     "SwapReverts",
     "SwapTerms",
@@ -318,8 +365,10 @@ __all__ = [
     "UpstreamRejected",
     "UpstreamTimeout",
     "VerdictBlocks",
+    "Verification",
     "__version__",
     "aquote",
+    "decode",
     "export_market",
     "family",
     "health",

@@ -58,7 +58,7 @@ STRICTER = {
     },
     "quoting.pictures": {
         "core.errors", "core.encoding", "core.records", "core.model", "core.networks", "interface",
-        "quoting.quote_results",
+        "quoting.depth_result", "quoting.quote_results",
     },
 }  # fmt: skip
 """Packages that may import, besides themselves, only these."""

@@ -9,7 +9,7 @@ from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.families.reserves import MAX_DECIMALS
 
-MAX_TOKENS: Final = 8
+MAX_TOKENS: Final = 8  # tokens in a pool, the most that any family allows
 
 
 def check_pair(identity: PoolIdentity) -> None:

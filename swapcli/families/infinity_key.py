@@ -19,8 +19,8 @@ from swapcli.families.state_fields import StateFields
 MAX_INFINITY_PROTOCOL_FEE_PPM: Final = 4_000
 """`MAX_PROTOCOL_FEE` of the contracts."""
 
-_HOOK_BITS: Final = 16
-_AFTER_SWAP: Final = 1 << 7
+_HOOK_BITS: Final = 16  # the lowest bits of a key's parameters are the hook's permissions
+_AFTER_SWAP: Final = 1 << 7  # permission to be called after a swap
 _CHANGES_AMOUNTS: Final = {6: "beforeSwap", 10: "beforeSwapReturnsDelta", 11: "afterSwapReturnsDelta"}
 """The permissions, by bit, with which a hook may change the amounts of a swap.
 

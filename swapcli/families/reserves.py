@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_DECIMALS: Final = 18
+MAX_DECIMALS: Final = 18  # decimals to which contracts scale amounts
 
 
 def to_18_decimals(decimals: int) -> int:

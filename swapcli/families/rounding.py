@@ -7,10 +7,13 @@ from typing import Final
 from swapcli.core.errors import SwapReverts
 
 WORD_BITS: Final = 256
+"""Bits of a word of the EVM."""
 UINT256_LIMIT: Final = 1 << WORD_BITS
+"""Above every uint256."""
 UINT128_LIMIT: Final = 1 << 128
+"""Above every uint128."""
 CAPACITY_MARGIN: Final = 1.0 - 2.0**-46
-"""Keeps the capacity of a curve below its real value, in spite of floats' rounding."""
+"""Factor that keeps a capacity in floats below its real value, in spite of their rounding."""
 
 
 def div_up(numerator: int, denominator: int) -> int:

@@ -79,7 +79,7 @@ def no_data(use: PoolUse) -> ExtraData:
     return b""
 
 
-class RouterCall(NamedTuple):
+class RouterEncoding(NamedTuple):
     """How a router executes the pools of a family.
 
     `kind` is how this project's contract calls them, None if it cannot; `kinds_by_contract` are the kinds of those
@@ -304,7 +304,7 @@ class FamilyRow(NamedTuple):
     """
 
     fields: tuple[str, ...]
-    router: RouterCall = RouterCall()
+    router: RouterEncoding = RouterEncoding()
     kind_of_protocol: Callable[[ProtocolInfo, Network], str] | None = None
     kind_of_pool: Callable[[Pool], str] | None = None
 

@@ -26,7 +26,7 @@ class SupportedChain(NamedTuple):
     router: str | None = None
 
 
-class ListedToken(NamedTuple):
+class InterfaceToken(NamedTuple):
     """A token; verified if it is on the network's own list and not only in the market."""
 
     token: Token
@@ -58,12 +58,12 @@ def _parse_chain(fields: Fields) -> SupportedChain:
     )
 
 
-def render_tokens(tokens: Iterable[ListedToken], network: Network) -> list[ListedTokenJson]:
+def render_tokens(tokens: Iterable[InterfaceToken], network: Network) -> list[ListedTokenJson]:
     """Render `/{network}/tokens`."""
     return [render_token(token, network) for token in tokens]
 
 
-def render_token(listed: ListedToken, network: Network) -> ListedTokenJson:
+def render_token(listed: InterfaceToken, network: Network) -> ListedTokenJson:
     """Render `/{network}/tokens/{address}`."""
     token = listed.token
     return {
@@ -76,17 +76,17 @@ def render_token(listed: ListedToken, network: Network) -> ListedTokenJson:
     }
 
 
-def parse_tokens(document: object, network: Network) -> tuple[ListedToken, ...]:
+def parse_tokens(document: object, network: Network) -> tuple[InterfaceToken, ...]:
     """Parse `/{network}/tokens`."""
     return tuple(_parse_token(fields, network) for fields in _objects(document))
 
 
-def parse_token(document: object, network: Network) -> ListedToken:
+def parse_token(document: object, network: Network) -> InterfaceToken:
     """Parse `/{network}/tokens/{address}`."""
     return _parse_token(Fields(document), network)
 
 
-def _parse_token(fields: Fields, network: Network) -> ListedToken:
+def _parse_token(fields: Fields, network: Network) -> InterfaceToken:
     token = Token(
         address=fields.address("address", network.kind),
         symbol=fields.text("symbol"),
@@ -94,7 +94,7 @@ def _parse_token(fields: Fields, network: Network) -> ListedToken:
         decimals=fields.integer("decimals", 0, 255),
         price_usd=fields.number("price") if fields.has("price") else None,
     )
-    return ListedToken(token, fields.boolean("verified", default=False))
+    return InterfaceToken(token, fields.boolean("verified", default=False))
 
 
 def render_protocols(protocols: Iterable[ProtocolInfo]) -> list[ListedProtocolJson]:

@@ -13,7 +13,7 @@ from swapcli.core.errors import InvalidInput, InvalidRoute, PoolError
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.route_result import RouteResult
-from swapcli.core.model.router_findings import NO_FINDINGS, VARIANTS, Finding, RouterFindings
+from swapcli.core.model.router_findings import NO_FINDINGS, VARIANTS, RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
@@ -97,12 +97,12 @@ class RoutePayloads(NamedTuple):
             return VariantCertainty.REMEMBERED
         return VariantCertainty.ASSUMED
 
-    def oldest_finding(self, payload: UnsignedTransaction) -> Finding | None:
+    def oldest_finding(self, payload: UnsignedTransaction) -> RouterFinding | None:
         """Return the oldest finding on a protocol of the payload; None if there is none."""
         found = (self.findings.protocols.get(protocol_id) for protocol_id in _protocol_ids(payload))
         return min((each for each in found if each), key=lambda each: each.found_s, default=None)
 
-    def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, Finding]:
+    def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, RouterFinding]:
         """Return what is shown by simulations in which each of the payloads paid exactly what it should.
 
         A protocol is left out if every variant of it remains possible.
@@ -115,7 +115,7 @@ class RoutePayloads(NamedTuple):
                 if any(self._is_same(payload, [variant.with_form(protocol_id, form)]) for variant, payload in proven)
             )
             if len(rates) < len(RateVariant) or len(forms) < len(ExtraDataForm):
-                found[protocol_id] = Finding(rates, forms, block, now_s)
+                found[protocol_id] = RouterFinding(rates, forms, block, now_s)
         return found
 
     def fitting(self, proven: Sequence[ReadPayload]) -> FittingVariants:

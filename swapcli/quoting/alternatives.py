@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
@@ -11,10 +12,13 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.units import BPS
+from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
+    from swapcli.interface.document_types import AlternativeJson, ComparisonJson, FailureJson
     from swapcli.quoting.aggregators.ask_aggregator import AggregatorOffer
 
 
@@ -130,6 +134,68 @@ class Comparison(NamedTuple):
     hosts: tuple[str, ...] = ()
     sender: str | None = None
 
+    def document(self) -> ComparisonJson:
+        """Return the JSON of `swapcli compare`; amounts are text, in base units."""
+        order, figures, kind = self.order, self.figures, self.network.kind
+        return {
+            "network": self.network.name,
+            "inputToken": render_swap_token(order.token_in, self.network),
+            "outputToken": render_swap_token(order.token_out, self.network),
+            "inputAmount": str(order.amount),
+            "state": render_state_source(figures.state) if figures else None,
+            "unreadGainBps": figures.unread_gain_bps if figures else None,
+            "warnings": render_warning_list(figures.warnings) if figures else [],
+            "hostsAsked": list(self.hosts),
+            "sender": None if self.sender is None else display_address(self.sender, kind),
+            "alternatives": [self._nested(*each) for each in zip(self.rows(), self.alternatives, strict=True)],
+        }
+
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """Return the alternatives as JSON objects without nested values, the best first."""
+        return tuple(map(self._row, self.alternatives))
+
+    def _row(self, each: Alternative) -> dict[str, Any]:
+        simulation, (amount_out, output_net_of_gas) = each.simulation, each.shown_amounts
+        return {
+            "kind": each.kind.value,
+            "name": each.name or None,
+            "outputAmount": _text(amount_out),
+            "promisedAmount": _text(each.amount_out) if each.kind in REMOTE_KINDS else None,
+            "versusSplitBps": self.versus_split_bps(each),
+            "gasUnits": _text(each.gas_units),
+            "gasUsd": each.gas_usd,
+            "outputNetOfGas": _text(output_net_of_gas),
+            "versusBestBps": self.versus_best_bps(each),
+            "timeS": each.time_s,
+            "block": each.state.block if each.state else None,
+            "simulation": simulation.outcome.value if simulation else None,
+            "simulationReason": (simulation.reason or None) if simulation else None,
+            "simulatedBlock": simulation.block if simulation else None,
+            "simulatedOutput": _text(simulation.amount_out) if simulation else None,
+            "simulatedGasUnits": _text(simulation.gas_units) if simulation else None,
+            "simulatedGasUsd": simulation.gas_usd if simulation else None,
+            "simulatedNetOfGas": _text(simulation.output_net_of_gas) if simulation else None,
+            "error": each.error.message if each.error else None,
+        }
+
+    def _nested(self, row: Mapping[str, Any], each: Alternative) -> AlternativeJson:
+        """Return the object of a row with its state, its simulation and its error."""
+        simulation = {
+            "outcome": row["simulation"],
+            "reason": row["simulationReason"],
+            "block": row["simulatedBlock"],
+            "outputAmount": row["simulatedOutput"],
+            "gasUnits": row["simulatedGasUnits"],
+            "gasUsd": row["simulatedGasUsd"],
+            "outputNetOfGas": row["simulatedNetOfGas"],
+        }
+        nested = {name: value for name, value in row.items() if not name.startswith("simulat")} | {
+            "state": render_state_source(each.state) if each.state else None,
+            "simulation": simulation if each.simulation else None,
+            "error": _failure(each.error) if each.error else None,
+        }
+        return cast("AlternativeJson", nested)
+
     @property
     def split(self) -> Alternative:
         """The split quote of this process."""
@@ -163,3 +229,11 @@ def _difference_bps(amount: int | None, reference: int | None) -> float | None:
     if amount is None or reference is None or reference <= 0:
         return None
     return round(BPS * (amount - reference) / reference, 4)
+
+
+def _failure(error: SwapcliError) -> FailureJson:
+    return {"code": error.code, "message": error.message, "retryable": error.is_retryable}
+
+
+def _text(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)

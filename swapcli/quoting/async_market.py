@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, cast
 
 from swapcli.quoting.market import Market, closed_market
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from swapcli.core.model.depth import Depth
     from swapcli.core.model.network import Network
     from swapcli.core.model.pool import Pool
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.token import Token
-    from swapcli.interface.document_types import PoolDocumentJson
-    from swapcli.quoting.account_holdings import Allowance, Holdings
-    from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
-    from swapcli.quoting.health import Health
-    from swapcli.quoting.many_quotes import ManyQuote
-    from swapcli.quoting.ordered_answers import Executors
-    from swapcli.quoting.pool_listing import PoolList
-    from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
-    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
-    from swapcli.quoting.token_prices import PriceList
+    from swapcli.quoting.quote_keywords import QuoteKeywords
+    from swapcli.quoting.swap_quote import SwapQuote
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +34,32 @@ def _opened_later(open_market: Callable[P, Market]) -> Callable[P, AsyncMarket]:
         return AsyncMarket(partial(open_market, *arguments, **keywords))
 
     return create
+
+
+def _awaited(
+    method: Callable[Concatenate[Market, P], T],
+) -> Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, T]]:
+    """Return a method with the same parameters and documentation that is awaited."""
+
+    @wraps(method)
+    async def call(self: AsyncMarket, *arguments: P.args, **keywords: P.kwargs) -> T:
+        return await self._call(lambda market: method(market, *arguments, **keywords))
+
+    return cast("Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, T]]", call)
+
+
+def _yielded(
+    method: Callable[Concatenate[Market, P], Iterator[T]],
+) -> Callable[Concatenate[AsyncMarket, P], AsyncIterator[T]]:
+    """Return a method with the same parameters and documentation for `async for`."""
+
+    @wraps(method)
+    async def call(self: AsyncMarket, *arguments: P.args, **keywords: P.kwargs) -> AsyncIterator[T]:
+        found = await self._call(lambda market: method(market, *arguments, **keywords))
+        while (each := await self._call(lambda _: next(found, None))) is not None:
+            yield each
+
+    return cast("Callable[Concatenate[AsyncMarket, P], AsyncIterator[T]]", call)
 
 
 class AsyncMarket:
@@ -71,99 +88,28 @@ class AsyncMarket:
     live = staticmethod(_opened_later(Market.live))
     service = staticmethod(_opened_later(Market.service))
 
-    async def quote(
-        self,
-        token_in: str | Token,
-        token_out: str | Token,
-        amount: Amount | None = None,
-        *,
-        amount_out: Amount | None = None,
-        **options: Unpack[QuoteKeywords],
-    ) -> SwapQuote:
-        """As `Market.quote`."""
-        return await self._call(
-            lambda market: market.quote(token_in, token_out, amount, amount_out=amount_out, **options)
-        )
-
-    async def quote_many(
-        self,
-        orders: Iterable[tuple[str | Token, str | Token, Amount] | Mapping[str, Any]],
-        executor: Executors | None = None,
-        *,
-        answered: Container[object] = (),
-        **options: Unpack[QuoteKeywords],
-    ) -> AsyncIterator[ManyQuote]:
-        """As `Market.quote_many`, by `async for`."""
-        answers = await self._call(lambda market: market.quote_many(orders, executor, answered=answered, **options))
-        while (answer := await self._call(lambda _: next(answers, None))) is not None:
-            yield answer
-
-    async def depth(
-        self,
-        token_in: str | Token,
-        token_out: str | Token,
-        amounts: Sequence[Amount] = (),
-        **options: Unpack[QuoteKeywords],
-    ) -> Depth:
-        """As `Market.depth`."""
-        return await self._call(lambda market: market.depth(token_in, token_out, amounts, **options))
-
-    async def compare(
-        self,
-        token_in: str | Token,
-        token_out: str | Token,
-        amount: Amount,
-        *,
-        aggregators: str | Sequence[str] = (),
-        sender: str | None = None,
-        **options: Unpack[QuoteKeywords],
-    ) -> Comparison:
-        """As `Market.compare`."""
-        return await self._call(
-            lambda market: market.compare(
-                token_in, token_out, amount, aggregators=aggregators, sender=sender, **options
-            )
-        )
-
-    async def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
-        """As `Market.pool_list`."""
-        return await self._call(lambda market: market.pool_list(*tokens, limit=limit))
-
-    async def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
-        """As `Market.pool_rows`."""
-        return await self._call(lambda market: market.pool_rows(*tokens, limit=limit))
-
-    async def balance(self, owner: str, *tokens: str | Token) -> Holdings:
-        """As `Market.balance`."""
-        return await self._call(lambda market: market.balance(owner, *tokens))
-
-    async def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
-        """As `Market.allowance`."""
-        return await self._call(lambda market: market.allowance(owner, token, spender))
-
-    async def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
-        """As `Market.transactions`."""
-        return await self._call(lambda market: market.transactions(quote, **terms))
-
-    async def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
-        """As `Market.transaction`."""
-        return await self._call(lambda market: market.transaction(quote, **terms))
-
-    async def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
-        """As `Market.prepare`."""
-        return await self._call(lambda market: market.prepare(quote, **terms))
-
-    async def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
-        """As `Market.permit`."""
-        return await self._call(lambda market: market.permit(quote, owner=owner, deadline=deadline))
-
-    async def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
-        """As `Market.prices`."""
-        return await self._call(lambda market: market.prices(*tokens, unit=unit))
-
-    async def token(self, name: str) -> Token:
-        """As `Market.token`."""
-        return await self._call(lambda market: market.token(name))
+    quote = _awaited(Market.quote)
+    quote_many = _yielded(Market.quote_many)
+    watch = _yielded(Market.watch)
+    depth = _awaited(Market.depth)
+    compare = _awaited(Market.compare)
+    pool_list = _awaited(Market.pool_list)
+    pool_rows = _awaited(Market.pool_rows)
+    balance = _awaited(Market.balance)
+    allowance = _awaited(Market.allowance)
+    prices = _awaited(Market.prices)
+    token = _awaited(Market.token)
+    transactions = _awaited(Market.transactions)
+    transaction = _awaited(Market.transaction)
+    prepare = _awaited(Market.prepare)
+    check = _awaited(Market.check)
+    execute = _awaited(Market.execute)
+    permit = _awaited(Market.permit)
+    verify = _awaited(Market.verify)
+    hindsight = _awaited(Market.hindsight)
+    backtest = _awaited(Market.backtest)
+    health = _awaited(Market.health)
+    refresh = _awaited(Market.refresh)
 
     async def network(self) -> Network:
         """As `Market.network`."""
@@ -180,14 +126,6 @@ class AsyncMarket:
     async def tokens(self) -> Mapping[str, Token]:
         """As `Market.tokens`."""
         return await self._call(lambda market: market.tokens)
-
-    async def health(self) -> Health:
-        """As `Market.health`."""
-        return await self._call(lambda market: market.health())
-
-    async def refresh(self) -> None:
-        """As `Market.refresh`."""
-        await self._call(lambda market: market.refresh())
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Self]:

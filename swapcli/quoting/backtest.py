@@ -7,12 +7,15 @@ are found on the same state, and count the gas of the block.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import SwapcliError, UpstreamError
 from swapcli.core.model.distribution import Distribution, distribution_of
+from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_options import QuoteOptions
 from swapcli.quoting.quote_results import LocalQuote
@@ -22,6 +25,14 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.node import HistoryNode
 
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import BacktestJson, BacktestQuoteJson, DistributionJson
+
+QUOTE_FIELDS: Final = (
+    "block", "timestamp", "id", "inputToken", "outputToken", "inputAmount", "outputAmount", "outputNetOfGas",
+    "gasUnits", "singlePathAmount", "singlePathNetOfGas", "gainBps", "pools", "error",
+)  # fmt: skip
+"""The fields of a row, in their order."""
 WIN_BPS = 0.01
 """What a route must pay more than the single path to win: less than this is within what searches differ by."""
 
@@ -53,6 +64,25 @@ class BacktestQuote(NamedTuple):
     single_net_of_gas: int | None = None
     pools: int | None = None
     error: str = ""
+
+    def document(self, order: BacktestOrder) -> BacktestQuoteJson:
+        """Return one quote as JSON without nested values."""
+        return {
+            "block": self.block,
+            "timestamp": self.timestamp,
+            "id": self.order_id,
+            "inputToken": order.token_in.symbol,
+            "outputToken": order.token_out.symbol,
+            "inputAmount": str(self.amount_in),
+            "outputAmount": _text(self.amount_out),
+            "outputNetOfGas": _text(self.net_of_gas),
+            "gasUnits": self.gas_units,
+            "singlePathAmount": _text(self.single_out),
+            "singlePathNetOfGas": _text(self.single_net_of_gas),
+            "gainBps": self.gain_bps,
+            "pools": self.pools,
+            "error": self.error or None,
+        }
 
     @property
     def gain_bps(self) -> float | None:
@@ -88,6 +118,75 @@ class BacktestSummary(NamedTuple):
     failed: int
     gains: Distribution | None
     win_share: float | None
+
+
+class Backtest(NamedTuple):
+    """What orders would have paid at past `blocks`. `quotes` are by block and order, None if a file has them."""
+
+    network: Network
+    blocks: Sequence[int]
+    summary: BacktestSummary
+    quotes: tuple[BacktestQuote, ...] | None
+
+    @classmethod
+    def of(
+        cls, network: Network, blocks: Sequence[int], orders: Sequence[BacktestOrder], quotes: Sequence[BacktestQuote]
+    ) -> Backtest:
+        """Return the backtest of orders with these quotes."""
+        return cls(network, blocks, summarize_backtest(orders, quotes), tuple(quotes))
+
+    def document(self) -> BacktestJson:
+        """Return the JSON of `swapcli backtest`."""
+        network, blocks, summary, quotes = self
+        document: BacktestJson = {
+            "network": network.name,
+            "firstBlock": blocks[0],
+            "lastBlock": blocks[-1],
+            "blocks": len(blocks),
+            "quoted": summary.quoted,
+            "failed": summary.failed,
+            "gainBps": _distribution(summary.gains, 4),
+            "winShare": summary.win_share,
+            "orders": [
+                {
+                    "id": each.order.id,
+                    "inputToken": render_swap_token(each.order.token_in, network),
+                    "outputToken": render_swap_token(each.order.token_out, network),
+                    "inputAmount": str(each.order.amount_in),
+                    "quoted": each.quoted,
+                    "failed": each.failed,
+                    "rate": _distribution(each.rates, None),
+                    "gainBps": _distribution(each.gains, 4),
+                    "winShare": each.win_share,
+                }
+                for each in summary.orders
+            ],
+        }
+        if quotes is not None:
+            document["quotes"] = self.rows()
+        return document
+
+    def rows(self) -> list[BacktestQuoteJson]:
+        """Return the quotes as JSON without nested values."""
+        orders = {each.order.id: each.order for each in self.summary.orders}
+        return [quote.document(orders[quote.order_id]) for quote in self.quotes or ()]
+
+
+class PastQuotes(NamedTuple):
+    """Quotes `orders` at past blocks of `node`; `known` are the pools that they may use."""
+
+    node: HistoryNode
+    known: PoolSource
+    orders: Sequence[BacktestOrder]
+    options: QuoteOptions
+
+    def check(self, block: int) -> None:
+        """Raise `InvalidInput` if a block does not exist yet, and the errors of the node."""
+        self.node.read_past_head(block)
+
+    def at(self, block: int) -> list[BacktestQuote]:
+        """Return the quotes at a block. Raises as `quote_block`."""
+        return quote_block(self.node, self.known, block, self.orders, self.options)
 
 
 def quote_block(
@@ -153,3 +252,14 @@ def _summarize_order(order: BacktestOrder, quotes: Sequence[BacktestQuote]) -> O
 
 def _win_share(gains: Sequence[float]) -> float | None:
     return sum(gain > WIN_BPS for gain in gains) / len(gains) if gains else None
+
+
+def _distribution(found: Distribution | None, digits: int | None) -> DistributionJson | None:
+    if found is None:
+        return None
+    p05, p25, median, p75, p95 = (each if digits is None else round(each, digits) for each in found[1:])
+    return {"size": found.size, "p05": p05, "p25": p25, "median": median, "p75": p75, "p95": p95}
+
+
+def _text(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)

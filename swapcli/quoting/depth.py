@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidAmount, NoRoute, PoolError, SwapcliError
-from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.quoting.amounts import ResolvedAmount
+from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.quote_source import QuoteSource
 

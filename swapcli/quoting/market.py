@@ -10,17 +10,17 @@ from weakref import finalize
 
 from swapcli.core.errors import MarketUnavailable
 from swapcli.quoting.price_policy import PriceRequest
-from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
+from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
 if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
     from swapcli.core.model.block_tag import BlockTag
-    from swapcli.core.model.depth import Depth
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.pool import Pool
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
@@ -28,29 +28,42 @@ if TYPE_CHECKING:
     from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.account_holdings import Allowance, Holdings
+    from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
+    from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes
     from swapcli.quoting.config import Settings
+    from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
-    from swapcli.quoting.market_opener import MarketOpener
+    from swapcli.quoting.market_history import MarketHistory
     from swapcli.quoting.market_quotes import MarketQuotes
+    from swapcli.quoting.market_watch import MarketWatch, OnFailure
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.pool_listing import PoolList
+    from swapcli.quoting.prepared_payload import PreparedRoute
+    from swapcli.quoting.program_markets import ProgramMarkets
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
-    from swapcli.quoting.review.presign_checker import PayloadChecker
+    from swapcli.quoting.slippage_measures import SlippageAdvice
     from swapcli.quoting.sources.quote_source import QuoteSource
-    from swapcli.quoting.swap_builder import SwapBuilder
+    from swapcli.quoting.swap_builder import RequestedChecks, SwapBuilder
+    from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.token_prices import PriceList
+    from swapcli.quoting.verification.hindsight import Hindsight
+    from swapcli.quoting.verification.transaction_verification import Verification
 
     Warn: TypeAlias = Callable[[str], object] | None
 
 
-_LOWER_LEVEL = frozenset({"source", "resolve_amount", "quote_order", "quote_and_build", "bind", "check_swap"})
+_LOWER_LEVEL = frozenset({
+    "advise", "bind", "check_route", "check_swap", "choose_aggregators", "compare_order", "past_quotes",
+    "quote_and_build", "quote_order",
+    "resolve_amount", "source", "watch_order",
+})  # fmt: skip
 """What the command line uses below a quote."""
 
 
@@ -255,11 +268,48 @@ class Market:
         with self._lock:
             return self._quotes().best_quote(token_in, token_out, amount, amount_out, options)
 
+    def watch(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None = None,
+        *,
+        amount_out: Amount | None = None,
+        every_s: float | None = None,
+        on_failure: OnFailure | None = None,
+        **options: Unpack[QuoteKeywords],
+    ) -> Iterator[SwapQuote]:
+        """Yield a quote at each new block, or every `every_s` seconds, on the newest state: the first one at once.
+
+        A WebSocket or IPC node of the settings announces blocks; other nodes, services and stores are read once per
+        block time. If an attempt fails after the first quote, `on_failure` receives the error, by default the `warn` of
+        the market, and the watch continues. Raises as `quote`, and `InvalidOption` for a market that never changes.
+
+        Example: `for quote in market.watch("ETH", "USDC", "1.5"): print(quote.state.block, quote.amount_out)`.
+        """
+        with self._lock:
+            order, resolved = self._quotes().read_order(token_in, token_out, amount, amount_out, options)
+        report = on_failure or (lambda error: self._nodes.setup.warn(error.message))
+        return iter(self.watch_order(order, resolved, every_s, report))
+
+    def watch_order(
+        self, order: Order, options: QuoteOptions, every_s: float | None, on_failure: OnFailure
+    ) -> MarketWatch:
+        """Return the quotes for an order as `watch` yields them."""
+        from swapcli.quoting.market_watch import MarketWatch
+
+        def quote_newest() -> SwapQuote:
+            with self._lock:
+                self.source.refresh()
+                return self._quotes().quote_order(order, options)
+
+        return MarketWatch(self.source, self._nodes, quote_newest, every_s, on_failure)
+
     def depth(
         self,
         token_in: str | Token,
         token_out: str | Token,
-        amounts: Sequence[Amount] = (),
+        amounts: Sequence[Amount | WrittenAmount] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Depth:
         """Return what `amounts` of `token_in` lose by their size: `points` with one quote each, and `levels` of impact.
@@ -292,6 +342,21 @@ class Market:
         with self._lock:
             quotes = self._quotes()
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
+
+    def choose_aggregators(self, names: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
+        """Return which aggregators `compare_order` asks, and the hosts that see the order. Raises as `compare`."""
+        return self._quotes().choose_aggregators(names, sender)
+
+    def compare_order(
+        self,
+        order: Order,
+        options: QuoteOptions,
+        services: Sequence[tuple[str, QuoteSource]],
+        aggregators: AggregatorOptions | None,
+    ) -> Comparison:
+        """Return the ways to fill an order, with those of `services` by URL. Raises nothing that one way meets."""
+        with self._lock:
+            return self._quotes().compare_order(order, options, services, aggregators)
 
     def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
         """Return the pools that trade `tokens`, at most two, the deepest first, and then those that a sync left out.
@@ -364,6 +429,53 @@ class Market:
 
         return quote_many(self._lock, self._quotes, orders, executor, answered, options)
 
+    def verify(self, transaction: str) -> Verification:
+        """Return the swaps of a mined transaction, by its hash, with their quotes on the state just before each.
+
+        `check` of the result raises if a quote differs. `best` is what the best route would have paid at the parent
+        block. A node of the settings or a public one reads the state; blocks older than some minutes need an archive
+        node. Raises `InvalidInput` for a transaction without swaps, `NotMined`, `InvalidOption` for a service or
+        without a node, and `UpstreamError`.
+        """
+        with self._lock:
+            return self._history().verify(transaction)
+
+    def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
+        """Return mined transactions, by their hashes, beside the best routes at their parent blocks.
+
+        A transaction that cannot be compared has the `reason`; `check` of the result raises if that is true of all.
+        With `use_cache`, data of final blocks is kept for the next call. Raises as `verify`.
+        """
+        with self._lock:
+            return self._history().hindsight(transactions, use_cache=use_cache)
+
+    def backtest(
+        self,
+        orders: Iterable[tuple[str | Token, str | Token, Amount]],
+        blocks: Sequence[int],
+        *,
+        use_cache: bool = True,
+        **options: Unpack[QuoteKeywords],
+    ) -> Backtest:
+        """Return what each order would have paid at each of some past blocks, such as `range(first, last, 1000)`.
+
+        Orders are (token_in, token_out, amount). With `use_cache`, data of final blocks is kept for the next call.
+        Blocks older than some minutes need an archive node. Raises as `quote` and `verify`; an order without a route at
+        a block has the `error` instead.
+        """
+        with self._lock:
+            quotes = self._quotes()
+            resolved = quotes.resolve(False, options)
+            found = quotes.past_orders(orders, resolved)
+            return self._history().backtest(found, resolved, blocks, use_cache=use_cache)
+
+    @contextmanager
+    def past_quotes(self, orders: Sequence[BacktestOrder], *, use_cache: bool) -> Iterator[PastQuotes]:
+        """Yield what quotes orders at past blocks, with the options of the settings. Raises as `backtest`."""
+        resolved = self._quotes().resolve(False, {})
+        with self._history().past_quotes(orders, resolved, use_cache=use_cache) as past:
+            yield past
+
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
         from swapcli.quoting.amounts import resolve_amount
@@ -431,14 +543,45 @@ class Market:
         with self._lock:
             return self._builder().permit(quote, owner, deadline)
 
-    def check_swap(
-        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
-    ) -> CheckedSwap:
-        """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
-        from swapcli.quoting.review.presign_checker import check_swap
+    def check(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> SwapCheck:
+        """Return the verdict on the transactions of a quote, with its warnings and figures.
+
+        A node of the settings rehearses the swap and a sale of what it bought; `SwapCheck.is_blocked` says that it must
+        not be signed. Raises as `transactions`, but no `VerdictBlocks`.
+        """
+        with self._lock:
+            return self._builder().check(quote, terms)
+
+    def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
+        """Return the transactions of a route that was found earlier, a `SwapQuote.to_dict`, on the present state.
+
+        All amounts come from the replay of the route. The default slippage is that of the settings. Raises as
+        `transactions`, and `InvalidInput` for what is not a route, `SlippageExceeded` if its output has fallen by more
+        than the slippage.
+        """
+        with self._lock:
+            return self._builder().execute(route, terms)
+
+    def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
+        """Return the slippage that the past of the route's pools suggests; None for wrapping and a service's quote."""
+        from swapcli.quoting.slippage_advice import advise_on
 
         with self._lock:
-            return check_swap(quote, payload, terms, checker, self._nodes, self._routers, self)
+            return advise_on(quote.answer, self.source, quote.terms.ttl_s)
+
+    def check_swap(
+        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
+    ) -> PreparedSwap:
+        """Return a quote of this market and its payload after the checks. Raises as `transactions`."""
+        with self._lock:
+            return self._builder().check_swap(quote, payload, terms, checks)
+
+    def check_route(
+        self, route: RouteResult, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
+    ) -> PreparedRoute:
+        """Return the payload of a route that this market has built after the checks. Raises as `transactions`."""
+        with self._lock:
+            return self._builder().check_route(route, payload, terms, checks)
 
     def health(self) -> Health:
         """Return whether the market answers orders, by quoting one, on prices that are real or that you requested.
@@ -500,6 +643,11 @@ class Market:
 
         return MarketQuotes(self.source, self._nodes, self._routers, self)
 
+    def _history(self) -> MarketHistory:
+        from swapcli.quoting.market_history import MarketHistory
+
+        return MarketHistory(self.source, self._nodes, self._routers)
+
     def _builder(self) -> SwapBuilder:
         from swapcli.quoting.swap_builder import SwapBuilder
 
@@ -508,11 +656,11 @@ class Market:
 
 def _opener(
     settings: Mapping[str, object] | None, warn: Warn, reuse_searches: bool = False, block: int | str | None = None
-) -> MarketOpener:
+) -> ProgramMarkets:
     # Importing the settings takes longer than `swapcli` may take.
-    from swapcli.quoting.market_opener import MarketOpener
+    from swapcli.quoting.program_markets import ProgramMarkets
 
-    return MarketOpener(settings, warn, reuse_searches=reuse_searches, block=block)
+    return ProgramMarkets(settings, warn, reuse_searches=reuse_searches, block=block)
 
 
 def closed_market() -> MarketUnavailable:

@@ -14,7 +14,6 @@ from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.swap_quote import PreparesSwaps, SwapQuote, bind_quote
 
 if TYPE_CHECKING:
-    from swapcli.core.model.depth import Depth
     from swapcli.core.model.finding import Finding
     from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
@@ -23,16 +22,18 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
-    from swapcli.quoting.config import Settings
+    from swapcli.quoting.backtest import BacktestOrder
+    from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.pool_listing import PoolList
-    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords
+    from swapcli.quoting.quote_keywords import QuoteKeywords
     from swapcli.quoting.sources.in_memory import InMemorySource
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.token_prices import PriceList
@@ -65,12 +66,22 @@ class MarketQuotes:
         options: QuoteKeywords,
     ) -> SwapQuote:
         """Return the best route. Raises as `Market.quote`."""
+        return self.quote_order(*self.read_order(token_in, token_out, amount, amount_out, options))
+
+    def read_order(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None,
+        amount_out: Amount | None,
+        options: QuoteKeywords,
+    ) -> tuple[Order, QuoteOptions]:
+        """Return an order in base units with the options of its quote. Raises as `Market.quote`."""
         requested = amount_out if amount is None else amount
         if requested is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         resolved = self.resolve(amount_out is not None, options)
-        order = self._build_order(token_in, token_out, requested, resolved)
-        return self.quote_order(order, resolved)
+        return self._build_order(token_in, token_out, requested, resolved), resolved
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `Market.quote`."""
@@ -86,16 +97,22 @@ class MarketQuotes:
         return bind_quote(answer, options.terms._replace(deadline_s=terms.deadline_s), self.market), payload
 
     def depth(
-        self, token_in: str | Token, token_out: str | Token, amounts: Sequence[Amount], options: QuoteKeywords
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amounts: Sequence[Amount | WrittenAmount],
+        options: QuoteKeywords,
     ) -> Depth:
         """Return the loss of amounts by their size. Raises as `Market.depth`."""
         from swapcli.quoting.depth import measure_depth, start_amount
 
         resolved = self.resolve(False, options)
         order = resolved.build_order(self.find(token_in), self.find(token_out), 0)
-        units = [resolve_amount(amount, order, resolved, self._source).amount for amount in amounts]
-        start = 1 if units else start_amount(order, lambda text: resolve_amount(text, order, resolved, self._source))
-        return measure_depth(self._source, resolved.build_request(order), resolved.terms, units, start)
+        found = [resolve_amount(amount, order, resolved, self._source) for amount in amounts]
+        start = 1 if found else start_amount(order, lambda text: resolve_amount(text, order, resolved, self._source))
+        units = [each.amount for each in found]
+        depth = measure_depth(self._source, resolved.build_request(order), resolved.terms, units, start)
+        return depth._replace(notes=tuple(each.note for each in found if each.note))
 
     def compare(
         self,
@@ -106,12 +123,22 @@ class MarketQuotes:
         options: QuoteKeywords,
     ) -> Comparison:
         """Return the ways to sell an amount. Raises as `Market.compare`."""
+        resolved = self.resolve(False, options)
+        return self.compare_order(self._build_order(token_in, token_out, amount, resolved), resolved, (), aggregators)
+
+    def compare_order(
+        self,
+        order: Order,
+        options: QuoteOptions,
+        services: Sequence[tuple[str, QuoteSource]],
+        aggregators: AggregatorOptions | None,
+    ) -> Comparison:
+        """Return the ways to fill an order, with those of services by URL."""
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK
 
-        resolved = self.resolve(False, options)
-        request = resolved.build_request(self._build_order(token_in, token_out, amount, resolved))
-        return compare_alternatives(self._source, (), request, resolved.terms, SYSTEM_CLOCK, aggregators)
+        request = options.build_request(order)
+        return compare_alternatives(self._source, services, request, options.terms, SYSTEM_CLOCK, aggregators)
 
     def choose_aggregators(self, aggregators: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
         """Return which aggregators a comparison asks, if any. Raises `InvalidOption`, `InvalidAddress`."""
@@ -165,6 +192,15 @@ class MarketQuotes:
             )
         return self._source
 
+    def past_orders(
+        self, orders: Iterable[tuple[str | Token, str | Token, Amount]], options: QuoteOptions
+    ) -> list[BacktestOrder]:
+        """Return orders in base units, numbered from 0. Raises as `Market.quote`."""
+        from swapcli.quoting.backtest import BacktestOrder
+
+        built = [self._build_order(*order, options) for order in orders]
+        return [BacktestOrder(str(n), each.token_in, each.token_out, each.amount) for n, each in enumerate(built)]
+
     def known_market(self) -> MarketState:
         """Return all known pools and tokens. Raises `InvalidOption` for a service."""
         from swapcli.quoting.sources.quote_source import known_market
@@ -190,55 +226,8 @@ class MarketQuotes:
 
     def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
         """Return the options of one quote over the settings. Raises `ConfigError`, `InvalidOption`."""
-        return self._resolve(exact_output, **options)
-
-    def _resolve(
-        self,
-        exact_output: bool,
-        *,
-        direct: bool = False,
-        certify: bool = False,
-        max_pools: int | None = None,
-        simple: bool = False,
-        **overrides: Any,
-    ) -> QuoteOptions:
-        return resolve_options(
-            self._with_overrides(**overrides),
-            self._network,
-            self._nodes.setup.api_key,
-            reverse=exact_output,
-            direct=direct,
-            certify=certify,
-            max_pools=max_pools,
-            simple=simple,
-        )
-
-    def _with_overrides(
-        self,
-        *,
-        slippage: Percentage | None = None,
-        max_hops: object = None,
-        exclude_protocols: object = None,
-        extended_protocols: object = None,
-        shares: object = None,
-        gas_price: object = None,
-        solve_time_s: object = None,
-        api_version: object = None,
-    ) -> Settings:
-        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
-        from swapcli.quoting.config import override_settings
-
-        values = {
-            "slippage": None if slippage is None else str(slippage),
-            "max_hops": max_hops,
-            "exclude_protocols": exclude_protocols,
-            "extended_protocols": extended_protocols,
-            "shares": shares,
-            "gas_price": gas_price,
-            "solve_time_s": solve_time_s,
-            "api_version": api_version,
-        }
-        return override_settings(self._nodes.setup.settings, values)
+        setup = self._nodes.setup
+        return resolve_options(setup.settings, self._network, setup.api_key, reverse=exact_output, **options)
 
 
 def quote_many(

@@ -50,22 +50,11 @@ class QuoteOptions(NamedTuple):
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
         """Return an order within these limits; `amount` is in base units."""
-        limits = order_values(self.values)
-        return Order(token_in, token_out, amount, excluded_protocols=self.excluded_protocols, **limits)
+        return Order.from_values(token_in, token_out, amount, self.excluded_protocols, self.values)
 
     def build_request(self, order: Order) -> QuoteRequest:
         """Return the request for a quote on `order`."""
-        return QuoteRequest(order, self.api_version, self.terms.integrator, **request_values(self.values))
-
-
-def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are fields of an order."""
-    return {name: value for name, value in values.items() if name in Order._fields}
-
-
-def request_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are fields of a request for a quote."""
-    return {name: value for name, value in values.items() if name in QuoteRequest._fields}
+        return QuoteRequest.from_values(order, self.api_version, self.terms.integrator, self.values)
 
 
 def parameter_values(settings: Settings, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
+from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
 from swapcli.quoting.price_policy import PriceUse, check_use
 from swapcli.quoting.quote_options import (
     check_allowed_recipient,
@@ -15,21 +18,54 @@ from swapcli.quoting.quote_options import (
     parse_address_option,
     require_swap_terms,
 )
-from swapcli.quoting.review.presign_checker import BuiltSwap, check_swap, judge_built, new_checker, traded_tokens
-from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.review.presign_checker import (
+    BuiltSwap,
+    check_swap,
+    has_own_router,
+    judge_built,
+    mark_revocations,
+    new_checker,
+    route_payloads,
+    traded_tokens,
+)
+from swapcli.quoting.sources.quote_source import payload_impact, route_pools
+from swapcli.quoting.swap_check import SwapCheck
+from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from swapcli.core.model.api_version import ApiVersion
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.network import Network
+    from swapcli.core.model.route_result import RouteResult
+    from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.config import Settings
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.price_policy import PriceRequest
-    from swapcli.quoting.quote_keywords import Percentage, TransactionKeywords
+    from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.review.presign_checker import PayloadChecker
     from swapcli.quoting.sources.quote_source import QuoteSource
+
+
+class RequestedChecks(NamedTuple):
+    """The checker of a payload, if any, and whether the approvals are shown. `option_name` returns how errors call a
+    setting. A verdict that blocks the swap is an error if it `refuses`."""
+
+    checker: PayloadChecker | None = None
+    with_approval: bool = True
+    option_name: Callable[[str], str] = str
+    refuses: bool = True
+
+    @property
+    def sender(self) -> str | None:
+        """The sender that is checked."""
+        return self.checker.requested.sender if self.checker else None
 
 
 class SwapBuilder:
@@ -48,7 +84,11 @@ class SwapBuilder:
 
     def prepare(self, quote: SwapQuote, options: TransactionKeywords) -> PreparedSwap:
         """Return the transactions of a quote with the warnings to read before signing. Raises as `Market.prepare`."""
-        return self._prepare(quote, **options)
+        return self._prepare(quote, options)
+
+    def check(self, quote: SwapQuote, options: TransactionKeywords) -> SwapCheck:
+        """Return the verdict on a quote and its warnings. Raises as `Market.check`."""
+        return SwapCheck(self._prepare(quote, options, refuses=False))
 
     def permit(self, quote: SwapQuote, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router. Raises as `Market.permit`."""
@@ -62,81 +102,173 @@ class SwapBuilder:
         swap = PermittedSwap(quote.route, quote.network, router, address, deadline_s)
         return permit_message(self._nodes, swap).document()
 
-    def _prepare(
-        self,
-        quote: SwapQuote,
-        *,
-        destination: str,
-        slippage: Percentage | None = None,
-        deadline: int | str | None = None,
-        max_impact: Percentage | None = None,
-        max_slippage: Percentage | None = None,
-        allow_recipient: str | None = None,
-        sender: str | None = None,
-        simulate: bool = False,
-        allow_fees: bool = False,
-        signature: str | None = None,
-    ) -> PreparedSwap:
-        from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
-        from swapcli.quoting.warnings import settle_impact, settle_slippage
+    def execute(self, document: Mapping[str, object], options: TransactionKeywords) -> PreparedRoute:
+        """Return the transactions of a posted route on the present state. Raises as `Market.execute`."""
+        from swapcli.interface.route import parse_posted_result
 
-        network = quote.network
-        overrides = {"slippage": slippage, "max_impact": max_impact, "max_slippage": max_slippage}
-        settings = override_settings(
-            self._nodes.setup.settings,
-            {name: None if value is None else str(value) for name, value in overrides.items()},
-        )
-        slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
-        SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
-        settle_slippage(slippage_ppm, settings)
-        terms = require_swap_terms(parse_account(destination, network, "destination"), slippage_ppm, network)
+        network = self._source.network
+        route = parse_posted_result(dict(document), network)
+        settings = self._settings(options)
+        now_s = self._source.state_source.network_time_s(SYSTEM_CLOCK.now_s())
+        terms = self._read_terms(options, settings, (settings.slippage_ppm, route.api_version), now_s)
+        terms = self._with_sender(route, terms, options)
+        payload = self._source.build(route, terms)
+        if not options.get("simulate"):
+            state = self._source.state_source
+            check_use(state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
+        return self.check_route(route, payload, terms, self._checks(network, settings, options), settings)
+
+    def _prepare(self, quote: SwapQuote, options: TransactionKeywords, *, refuses: bool = True) -> PreparedSwap:
+        from swapcli.quoting.warnings import settle_impact
+
+        network, settings = quote.network, self._settings(options)
+        slippage_ppm = settings.slippage_ppm if options.get("slippage") is not None else quote.terms.slippage_ppm
+        terms = self._read_terms(options, settings, (slippage_ppm, quote.route.api_version), _now_s(quote))
         recipient = terms.required_recipient
-        check_allowed_recipient(self._source, recipient, allow_recipient, "allow_recipient")
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             changed = quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient)
             quote = bind_quote(quote.answer, changed, self._market)
-        if deadline is not None:
-            terms = terms._replace(
-                deadline_s=parse_deadline_s(str(deadline), _now_s(quote), "deadline"),
-                deadline_in_s=parse_duration_s(str(deadline)),
-            )
-        if not simulate:  # a simulation shows the real output
+        if not options.get("simulate"):  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
-        if sender is not None:
-            terms = terms._replace(sender=parse_account(sender, network, "sender"))
-        if signature is not None:
-            terms = self._with_signature(quote, terms, signature)
+        terms = self._with_sender(quote.route, terms, options)
         payload = self._source.build(quote.answer, terms)
-        checker = None
-        if sender is not None or simulate:
-            checker = self._new_checker(network, sender, settings, simulate=simulate, allow_fees=allow_fees)
-        swap = check_swap(quote, payload, terms, checker, self._nodes, self._routers, self._market)
-        return _prepared(swap, terms, settings, self._judge(swap, checker))
+        checks = self._checks(network, settings, options)._replace(refuses=refuses)
+        return self.check_swap(quote, payload, terms, checks)
 
-    def _with_signature(self, quote: SwapQuote, terms: SwapTerms, signature: str) -> SwapTerms:
+    def _settings(self, options: TransactionKeywords) -> Settings:
+        values = {name: options.get(name) for name in ("slippage", "max_impact", "max_slippage")}
+        texts = {name: None if value is None else str(value) for name, value in values.items()}
+        return override_settings(self._nodes.setup.settings, texts)
+
+    def _read_terms(
+        self, options: TransactionKeywords, settings: Settings, limits: tuple[int, ApiVersion], now_s: float
+    ) -> SwapTerms:
+        """Return the terms of a swap with a slippage for an API version, without its sender."""
+        from swapcli.quoting.warnings import settle_slippage
+
+        slippage_ppm, api_version = limits
+        network = self._source.network
+        SLIPPAGE_RANGE[api_version].check(slippage_ppm)
+        settle_slippage(slippage_ppm, settings)
+        terms = require_swap_terms(parse_account(options["destination"], network, "destination"), slippage_ppm, network)
+        allowed = options.get("allow_recipient")
+        check_allowed_recipient(self._source, terms.required_recipient, allowed, "allow_recipient")
+        deadline = options.get("deadline")
+        if deadline is None:
+            return terms
+        from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
+
+        deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
+        return terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
+
+    def _checks(self, network: Network, settings: Settings, options: TransactionKeywords) -> RequestedChecks:
+        sender, simulate = options.get("sender"), options.get("simulate", False)
+        if sender is None and not simulate:
+            return RequestedChecks()
+        allow_fees = options.get("allow_fees", False)
+        return RequestedChecks(self._new_checker(network, sender, settings, simulate=simulate, allow_fees=allow_fees))
+
+    def check_swap(
+        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
+    ) -> PreparedSwap:
+        """Return a quote and its payload after the checks. Raises as `Market.transactions`."""
+        from swapcli.quoting.warnings import exact_output_warnings
+
+        swap = check_swap(quote, payload, terms, checks.checker, self._nodes, self._routers, self._market)
+        quote, payload, answer = swap.quote, swap.payload, swap.quote.answer
+        pools = answer.pools if isinstance(answer, LocalQuote) else None
+        ends = traded_tokens(quote.route, payload, quote.network)
+        judged = BuiltSwap(payload, quote.route, pools, quote.network, ends, quote.state, self._source)
+        built = BuiltPayload(payload, quote.network, swap.checked, self._judge(judged, checks))
+        on_quote = (*quote.warnings, *exact_output_warnings(answer.order, payload))
+        warnings = self._warnings(built, (on_quote, terms, quote.state), swap.variants, checks)
+        simulation = swap.checked.simulation if swap.checked else None
+        return PreparedSwap(quote, _to_send(built), warnings, simulation, payload, built.verdict, built)
+
+    def check_route(
+        self,
+        route: RouteResult,
+        payload: UnsignedTransaction,
+        terms: SwapTerms,
+        checks: RequestedChecks,
+        settings: Settings | None = None,
+    ) -> PreparedRoute:
+        """Return the payload that the source has just built of a route, after the checks. Raises as `check_swap`."""
+        from swapcli.quoting.quote_figures import compute_payload_figures
+        from swapcli.quoting.warnings import settle_impact
+
+        settings, source, network = settings or self._nodes.setup.settings, self._source, self._source.network
+        terms = terms._replace(
+            ttl_s=settings.route_ttl_s,
+            impact_warning_ppm=settings.impact_warning_ppm,
+            slippage_warning_ppm=settings.slippage_warning_ppm,
+        )
+        state, impact = source.state_source, payload_impact(source, route, payload)
+        settle_impact(impact, state, settings, checks.option_name)
+        pools, checker = route_pools(source, route), checks.checker
+        variants = route_payloads(self._routers.findings, network, route, pools, terms, payload)
+        checked = checker.check_built(source, route, payload, variants) if checker else None
+        read = checked.read_payload if checked else None
+        if read:
+            payload = read.payload._replace(rounding=payload.rounding)
+        payload = mark_revocations(payload, state, self._nodes, network, checked)
+        built_at_s = int(state.network_time_s(SYSTEM_CLOCK.now_s()))
+        figures = compute_payload_figures(route, payload, impact, state, terms, built_at_s)
+        network_read = network._replace(router_variant=read.variant) if read else network
+        ends = traded_tokens(route, payload, network_read)
+        judged = BuiltSwap(payload, route, pools, network_read, ends, state, source)
+        built = BuiltPayload(payload, network, checked, self._judge(judged, checks))
+        warnings = self._warnings(built, (figures.warnings, terms, state), variants, checks)
+        return PreparedRoute(route, figures._replace(warnings=warnings), _to_send(built), built)
+
+    def _warnings(
+        self,
+        built: BuiltPayload,
+        quoted: tuple[tuple[Finding, ...], SwapTerms, StateSource],
+        variants: RoutePayloads | None,
+        checks: RequestedChecks,
+    ) -> tuple[Finding, ...]:
+        """Return the warnings on the quote of a payload, its deadline, its router and its checks."""
+        from swapcli.payload.checks.payload_findings import payload_findings
+        from swapcli.quoting.warnings import deadline_warnings
+
+        (on_quote, terms, state), (payload, network, checked, _) = quoted, built
+        on_deadline = deadline_warnings(network, terms, state, SYSTEM_CLOCK.now_s())
+        return payload_findings(
+            (*on_quote, *on_deadline),
+            payload,
+            network,
+            checked,
+            variants,
+            has_own_router=has_own_router(self._nodes.setup.settings, network),
+            with_approval=checks.with_approval,
+        )
+
+    def _with_sender(self, route: RouteResult, terms: SwapTerms, options: TransactionKeywords) -> SwapTerms:
+        """Return the terms with the sender, and with the permit that it has signed."""
+        sender, signature = options.get("sender"), options.get("signature")
+        if sender is not None:
+            terms = terms._replace(sender=parse_account(sender, self._source.network, "sender"))
+        return terms if signature is None else self._with_signature(route, terms, signature)
+
+    def _with_signature(self, route: RouteResult, terms: SwapTerms, signature: str) -> SwapTerms:
         """Return the terms with a signed permit of the input, whose owner is the sender, else the recipient."""
         from swapcli.quoting.permits import PermittedSwap, check_permit
 
-        network, owner = quote.network, terms.sender or terms.required_recipient
+        network, owner = self._source.network, terms.sender or terms.required_recipient
         if terms.deadline_s is None:
             raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
         if network.router is None:
             return terms  # the payload is refused for the same reason
-        swap = PermittedSwap(quote.route, network, network.router, owner, terms.deadline_s)
+        swap = PermittedSwap(route, network, network.router, owner, terms.deadline_s)
         return terms._replace(permit=check_permit(self._nodes, swap, signature), deadline_in_s=None)
 
-    def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
+    def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
-        from swapcli.quoting.quote_results import LocalQuote
-
-        answer, network = swap.quote.answer, swap.quote.network
-        pools = answer.pools if isinstance(answer, LocalQuote) else None
-        ends = traded_tokens(answer.result, swap.payload, network)
-        built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self._source)
-        verdict = judge_built(self._nodes, built, checker.requested.sender if checker else None)
-        if verdict is not None:
-            verdict.settle()
+        verdict = judge_built(self._nodes, built, checks.sender)
+        if verdict is not None and checks.refuses:
+            verdict.settle(checks.option_name)
         return verdict
 
     def _new_checker(
@@ -162,30 +294,6 @@ def _now_s(quote: SwapQuote) -> float:
     return quote.state.network_time_s(SYSTEM_CLOCK.now_s())
 
 
-def _prepared(swap: CheckedSwap, terms: SwapTerms, settings: Settings, verdict: Verdict | None) -> PreparedSwap:
-    """Return a checked swap as programs send it, with all warnings about it."""
-    from swapcli.payload.checks.payload_findings import payload_findings
-    from swapcli.payload.transactions_to_send import render_transactions
-    from swapcli.quoting.review.presign_checker import has_own_router
-    from swapcli.quoting.warnings import deadline_warnings, exact_output_warnings
-
-    quote, payload, checked, variants = swap
-    network = quote.network
-    on_deadline = deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s())
-    on_quote = (*quote.warnings, *exact_output_warnings(quote.answer.order, payload), *on_deadline)
-    return PreparedSwap(
-        quote,
-        [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
-        payload_findings(
-            on_quote,
-            payload,
-            network,
-            checked,
-            variants,
-            has_own_router=has_own_router(settings, network),
-            with_approval=True,
-        ),
-        checked.simulation if checked else None,
-        payload,
-        verdict,
-    )
+def _to_send(built: BuiltPayload) -> list[dict[str, Any]]:
+    """Return the transactions as programs send them."""
+    return [dict(each.request or each.signed_fields) for each in built.transactions()]

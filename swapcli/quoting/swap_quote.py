@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from swapcli.core.errors import MarketUnavailable
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.prepared_payload import BuiltPayload, CalldataJson
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
+    from swapcli.quoting.slippage_measures import SlippageAdvice
 
 
 class PreparesSwaps(Protocol):
@@ -42,6 +46,9 @@ class PreparesSwaps(Protocol):
 
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router."""
+
+    def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
+        """Return the slippage that the past of the route's pools suggests, None where it is unknown."""
 
 
 class SwapQuote:
@@ -156,6 +163,10 @@ class SwapQuote:
         """When the quote is too old to use, in Unix seconds."""
         return self.figures.expires_at_s
 
+    def document(self) -> dict[str, object]:
+        """Return the JSON of `swapcli route`; amounts are text, in base units."""
+        return self.to_dict()
+
     def to_dict(self) -> dict[str, object]:
         """Return the document of `swapcli route --json`; amounts are text, in base units."""
         from swapcli.interface.quote_fields import render_quote_fields
@@ -178,6 +189,13 @@ class SwapQuote:
 
         return render_svg(build_route_flow(self.answer), parse_width("width", None if width is None else str(width)))
 
+    def mermaid(self) -> str:
+        """Return the route as a Mermaid flowchart."""
+        from swapcli.quoting.pictures.mermaid import render_mermaid
+        from swapcli.quoting.pictures.route_flow import build_route_flow
+
+        return render_mermaid(build_route_flow(self.answer))
+
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of the swap in the order to send them. See `Market.transactions`."""
         return self.market.transactions(self, **terms)
@@ -197,6 +215,12 @@ class SwapQuote:
     def permit(self, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router. See `Market.permit`."""
         return self.market.permit(self, owner=owner, deadline=deadline)
+
+    def advised_slippage(self) -> SlippageAdvice | None:
+        """Return the slippage that the past of the route's pools suggests; None for a copy, and on unreal state."""
+        if self._market is None or not self.answer.state_source.is_live:
+            return None
+        return self._market.advise(self)
 
     def __eq__(self, other: object) -> bool:
         return self._facts() == other._facts() if isinstance(other, SwapQuote) else NotImplemented
@@ -271,7 +295,8 @@ class PreparedSwap(NamedTuple):
     `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
     quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
     checks. `simulation` is None unless it was requested,
-    `verdict` unless a node has rehearsed the swap.
+    `verdict` unless a node has rehearsed the swap. `built` is all of it as the outputs use it, and `account_names` are
+    the names, by field of the JSON, of accounts that were given by name.
     """
 
     quote: SwapQuote
@@ -279,7 +304,31 @@ class PreparedSwap(NamedTuple):
     warnings: tuple[Finding, ...]
     simulation: Simulation | None
     payload: UnsignedTransaction
-    verdict: Verdict | None = None
+    verdict: Verdict | None
+    built: BuiltPayload
+    account_names: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def network(self) -> Network:
+        """The network of the swap."""
+        return self.quote.network
+
+    @property
+    def route(self) -> RouteResult:
+        """The route of the swap."""
+        return self.quote.route
+
+    @property
+    def figures(self) -> QuoteFigures:
+        """The figures of the quote, with the warnings on its transactions."""
+        return self.quote.figures._replace(warnings=self.warnings)
+
+    def document(self) -> CalldataJson:
+        """Return the JSON of `swapcli calldata`."""
+        from swapcli.quoting.prepared_payload import calldata_document
+
+        advice = self.quote.advised_slippage()
+        return calldata_document(self.quote.answer, self.figures, self.built, advice, self.account_names)
 
 
 def _in_whole_tokens(amount: int, token: Token) -> Decimal:

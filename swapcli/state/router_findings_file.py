@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 
-from swapcli.core.model.router_findings import NO_FINDINGS, Finding, RouterFindings
+from swapcli.core.model.router_findings import NO_FINDINGS, RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import ExtraDataForm, RateVariant
 from swapcli.state.json_file import read_json_file, write_json_file
 
@@ -59,11 +59,13 @@ def _parse(document: object) -> RouterFindings:
     return RouterFindings(str(document["code_hash"]), protocols)
 
 
-def _parse_finding(document: dict[str, object]) -> Finding:
+def _parse_finding(document: dict[str, object]) -> RouterFinding:
     block, found_s = document["block"], document["found_s"]
     if not isinstance(block, int) or not isinstance(found_s, int):
         raise TypeError
-    return Finding(_values(RateVariant, document["rates"]), _values(ExtraDataForm, document["forms"]), block, found_s)
+    return RouterFinding(
+        _values(RateVariant, document["rates"]), _values(ExtraDataForm, document["forms"]), block, found_s
+    )
 
 
 def _values(kind: type[_Value], names: object) -> tuple[_Value, ...]:

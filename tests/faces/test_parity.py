@@ -9,18 +9,19 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 
 import swapcli
 from swapcli import Market
+from swapcli.faces.cli import exit_codes
 from swapcli.interface.result import Result
 from tests.chain.test_checks_commands import POOR, Client
 from tests.chain.trader import USER, Trader
 from tests.support.command import clean_environment, run_swapcli
 
-PASSING_FIELDS: Final = {"ageS", "timestamp", "expiresAt", "time", "deadline"}
+PASSING_FIELDS: Final = {"timeS", "ageS", "timestamp", "expiresAt", "time", "deadline"}
 """Fields that count from the moment of the quote."""
 
 
@@ -36,6 +37,9 @@ def on_base(ask: Callable[[Market], Result]) -> Callable[[], Result]:
 
 CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base ETH cbBTC --offline": on_base(lambda market: market.prices("ETH", "cbBTC")),
+    "compare base ETH USDC 25 --offline": on_base(lambda market: market.compare("ETH", "USDC", "25")),
+    "depth base ETH USDC --amounts 1,2k --offline": on_base(lambda market: market.depth("ETH", "USDC", ["1", "2k"])),
+    "route base ETH USDC 1.5 --offline": on_base(lambda market: market.quote("ETH", "USDC", "1.5")),
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
     "pools base ETH USDC --offline": on_base(lambda market: market.pool_list("ETH", "USDC", limit=20)),
     "networks": swapcli.networks,
@@ -70,11 +74,106 @@ STORE_CALLS: Final[Mapping[str, Callable[[str], Result]]] = {
 }
 """Commands about the stores and keys in a folder."""
 
+ME: Final = "0x" + "1" * 40
+USDC: Final = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+ACCOUNT: Final = "0x" + "0" + "1" * 63
+"""An account of Starknet."""
+APPROVAL: Final = "0x095ea7b3" + "00" * 12 + "22" * 20 + "f" * 64
+PERMIT: Final = json.dumps(
+    {
+        "types": {
+            "Permit": [
+                {"name": "owner", "type": "address"},
+                {"name": "spender", "type": "address"},
+                {"name": "value", "type": "uint256"},
+                {"name": "nonce", "type": "uint256"},
+                {"name": "deadline", "type": "uint256"},
+            ]
+        },
+        "primaryType": "Permit",
+        "domain": {"name": "USDC", "version": "2", "chainId": "8453", "verifyingContract": USDC},
+        "message": {"owner": ME, "spender": "0x" + "22" * 20, "value": "5", "nonce": "0", "deadline": "1900000000"},
+    },
+    separators=(",", ":"),
+)
+
+
+def swaps(network: str, order: tuple[str, str, str], to: str = ME, **options: Any) -> Callable[[], Result]:
+    """Return a call for the transactions of an order."""
+
+    def call() -> Result:
+        with Market.open(network, offline=True) as market:
+            return market.quote(*order, **options).prepare(destination=to)
+
+    return call
+
+
+SWAPS: Final[Mapping[str, Callable[[], Result]]] = {
+    f"calldata base ETH USDC 1 --offline --destination {ME}": swaps("base", ("ETH", "USDC", "1")),
+    f"calldata base USDC ETH 25 --with-approval --offline --destination {ME}": swaps("base", ("USDC", "ETH", "25")),
+    f"calldata base ETH USDC 1 --api-version v1 --offline --destination {ME}": swaps(
+        "base", ("ETH", "USDC", "1"), api_version="v1"
+    ),
+    f"calldata starknet ETH USDC 1 --offline --destination {ACCOUNT}": swaps("starknet", ("ETH", "USDC", "1"), ACCOUNT),
+    f"decode {APPROVAL} --network base --to {USDC} --offline": lambda: swapcli.decode(
+        APPROVAL, network="base", to=USDC, offline=True
+    ),
+    f"decode {APPROVAL} --offline": lambda: swapcli.decode(APPROVAL, offline=True),
+    f"decode {PERMIT} --from {ME} --offline": lambda: swapcli.decode(PERMIT, sender=ME, offline=True),
+}
+"""Commands about transactions."""
+
+
+@pytest.mark.parametrize("words", SWAPS)
+def test_transactions_and_payloads_have_the_documents_of_their_commands(words: str) -> None:
+    ran = run_swapcli(*words.split(), "--json")
+    assert ran.exit_code in (exit_codes.OK, exit_codes.UNSAFE), ran.stderr
+    document = json.loads(json.dumps(SWAPS[words]().document()))
+    assert lasting(document) == lasting(ran.json)
+
+
+@pytest.mark.parametrize(
+    ("network", "token_out", "api_version", "to"),
+    [("base", "USDC", "v2", ME), ("base", "USDC", "v1", ME), ("starknet", "USDC", "v1", ACCOUNT)],
+)
+def test_routes_and_swaps_pass_from_the_library_to_commands(
+    network: str, token_out: str, api_version: Literal["v1", "v2"], to: str
+) -> None:
+    with Market.open(network, offline=True) as market:
+        quote = market.quote("ETH", token_out, "1", api_version=api_version)
+        route = quote.to_json()
+        executed = market.execute(json.loads(route), destination=to)
+        swap = json.dumps(quote.prepare(destination=to).document())
+    found = run_swapcli("execute", "-", "--offline", "--destination", to, "--json", stdin=route.encode())
+    assert lasting(json.loads(json.dumps(executed.document()))) == lasting(found.json)
+    decoded = run_swapcli("decode", "-", "--from", to, "--offline", "--json", stdin=swap.encode())
+    document = swapcli.decode(swap, sender=to, offline=True).document()
+    assert lasting(json.loads(json.dumps(document))) == lasting(decoded.json)
+
+
+def test_a_check_has_the_figures_and_warnings_of_calldata() -> None:
+    printed = run_swapcli("calldata", "base", "ETH", "USDC", "1", "--offline", "--destination", ME, "--json").json
+    with Market.open("base", offline=True) as market:
+        check = market.check(market.quote("ETH", "USDC", "1"), destination=ME)
+    document = json.loads(json.dumps(check.document()))
+    assert not check.is_blocked
+    assert document.pop("verdict") is None
+    quote = document.pop("quote")
+    assert lasting(document) == lasting({name: printed[name] for name in ("network", "warnings", "state")})
+    assert quote == {name: {**printed["route"], **printed}[name] for name in quote}
+
+
 NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
     f"balance {{network}} {USER} ETH USDC": lambda market: market.balance(USER, "ETH", "USDC"),
     f"balance {{network}} {USER}": lambda market: market.balance(USER),
     f"allowance {{network}} {USER} USDC": lambda market: market.allowance(USER, "USDC"),
     f"allowance {{network}} {USER} USDC {POOR}": lambda market: market.allowance(USER, "USDC", POOR),
+    f"calldata {{network}} USDC ETH 5 --destination {USER} --from {USER} --simulate --with-approval": lambda market: (
+        market.quote("USDC", "ETH", "5").prepare(destination=USER, sender=USER, simulate=True)
+    ),
+    f"calldata {{network}} ETH USDC 0.1 --destination {USER}": lambda market: market.quote(
+        "ETH", "USDC", "0.1"
+    ).prepare(destination=USER),
 }
 """Commands about accounts, on the network of a node."""
 
@@ -131,7 +230,8 @@ def test_accounts_have_the_documents_of_their_commands(
     monkeypatch.setenv("SWAPCLI_CONFIG", str(client.settings))
     monkeypatch.setenv("SWAPCLI_LIVE", "auto")
     with Market.open(client.name) as market:
-        assert NODE_CALLS[words](market).document() == ran.json
+        document = json.loads(json.dumps(NODE_CALLS[words](market).document()))
+        assert lasting(document) == lasting(ran.json)
 
 
 @pytest.mark.parametrize("words", CALLS)

@@ -14,7 +14,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.interface import json_types
 from swapcli.interface.listings import (
-    ListedToken,
+    InterfaceToken,
     SupportedChain,
     parse_chains,
     parse_token,
@@ -32,11 +32,11 @@ def as_json(document: object) -> Any:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-def listed(network: Network) -> st.SearchStrategy[ListedToken]:
+def listed(network: Network) -> st.SearchStrategy[InterfaceToken]:
     token = st.builds(
         Token, addresses(network.kind), st.text(max_size=9), st.text(max_size=20), st.integers(0, 255), prices
     )
-    return st.builds(ListedToken, token, st.booleans())
+    return st.builds(InterfaceToken, token, st.booleans())
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
@@ -49,17 +49,17 @@ def test_tokens_are_read_as_they_were_written(data: st.DataObject, network: Netw
 
 
 def test_a_token_is_written_with_strings_for_numbers() -> None:
-    token = ListedToken(USDC._replace(price_usd=1e-7), True)
+    token = InterfaceToken(USDC._replace(price_usd=1e-7), True)
     assert list(render_token(token, EVM).items()) == [
         ("address", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"), ("name", "USD Coin"), ("symbol", "USDC"),
         ("decimals", "6"), ("price", "0.0000001"), ("verified", True),
     ]  # fmt: skip
-    assert render_token(ListedToken(USDC, False), EVM)["price"] is None
+    assert render_token(InterfaceToken(USDC, False), EVM)["price"] is None
 
 
 def test_what_is_not_said_of_a_token_is_not_held_against_it() -> None:
     document = {"address": USDC.address, "name": "USD Coin", "symbol": "USDC", "decimals": 6, "imageUrl": "x"}
-    assert parse_token(document, EVM) == ListedToken(USDC, False)
+    assert parse_token(document, EVM) == InterfaceToken(USDC, False)
 
 
 def test_chains_are_read_as_they_were_written() -> None:

@@ -15,7 +15,10 @@ from swapcli import AsyncMarket, Market, SwapQuote, aquote, quote
 from swapcli.core.errors import InvalidAmount, MarketUnavailable, UnknownNetwork
 
 ETHER = 10**18
-LOWER_LEVEL = {"settings", "source", "resolve_amount", "quote_order", "quote_and_build", "bind", "check_swap"}
+LOWER_LEVEL = {
+    "settings", "source", "resolve_amount", "quote_order", "quote_and_build", "bind", "advise", "check_swap",
+    "check_route", "compare_order", "watch_order", "past_quotes", "choose_aggregators",
+}  # fmt: skip
 """What the command line uses below a quote; it has no twin."""
 RECIPIENT = "0x" + "11" * 20
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from swapcli import DepthPoint
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.depth import DepthPoint
 from swapcli.core.model.order import Order
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest

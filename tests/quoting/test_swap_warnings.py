@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.core.model.router_findings import Finding, RouterFindings
+from swapcli.core.model.router_findings import RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import ExtraDataForm, RateVariant
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.evm import decode_call
@@ -32,7 +32,7 @@ def remember(folder: Path, rates: tuple[RateVariant, ...], forms: tuple[ExtraDat
     """Write findings about every protocol of Base, three hours old."""
     network = find_network("base")
     assert network.router
-    found = Finding(rates, forms, 123, int(time.time()) - 3 * HOURS_S)
+    found = RouterFinding(rates, forms, 123, int(time.time()) - 3 * HOURS_S)
     findings = RouterFindings("0x01", {protocol.id: found for protocol in network.protocols})
     RouterFindingsFile(folder / "router-readings.json").save(network.chain_id, network.router, findings)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.model.router_findings import NO_FINDINGS, Finding, RouterFindings
+from swapcli.core.model.router_findings import NO_FINDINGS, RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.state.router_findings_file import RouterFindingsFile
 
@@ -25,7 +25,7 @@ def parts(kind: type[Name]) -> st.SearchStrategy[tuple[Name, ...]]:
 
 findings_of_protocols = st.dictionaries(
     st.integers(0, 5),
-    st.builds(Finding, parts(RateVariant), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
+    st.builds(RouterFinding, parts(RateVariant), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
     min_size=1,
 )
 

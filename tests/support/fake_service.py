@@ -17,7 +17,7 @@ from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
 from swapcli.interface.health import render_health_v1, render_health_v2
-from swapcli.interface.listings import ListedToken, render_token, render_tokens
+from swapcli.interface.listings import InterfaceToken, render_token, render_tokens
 from swapcli.interface.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
@@ -103,7 +103,7 @@ class FakeService:
         return self.respond_about_itself(path, now_ms)
 
     def respond_about_itself(self, path: str, now_ms: int) -> Document | None:
-        listed = [ListedToken(token, is_verified=True) for token in self.source.market.tokens.values()]
+        listed = [InterfaceToken(token, is_verified=True) for token in self.source.market.tokens.values()]
         if path == "healthcheck":
             return render_health_v1(200, "alive")
         if path == "v2/healthcheck":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from swapcli.core.errors import SameToken
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
@@ -31,6 +34,14 @@ class Order(NamedTuple):
     max_hops: int = DEFAULT_MAX_HOPS
     max_pools: int | None = None
     single_path: bool = False
+
+    @classmethod
+    def from_values(
+        cls, token_in: Token, token_out: Token, amount: int, excluded: frozenset[str], values: Mapping[str, Any]
+    ) -> Order:
+        """Return an order with those of `values` that are fields of an order."""
+        limits = {name: value for name, value in values.items() if name in cls._fields}
+        return cls(token_in, token_out, amount, excluded_protocols=excluded, **limits)
 
     @property
     def limits_pools(self) -> bool:

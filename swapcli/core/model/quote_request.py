@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.order import Order
@@ -34,3 +36,10 @@ class QuoteRequest(NamedTuple):
     certify: bool = False
     solve_time_s: float | None = None
     shares: SharePrecision | None = None
+
+    @classmethod
+    def from_values(
+        cls, order: Order, api_version: ApiVersion, integrator: Integrator | None, values: Mapping[str, Any]
+    ) -> QuoteRequest:
+        """Return a request with those of `values` that are fields of a request."""
+        return cls(order, api_version, integrator, **{name: values[name] for name in values if name in cls._fields})

@@ -27,7 +27,7 @@ VARIANTS = tuple(_in_trial_order())
 """Every variant that is the same for all protocols, in the order in which simulations try them."""
 
 
-class Finding(NamedTuple):
+class RouterFinding(NamedTuple):
     """What simulations have shown of the calls for one protocol: the rates and forms that agree with all of them.
 
     `block` and `found_s` (Unix) are those of the newest simulation.
@@ -43,7 +43,7 @@ class RouterFindings(NamedTuple):
     """What simulations have shown of one router, by protocol id, while its code had the hash `code_hash`."""
 
     code_hash: str
-    protocols: Mapping[int, Finding] = MappingProxyType({})
+    protocols: Mapping[int, RouterFinding] = MappingProxyType({})
 
     def rates(self) -> tuple[RateVariant, ...]:
         """Return the variants of rates that agree with all simulations."""
@@ -79,7 +79,7 @@ class RouterFindings(NamedTuple):
                 if form != variant.form_of(protocol_id):
                     yield variant.with_form(protocol_id, form)
 
-    def with_findings(self, new: Mapping[int, Finding]) -> RouterFindings:
+    def with_findings(self, new: Mapping[int, RouterFinding]) -> RouterFindings:
         """Return these findings with new ones. Old findings that contradict a new one are forgotten."""
         merged = {protocol_id: _narrow(self.protocols.get(protocol_id), found) for protocol_id, found in new.items()}
         rates = RouterFindings(self.code_hash, merged).rates()
@@ -93,7 +93,7 @@ class RouterFindings(NamedTuple):
 NO_FINDINGS = RouterFindings("")
 
 
-def _narrow(old: Finding | None, new: Finding) -> Finding:
+def _narrow(old: RouterFinding | None, new: RouterFinding) -> RouterFinding:
     """Return what agrees with both, or `new` alone if nothing does."""
     if old is None:
         return new

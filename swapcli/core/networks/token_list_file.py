@@ -28,7 +28,7 @@ class TokenListEntry(NamedTuple):
     decimals: int | None = None
 
 
-class TokenList(NamedTuple):
+class TokenListFile(NamedTuple):
     """The tokens of a list that are on a network, and the errors of the entries that were left out."""
 
     tokens: tuple[TokenListEntry, ...]
@@ -46,7 +46,7 @@ class _ListFields(FieldReader):
         return InvalidInput(f"{path or 'the document'}: {invalid.problem}", details={"field": path})
 
 
-def parse_token_list(document: bytes, network: Network, source: str) -> TokenList:
+def parse_token_list(document: bytes, network: Network, source: str) -> TokenListFile:
     """Return the tokens of a list that are on this network; `source` names the list in errors.
 
     Entries of other chains are not looked at, nor are symbols and names of JSON lists: anybody can write any. An entry
@@ -66,7 +66,7 @@ def parse_token_list(document: bytes, network: Network, source: str) -> TokenLis
     )
 
 
-def _parse(document: bytes, network: Network, source: str) -> TokenList:
+def _parse(document: bytes, network: Network, source: str) -> TokenListFile:
     try:
         text = document.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -78,7 +78,7 @@ def _parse(document: bytes, network: Network, source: str) -> TokenList:
     )
 
 
-def _parse_token_list(text: str, network: Network, source: str) -> TokenList:
+def _parse_token_list(text: str, network: Network, source: str) -> TokenListFile:
     try:
         fields = _ListFields(parse_json_file(text))
     except InvalidJson as error:
@@ -94,7 +94,7 @@ def _parse_token_list(text: str, network: Network, source: str) -> TokenList:
             continue
         if token is not None:
             tokens[token.name] = token
-    return TokenList(tuple(tokens.values()), tuple(bad_entries))
+    return TokenListFile(tuple(tokens.values()), tuple(bad_entries))
 
 
 def _parse_entry(fields: _ListFields, network: Network, source: str) -> TokenListEntry | None:
@@ -131,7 +131,7 @@ def _is_chain_id(value: int | str, network: Network) -> bool:
     return value.encode() == name or value.lower() in (str(chain_id), hex(chain_id))
 
 
-def _parse_lines(text: str, source: str) -> TokenList:
+def _parse_lines(text: str, source: str) -> TokenListFile:
     tokens, bad_entries = [], []
     for number, line in enumerate(text.splitlines(), 1):
         name = line.partition(_COMMENT)[0].strip()
@@ -145,4 +145,4 @@ def _parse_lines(text: str, source: str) -> TokenList:
             tokens.append(TokenListEntry(name, place))
     if len(tokens) > MAX_TOKENS:
         raise InvalidInput(f"has {len(tokens):,} lines, more than {MAX_TOKENS:,}")
-    return TokenList(tuple(tokens), tuple(bad_entries))
+    return TokenListFile(tuple(tokens), tuple(bad_entries))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.faces.cli.account_options import SENDER, parse_account_option
-from swapcli.faces.cli.options import PayloadOptions
+from swapcli.faces.cli.options import PayloadOptions, option_name
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.review.presign_checker import PayloadChecker, new_checker
+from swapcli.quoting.swap_builder import RequestedChecks
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
@@ -28,3 +29,8 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     max_fee_usd = session.settings.max_fee_usd
     requested = CheckOptions(options.simulate, sender, max_fee_usd, allows_fees=options.allow_fees)
     return new_checker(session.nodes, session.routers, network, node, requested)
+
+
+def requested_checks(checker: PayloadChecker | None, options: PayloadOptions) -> RequestedChecks:
+    """Return the checks of the command line, whose errors name its options."""
+    return RequestedChecks(checker, options.with_approval, option_name)

@@ -52,10 +52,6 @@ class Session:
         """The settings of the command."""
         return self.setup.settings
 
-    def with_settings(self, settings: Settings) -> Session:
-        """Return a session with other settings and the same output."""
-        return Session(self.setup._replace(settings=settings), self.output, self.config_file)
-
     def keys_file(self) -> Path:
         """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
@@ -86,6 +82,13 @@ class Session:
 
         source = self.sources.open_local(network, skip_bad_pools=skip_bad_pools)
         return Market(source, self.nodes, self.routers)
+
+    def open_known_market(self, network: str) -> Market:
+        """Return the market of the store of `network`, else the embedded one, whose state is read for past blocks."""
+        self.start_waiting(network)
+        from swapcli.quoting.market import Market
+
+        return Market(self.sources.pools.open_known(network), self.nodes, self.routers)
 
     def network_name(self, name: str | None) -> str:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""

@@ -24,7 +24,7 @@ from swapcli.interface import requests
 from swapcli.interface.fields import render_felts
 from swapcli.interface.integrators import require_integrator
 from swapcli.interface.interface_by_network import network_variant
-from swapcli.interface.listings import ListedToken, render_protocols, render_token, render_tokens
+from swapcli.interface.listings import InterfaceToken, render_protocols, render_token, render_tokens
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.interface.quote_parameters import SENT
 from swapcli.interface.requests import EXTENDED, OrderParameters, OrderRequest, PostedRoute, parse_protocol_list
@@ -48,7 +48,6 @@ from swapcli.quoting.pictures.picture_width import parse_width
 from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
-from swapcli.quoting.quote_options import order_values, request_values
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -253,14 +252,14 @@ def protocols(_registry: MarketRegistry, request: EndpointRequest) -> EndpointRe
     return EndpointResponse(render_protocols(listed))
 
 
-def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, ListedToken]:
+def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, InterfaceToken]:
     """Return the tokens of the network and of its market by address. The market's description takes precedence."""
     own = [request.network.native, *request.network.tokens]
-    listed = {each.address: ListedToken(each, True) for each in own}
+    listed = {each.address: InterfaceToken(each, True) for each in own}
     if request.network not in registry.served_networks:
         return listed
     market_tokens = registry.open_source(request.network.name).market.tokens
-    return listed | {address: ListedToken(each, address in listed) for address, each in market_tokens.items()}
+    return listed | {address: InterfaceToken(each, address in listed) for address, each in market_tokens.items()}
 
 
 def _parse_and_build(
@@ -388,14 +387,9 @@ def _quote_requests(
     quote_requests = []
     for each, (integrator, excluded) in zip(orders, checked, strict=True):
         values = {**registry.rules.values, **_SERVED, **dict(each.values), "reverse": each.reverse}
-        order = Order(
-            source.token(each.token_in),
-            source.token(each.token_out),
-            each.amount,
-            excluded_protocols=excluded,
-            **order_values(values),
-        )
-        quote_requests.append(QuoteRequest(order, api_version, integrator, **request_values(values)))
+        tokens = source.token(each.token_in), source.token(each.token_out)
+        order = Order.from_values(*tokens, each.amount, excluded, values)
+        quote_requests.append(QuoteRequest.from_values(order, api_version, integrator, values))
     return source, quote_requests
 
 

@@ -14,7 +14,7 @@ from swapcli.families.row import (
     KeyOfEvent,
     KindRow,
     PoolUse,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     address_in_first_topic,
@@ -57,8 +57,8 @@ def _by_address(log: Event) -> SwapAmounts:
     return SwapAmounts(sold, bought, amount_in, amount_out)
 
 
-_V2: Final = RouterCall(RouterPoolKind.BALANCER_V2)
-_V3: Final = RouterCall(RouterPoolKind.BALANCER_V3)
+_V2: Final = RouterEncoding(RouterPoolKind.BALANCER_V2)
+_V3: Final = RouterEncoding(RouterPoolKind.BALANCER_V3)
 _ECLP_FIELDS: Final = (
     *("reserves", "rates", "alpha", "beta", "c", "s", "lambda", "tau_alpha", "tau_beta", "u", "v", "w", "z", "d_sq"),
 )
@@ -85,7 +85,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "balancer_v3_stable": FamilyRow(("reserves", "rates", "amp"), _V3),
     "balancer_v3_stable_surge": FamilyRow(("reserves", "rates", "amp", "max_surge_fee", "surge_threshold"), _V3),
     "balancer_v3_boosted": FamilyRow(
-        ("reserves", "rates", "amp", "pool_tokens", "share_prices"), RouterCall(RouterPoolKind.BALANCER_V3, _shares)
+        ("reserves", "rates", "amp", "pool_tokens", "share_prices"), RouterEncoding(RouterPoolKind.BALANCER_V3, _shares)
     ),
     "balancer_v3_eclp": FamilyRow(_ECLP_FIELDS, _V3),
     "balancer_v3_2clp": FamilyRow(("reserves", "rates", "sqrt_alpha", "sqrt_beta"), _V3),

@@ -15,11 +15,11 @@ from swapcli.core.model.units import BPS
 from swapcli.core.validation.values import MAX_UINT256
 from swapcli.families.rounding import div_up
 
-SCALE_BITS: Final = 128
+SCALE_BITS: Final = 128  # fractional bits of a price
 BASE_ID: Final = 1 << 23
 """The id of the bin of price 1."""
-MAX_ID: Final = (1 << 24) - 1
-MAX_BIN_STEP: Final = (1 << 16) - 1
+MAX_ID: Final = (1 << 24) - 1  # ids are uint24
+MAX_BIN_STEP: Final = (1 << 16) - 1  # basis points, a uint16
 
 _SCALE: Final = 1 << SCALE_BITS
 _MAX_EXPONENT: Final = (1 << 20) - 1

@@ -12,22 +12,21 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from swapcli.core.errors import SwapReverts
+from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.bins.bin_math import SCALE_BITS, output_of, price_of_bin, value_up
 from swapcli.families.bins.bin_state import Bins
 from swapcli.families.rounding import UINT128_LIMIT, mul_div_up
 
-FEE_SCALE: Final = 10**18
-"""A fee of 100%."""
 _MAX_LIQUIDITY: Final = 65_251_743_116_719_673_010_965_625_540_244_653_191_619_923_014_385_985_379_600_384_103_134_737
 """`MAX_LIQUIDITY_PER_BIN` of the contracts, in Y with 128 fractional bits."""
 
 
 class BinFees(Protocol):
-    """The fees of one direction of a pool. Fees are scaled by `FEE_SCALE`."""
+    """The fees of one direction of a pool. Fees are scaled by `WAD`."""
 
     def fee_of_bin(self, bin_id: int) -> int:
-        """Return the fee of a bin, below `FEE_SCALE`."""
+        """Return the fee of a bin, below `WAD`."""
 
     def protocol_part(self, fee_amount: int) -> int:
         """Return the part of a fee that leaves the pool."""
@@ -76,11 +75,11 @@ def swap_through_bins(
 def _swap_in_bin(reserve: int, price: int, swap_for_y: bool, amount_left: int, fee: int) -> tuple[int, int, int]:
     """Return (input with fee, output, fee) of a swap in a bin that has `reserve` of the bought token."""
     value = value_up(reserve, price, swap_for_y)
-    fee_amount = mul_div_up(value, fee, FEE_SCALE - fee)
+    fee_amount = mul_div_up(value, fee, WAD - fee)
     input_to_empty = value + fee_amount
     if input_to_empty >= UINT128_LIMIT:
         raise SwapReverts("the input that empties a bin exceeds 2^128 - 1")
     if amount_left >= input_to_empty:
         return input_to_empty, reserve, fee_amount
-    fee_amount = mul_div_up(amount_left, fee, FEE_SCALE)
+    fee_amount = mul_div_up(amount_left, fee, WAD)
     return amount_left, min(output_of(amount_left - fee_amount, price, swap_for_y), reserve), fee_amount

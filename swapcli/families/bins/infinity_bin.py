@@ -9,12 +9,12 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.bins.bin_math import MAX_BIN_STEP, MAX_ID, rate_of_bin
 from swapcli.families.bins.bin_state import Bins, check_sides, read_bins
-from swapcli.families.bins.bin_swap import FEE_SCALE, positions_ahead, swap_through_bins
+from swapcli.families.bins.bin_swap import positions_ahead, swap_through_bins
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.infinity_key import (
@@ -32,7 +32,7 @@ BIN_GAS: Final = 12_000
 one bin, 235,000 in 10 and 378,000 in 24."""
 _MAX_LP_FEE_PPM: Final = 100_000
 """`LPFeeLibrary.TEN_PERCENT_FEE`."""
-_FEE_UNITS_PER_PPM: Final = FEE_SCALE // PPM
+_FEE_UNITS_PER_PPM: Final = WAD // PPM
 _AMOUNT_LIMIT: Final = 1 << 127
 """Amounts of a swap are signed 128-bit numbers."""
 

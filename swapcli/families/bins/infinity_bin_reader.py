@@ -43,9 +43,9 @@ REACH: Final = 4
 itself."""
 _POOLS_SLOT: Final = 5
 """The storage slot of the manager's mapping from pool id to pool."""
-_RESERVES_OFFSET: Final = 1
-_LEAVES_OFFSET: Final = 6
-_AMOUNT_BITS: Final = 128
+_RESERVES_OFFSET: Final = 1  # storage slot of the bins' reserves after that of the pool
+_LEAVES_OFFSET: Final = 6  # storage slot of the tree's lowest level after that of the pool
+_AMOUNT_BITS: Final = 128  # a word packs two amounts
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:

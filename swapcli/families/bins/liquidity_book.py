@@ -13,10 +13,11 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.units import WAD
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.bins.bin_math import MAX_BIN_STEP, MAX_ID, rate_of_bin
 from swapcli.families.bins.bin_state import Bins, check_sides, read_bins
-from swapcli.families.bins.bin_swap import FEE_SCALE, positions_ahead, swap_through_bins
+from swapcli.families.bins.bin_swap import positions_ahead, swap_through_bins
 from swapcli.families.bins.volatility_fee import (
     FeeParameters,
     Volatility,
@@ -138,7 +139,7 @@ class LiquidityBook(Pool):
         fees = self._fees()
         for i in positions_ahead(self.bins, self.active_id, swap_for_y):
             bin_id = self.bins.ids[i]
-            gamma = 1.0 - fees.fee_of_bin(bin_id) / FEE_SCALE
+            gamma = 1.0 - fees.fee_of_bin(bin_id) / WAD
             yield i, gamma * rate_of_bin(self.bin_step, bin_id, swap_for_y)
 
 

@@ -14,7 +14,7 @@ from swapcli.families.row import (
     KindRow,
     PoolKey,
     PoolUse,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     first_topic,
@@ -49,11 +49,11 @@ _BOOK_SWAP: Final = "Swap(address,address,uint24,bytes32,bytes32,uint24,bytes32,
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "infinity_bin": FamilyRow(
         ("active_id", "bin_step", "bins", "pool_id", "hooks", "parameters"),
-        RouterCall(RouterPoolKind.INFINITY, _infinity_data),
+        RouterEncoding(RouterPoolKind.INFINITY, _infinity_data),
     ),
     "liquidity_book": FamilyRow(
         ("active_id", "bin_step", "bins", "fee_parameters", "volatility", "timestamp"),
-        RouterCall(RouterPoolKind.LIQUIDITY_BOOK, is_first_sold),
+        RouterEncoding(RouterPoolKind.LIQUIDITY_BOOK, is_first_sold),
     ),
 }
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import Final, Self
 
 from swapcli.core.errors import InvalidPoolState
-from swapcli.core.model.units import BPS
+from swapcli.core.model.units import BPS, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.bins.bin_math import MAX_ID
-from swapcli.families.bins.bin_swap import FEE_SCALE
 from swapcli.families.state_fields import StateFields
 
-_MAX_FEE: Final = FEE_SCALE // 10
+_MAX_FEE: Final = WAD // 10
 """`MAX_FEE` of the contract, which accepts no parameters that allow more."""
-_MAX_PROTOCOL_SHARE: Final = 2_500
-_BASE_FEE_UNIT: Final = 10**10
-_VARIABLE_FEE_DIVISOR: Final = 100
+_MAX_PROTOCOL_SHARE: Final = 2_500  # basis points of the fee: the contract's `MAX_PROTOCOL_SHARE`
+_BASE_FEE_UNIT: Final = 10**10  # the 10^18 fraction of a base factor times a bin step of 1
+_VARIABLE_FEE_DIVISOR: Final = 100  # scales the variable fee to a 10^18 fraction
 _BASE_FACTORS_PER_PPM: Final = 100
 """(base factor * bin step) of a fee of 1 ppm: both are in basis points."""
 
@@ -41,7 +40,7 @@ class FeeParameters(NamedTuple):
         return self.base_factor * bin_step // _BASE_FACTORS_PER_PPM
 
     def fee(self, bin_step: int, accumulator: int) -> int:
-        """Return the whole fee at an accumulated volatility, scaled by `FEE_SCALE`."""
+        """Return the whole fee at an accumulated volatility, scaled by `WAD`."""
         base = self.base_factor * bin_step * _BASE_FEE_UNIT
         product = accumulator * bin_step
         # Rounded up by the contract.

@@ -21,6 +21,7 @@ from swapcli.core.model.units import PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.curve.cryptoswap_curve import CryptoFee, CryptoSwapCurve
 from swapcli.families.curve.cryptoswap_math import A_MULTIPLIER, MATHS, Maths, fee_reduction, marginal_prices
+from swapcli.families.curve.stableswap_math import FEE_DENOMINATOR
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_multi_token
@@ -28,14 +29,13 @@ from swapcli.families.reserves import reserves_after_swap, to_18_decimals
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
-FEE_DENOMINATOR: Final = 10**10
 FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM
 _BITS: Final = 128
 _FEE_PARAMETER_BITS: Final = 64
 """The contracts pack fees and the parameters of the price scale in 64 bits each."""
 _LIMIT_MARGIN: Final = 0.01
 """Part of the contract's limits of a balance that the curve leaves out: the fees of a swap move the limits."""
-_MAX_RAMP_BITS: Final = 64
+_MAX_RAMP_BITS: Final = 64  # seconds, as of any time of the chain
 _MAX_UINT128: Final = (1 << 128) - 1
 """The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools refuse a price of this value."""
 

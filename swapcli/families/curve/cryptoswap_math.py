@@ -24,23 +24,22 @@ from typing import Final, NoReturn
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
+from swapcli.families.curve.stableswap_math import MAX_NEWTON_STEPS
 from swapcli.families.rounding import UINT256_LIMIT, require_uint256
 
-A_MULTIPLIER: Final = 10_000
-MAX_NEWTON_STEPS: Final = 255
-"""As in the contracts, which revert after as many."""
-_INT: Final = 1 << 255
+A_MULTIPLIER: Final = 10_000  # the contract's constant of this name
+_INT: Final = 1 << 255  # above every int256
 _CBRT_LIMIT: Final = 115792089237316195423570985008687907853269
 """2^256 / 10^36, as in the contracts."""
 _CBRT_SCALES: Final = ((_CBRT_LIMIT * WAD, 1, 10**12), (_CBRT_LIMIT, WAD, 10**6))
 """(from, factor of the argument, factor of the root) for arguments that cannot be multiplied by 10^36."""
-_CBRT_STEPS: Final = 7
+_CBRT_STEPS: Final = 7  # Newton's steps of the contract
 
 # Limits of the contracts: `MIN_GAMMA`, and the range of the invariant in `get_y`.
 MIN_GAMMA: Final = 10**10
-MIN_INVARIANT: Final = 10**17
-MAX_INVARIANT: Final = 10**33
-_MAX_GAMMA_SMALL: Final = 2 * 10**16
+MIN_INVARIANT: Final = 10**17  # of `get_y`
+MAX_INVARIANT: Final = 10**33  # of `get_y`
+_MAX_GAMMA_SMALL: Final = 2 * 10**16  # the contract's constant of this name
 
 Solution = tuple[int, int]
 """A balance and k0 at it, which is 0 where the contract has to fall back to Newton's method."""

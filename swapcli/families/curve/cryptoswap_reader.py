@@ -12,19 +12,18 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.curve.cryptoswap import FEE_PER_PPM, CryptoSwap
 from swapcli.families.curve.cryptoswap_math import MATHS
 from swapcli.families.curve.rows import CryptoSwapConstants
-from swapcli.families.reading.block_time import BLOCK_TIME, read_block_time
+from swapcli.families.reading.block_time import read_block_time, undecoded_time_view
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_text, read_word
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_text
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_views, view
 
 _COIN: Final = "coins(uint256)"
-_BALANCE: Final = "balances(uint256)"
 _VERSION: Final = "version()"
 _MATHS: Final = "MATH()"
-_RAMP_END: Final = "future_A_gamma_time()"
 _NUMBERS: Final = {
     "invariant": "D()",
     "amp": "A()",
@@ -39,37 +38,35 @@ _NUMBERS: Final = {
     "lp_supply": "totalSupply()",
 }
 """Fields of the state, and the functions that return them."""
-_PRICES: Final = {"price_scale": "price_scale", "price_oracle": "price_oracle", "last_prices": "last_prices"}
+_PRICES: Final = ("price_scale", "price_oracle", "last_prices")
+"""Fields of the state, named as the functions, which take the coin's number in pools of more than two coins."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; three if its version is not known."""
     version = ref.constants_as(CryptoSwapConstants).version or (yield from _read_version(ref.address))
     count = len(ref.tokens)
-    argument = "()" if count == 2 else "(uint256)"
-    prices = [
-        ContractCall(ref.address, encode_call(name + argument, *([k] if count > 2 else [])))
-        for name in _PRICES.values()
-        for k in range(count - 1)
-    ]
-    ramp_end, time, *answers = yield [
-        ContractCall(ref.address, encode_call(_RAMP_END)),
-        BLOCK_TIME,
-        *(ContractCall(ref.address, encode_call(name)) for name in _NUMBERS.values()),
-        *(ContractCall(ref.address, encode_call(_BALANCE, k)) for k in range(count)),
-        *prices,
-    ]
-    words = iter(answers)
-    state: dict[str, object] = {"version": version}
-    for field, name in _NUMBERS.items():
-        state[field] = read_word(next(words), name)
-    state["reserves"] = [read_word(next(words), _BALANCE) for _ in range(count)]
-    for field, name in _PRICES.items():
-        state[field] = [read_word(next(words), name) for _ in range(count - 1)]
-    left = _ramp_seconds_left(read_word(ramp_end, _RAMP_END), time)
+    arguments = [(k,) for k in range(count - 1)] if count > 2 else [()]
+    suffix = "(uint256)" if count > 2 else "()"
+    values = yield from read_views(
+        view("ramp_end", ref.address, "future_A_gamma_time()"),
+        undecoded_time_view(),
+        *(view(field, ref.address, name) for field, name in _NUMBERS.items()),
+        *(view(f"reserves {k}", ref.address, "balances(uint256)", k) for k in range(count)),
+        *(
+            view(f"{name} {k}", ref.address, name + suffix, *argument)
+            for name in _PRICES
+            for k, argument in enumerate(arguments)
+        ),
+    )
+    state: dict[str, object] = {"version": version, **{name: values[name] for name in _NUMBERS}}
+    state["reserves"] = [values[f"reserves {k}"] for k in range(count)]
+    for name in _PRICES:
+        state[name] = [values[f"{name} {k}"] for k in range(count - 1)]
+    left = _ramp_seconds_left(values["ramp_end"], values["time"])
     if left >= 0:
         state["ramp_seconds_left"] = left
-    return build_pool(ref, int(str(state["mid_fee"])) // FEE_PER_PPM, state)
+    return build_pool(ref, values["mid_fee"] // FEE_PER_PPM, state)
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:

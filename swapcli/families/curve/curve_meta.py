@@ -25,6 +25,7 @@ from swapcli.families.curve.stableswap_math import PACKED_BITS, scale_to_18_deci
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_multi_token
+from swapcli.families.reserves import MAX_DECIMALS
 from swapcli.families.sampled.sampled_curve import QuotedSale, SampledCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
@@ -33,8 +34,7 @@ _OWN: Final = 0
 _LP: Final = 1
 _COINS: Final = 2
 """Positions in `tokens`: the own coin, the liquidity token, and the first coin of the base pool."""
-_LP_DECIMALS: Final = 18
-_SAMPLE_COUNT: Final = 18
+_SAMPLE_COUNT: Final = 18  # amounts per direction of a deposit or withdrawal
 _SAMPLE_RANGE: Final = (1e-3, 2.0)
 """Inputs at which the curve of a deposit or withdrawal is computed: from a part of the smallest balance that matters to
 a multiple of the largest. Between them the curve is within 0.02% of the swap in a level pool."""
@@ -133,7 +133,7 @@ class CurveMeta(Pool):
         check_multi_token(identity)
         if len(identity.tokens) < _COINS + 2:
             raise InvalidPoolState("tokens", "expected the own coin, the liquidity token and two coins or more")
-        if identity.decimals[_LP] != _LP_DECIMALS:
+        if identity.decimals[_LP] != MAX_DECIMALS:
             raise InvalidPoolState("decimals", f"the liquidity token has 18, not {identity.decimals[_LP]}")
         fields = StateFields(state)
         rates = fields.uints("rates", 1, PACKED_BITS)

@@ -12,7 +12,7 @@ from swapcli.families.row import (
     FamilyRow,
     KindRow,
     PoolUse,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     coin_indices,
@@ -59,10 +59,10 @@ _LISTS: Final = (("pool_count()", "pool_list(uint256)"),)
 _CRYPTO_EXCHANGE: Final = "TokenExchange(address,uint256,uint256,uint256,uint256,uint256,uint256)"
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
-    "stableswap": FamilyRow(("reserves", "amp", "rates"), RouterCall(RouterPoolKind.STABLESWAP, coin_indices)),
+    "stableswap": FamilyRow(("reserves", "amp", "rates"), RouterEncoding(RouterPoolKind.STABLESWAP, coin_indices)),
     "curve_meta": FamilyRow(
         ("reserves", "amp", "rates", "base_pool", "lp_supply", "base"),
-        RouterCall(RouterPoolKind.STABLESWAP, _meta_coins),
+        RouterEncoding(RouterPoolKind.STABLESWAP, _meta_coins),
     ),
     "cryptoswap": FamilyRow(
         (
@@ -70,7 +70,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
             *("mid_fee", "out_fee", "fee_gamma", "allowed_extra_profit", "adjustment_step", "xcp_profit"),
             *("virtual_price", "lp_supply"),
         ),
-        RouterCall(RouterPoolKind.CURVE_CRYPTO, coin_indices),
+        RouterEncoding(RouterPoolKind.CURVE_CRYPTO, coin_indices),
     ),
 }
 

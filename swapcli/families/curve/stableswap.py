@@ -49,7 +49,7 @@ from swapcli.families.token_positions import token_indices
 _FEE_UNIT: Final = WAD // FEE_DENOMINATOR
 """The smallest fee of the contract, as a 10^18 fraction."""
 _MAX_FEE: Final = FEE_DENOMINATOR // 2
-_MAX_AMP: Final = 10**6
+_MAX_AMP: Final = 10**6  # `MAX_A`
 
 NG: Final = "ng"
 PLAIN: Final = "plain"

@@ -14,9 +14,12 @@ from swapcli.families.rounding import require_uint256
 
 # Constants of the contract: `A_PRECISION`, `FEE_DENOMINATOR`.
 A_PRECISION: Final = 100
+"""Units of the amplification in the contract's `A_precise()`."""
 FEE_DENOMINATOR: Final = 10**10
+"""A fee of 100% in Curve's pools."""
 PACKED_BITS: Final = 128
-_MAX_NEWTON_STEPS: Final = 255
+"""The contract packs each oracle price in as many bits."""
+MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""
 
 
@@ -37,7 +40,7 @@ def invariant(balances: Sequence[int], amp: int, divides_each_factor: bool = Fal
     ann = amp * n
     factor, rest = (n, 1) if divides_each_factor else (1, n**n)
     d = total
-    for _ in range(_MAX_NEWTON_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         d_p = d
         for balance in balances:
             d_p = require_uint256(d_p * d) // (balance * factor)
@@ -62,7 +65,7 @@ def find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
     c = require_uint256(c * d * A_PRECISION) // (ann * n)
     b = total + d * A_PRECISION // ann
     y = d
-    for _ in range(_MAX_NEWTON_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         before = y
         divisor = 2 * y + b - d
         if divisor <= 0:

@@ -19,6 +19,7 @@ from swapcli.families.curve.stableswap_math import A_PRECISION, FEE_DENOMINATOR
 from swapcli.families.identity_checks import MAX_TOKENS
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.call_encoding import (
+    NATIVE_CURRENCY,
     encode_call,
     invalid_response,
     read_address,
@@ -47,8 +48,7 @@ _PLAIN_VARIANTS = {("v5.0.0", False): PLAIN, ("v5.0.0", True): PLAIN_EMA, ("v6.0
 """Of plain pools of the factory before it, by version and whether they have an oracle of their price."""
 _ORACLE_TIME = "ma_exp_time()"
 _RATE_ORACLE = "oracle(uint256)"
-_NATIVE_COIN = "0x" + "ee" * 20
-_META_COINS = 2
+_META_COINS = 2  # coins of a metapool: its own, and the liquidity token of its base pool
 _NAMES = ("A()", _FEE)
 _NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
 """Functions that some older pools lack."""
@@ -161,7 +161,7 @@ def _coins(answers: Sequence[ReturnData]) -> tuple[str, ...]:
     found = tuple(read_address(coin, _COIN) for coin in takewhile(bool, answers))
     if len(found) < 2:
         raise invalid_response(_COIN, "the pool has no list of its coins")
-    if _NATIVE_COIN in found:
+    if NATIVE_CURRENCY in found:
         raise invalid_response(_COIN, "pools of the native coin are not supported")
     return found
 

@@ -30,7 +30,7 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import FEE_PER_PPM
 from swapcli.families.token_positions import is_forward
 
-_RESERVE_LIMIT: Final = 1 << 112
+_RESERVE_LIMIT: Final = 1 << 112  # above every uint112
 _MAX_PRICE: Final = 10**36
 """As the contracts require. Such a price is 10^18 units for each one."""
 

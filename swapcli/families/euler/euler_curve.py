@@ -20,11 +20,11 @@ from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import UINT256_LIMIT, div_up
 
-RESERVE_BITS: Final = 112
+RESERVE_BITS: Final = 112  # reserves are uint112
 NO_RESERVE: Final = UINT256_LIMIT - 1
 """The second version returns it instead of a reserve of more than 112 bits."""
-_V1_LIMIT: Final = 1 << 248
-_DIRECT_SQUARE: Final = 10**36
+_V1_LIMIT: Final = 1 << 248  # from here on the first version reverts
+_DIRECT_SQUARE: Final = 10**36  # a smaller value is squared without loss of bits
 _HALF_WAD_ODD: Final = 3_814_697_265_625
 """5 x 10^17 without its factors of two, by which the second version bounds the bits of a product."""
 

@@ -39,10 +39,10 @@ from swapcli.families.token_positions import is_forward
 MAX_RESERVE: Final = (1 << RESERVE_BITS) - 1
 MAX_ROUTE_USE: Final = 1 << 128
 """Far above the sum of a route's swaps, each of which is below `MAX_RESERVE`."""
-_MAX_PRICE: Final = 10**25
+_MAX_PRICE: Final = 10**25  # limit of the contract's price parameters
 _VERSIONS: Final = (1, 2)
-_V4_SPACING: Final = 1
-_GAS_OF_SECOND_VERSION: Final = 400_000
+_V4_SPACING: Final = 1  # tick spacing in the key of the Uniswap V4 pool
+_GAS_OF_SECOND_VERSION: Final = 400_000  # gas units of a swap
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,54 +8,44 @@ through Uniswap V4, whose hook each pool is; others, and those whose owner has s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.euler.euler_swap import MAX_RESERVE
-from swapcli.families.reading.block_time import BLOCK_TIME, read_block_time
+from swapcli.families.reading.block_time import read_block_time, undecoded_time_view
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
-    encode_call,
     invalid_response,
     read_address,
-    read_word,
     read_words,
     to_address,
 )
-from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.families.reading.calls import ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.reading.views import decode_addresses, read_address_list
+from swapcli.families.reading.views import (
+    View,
+    decode_addresses,
+    optional_view,
+    read_address_list,
+    read_views,
+    view,
+    words,
+)
 
 _POOLS: Final = "pools()"
 _ASSETS: Final = "getAssets()"
 _RESERVES: Final = "getReserves()"
-_CONNECTOR: Final = "EVC()"
 _V4_KEY: Final = "poolKey()"
-_MANAGER: Final = "poolManager()"
-_PARAMETERS: Final = "getParams()"
-_STATIC: Final = "getStaticParams()"
 _DYNAMIC: Final = "getDynamicParams()"
-_IS_OPERATOR: Final = "isAccountOperatorAuthorized(address,address)"
-_ROOM: Final = "maxDeposit(address)"
 _CONTROLLERS: Final = "getControllers(address)"
-_BALANCE: Final = "balanceOf(address)"
-_CASH: Final = "cash()"
-_LEAST: Final = "previewMint(uint256)"
-_VALUE: Final = "convertToAssets(uint256)"
-_DEBT: Final = "debtOf(address)"
-_CAPS: Final = "caps()"
-_LOANS: Final = "totalBorrows()"
-_ORACLE: Final = "oracle()"
-_UNIT: Final = "unitOfAccount()"
-_LOAN_TO_VALUE: Final = "LTVBorrow(address)"
 _PRICES: Final = "getQuotes(uint256,address,address)"
-_UNLOCKED: Final = 1
+_UNLOCKED: Final = 1  # status of a pool that can be swapped in
 _KEPT_BACK: Final = 100
 """A hundredth of what an account may borrow is not counted on."""
 _WAD_PER_PPM: Final = WAD // PPM
@@ -105,35 +95,45 @@ class _Loans(NamedTuple):
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in three rounds."""
-    answers = yield _configuration_calls(ref)
-    reserves, connector, manager, key, *parameters, time = answers
-    configuration = _read_configuration(ref, parameters)
-    first, second, status = read_words(reserves, 3, _RESERVES)
+    pool = ref.address
+    values = yield from read_views(
+        view("reserves", pool, _RESERVES, decode=words(3)),
+        view("evc", pool, "EVC()", decode=read_address),
+        view("manager", pool, "poolManager()", decode=read_address),
+        view("key", pool, _V4_KEY, decode=words(5)),
+        optional_view("first", pool, "getParams()", decode=_decode_first_version),
+        optional_view("static", pool, "getStaticParams()", decode=_decode_static),
+        optional_view("dynamic", pool, _DYNAMIC, decode=words(13)),
+        undecoded_time_view(),
+    )
+    configuration = _configuration(ref, values)
+    first, second, status = values["reserves"]
     if status != _UNLOCKED:
         raise invalid_response(_RESERVES, "the pool is not active")
-    _check_time(configuration, time)
-    v4_fee_ppm = _read_v4_fee(ref, key)
-    evc, pool_manager = read_address(connector, _CONNECTOR), read_address(manager, _MANAGER)
-    operator, controllers, *answers = yield [
-        ContractCall(evc, encode_call(_IS_OPERATOR, configuration.account, ref.address)),
-        ContractCall(evc, encode_call(_CONTROLLERS, configuration.account)),
-        *(ContractCall(token, encode_call(_BALANCE, pool_manager)) for token in ref.tokens),
-        *(call for k in (0, 1) for call in _vault_calls(configuration, k)),
-    ]
-    if not read_word(operator, _IS_OPERATOR):
-        raise invalid_response(ref.address, "its account no longer lets the pool act for it")
-    _check_lenders(configuration, controllers)
-    balances = [read_word(answer, _BALANCE) for answer in answers[:2]]
-    supplies, loans = _read_vaults(configuration, answers[2:])
-    answers = yield [
+    _check_time(configuration, values["time"])
+    v4_fee_ppm = _v4_fee(ref, values["key"])
+    evc, pool_manager = values["evc"], values["manager"]
+    values = yield from read_views(
+        view("is_operator", evc, "isAccountOperatorAuthorized(address,address)", configuration.account, pool),
+        view("controllers", evc, _CONTROLLERS, configuration.account, decode=decode_addresses),
+        *(view(token, token, "balanceOf(address)", pool_manager) for token in ref.tokens),
+        *(each for k in (0, 1) for each in _vault_views(configuration, k)),
+    )
+    if not values["is_operator"]:
+        raise invalid_response(pool, "its account no longer lets the pool act for it")
+    _check_lenders(configuration, values["controllers"])
+    balances = [values[token] for token in ref.tokens]
+    supplies = [_Supply(*(values[f"{name} {k}"] for name in _Supply._fields)) for k in (0, 1)]
+    loans = [_loans(values, k) if configuration.vaults[k].borrow else _Loans() for k in (0, 1)]
+    values = yield from read_views(
         *(
-            ContractCall(vaults.supply, encode_call(_VALUE, supply.shares))
-            for vaults, supply in zip(configuration.vaults, supplies, strict=True)
+            view(f"deposits {k}", configuration.vaults[k].supply, "convertToAssets(uint256)", supplies[k].shares)
+            for k in (0, 1)
         ),
-        *(call for k in (0, 1) for call in _price_calls(ref, configuration, supplies, loans, k)),
-    ]
-    deposits = [read_word(answer, _VALUE) for answer in answers[:2]]
-    borrowable = [_borrowable(ref, supplies, loans, answers[2 + 2 * k : 4 + 2 * k], k) for k in (0, 1)]
+        *(each for k in (0, 1) for each in _price_views(ref, configuration, supplies, loans, k)),
+    )
+    deposits = [values[f"deposits {k}"] for k in (0, 1)]
+    borrowable = [_borrowable(ref, supplies, loans, values, k) for k in (0, 1)]
     state = {
         "version": configuration.version,
         "reserves": [first, second],
@@ -163,55 +163,45 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pool in one round."""
-    (answer,) = yield [ContractCall(address, encode_call(_ASSETS))]
-    first, second = (to_address(word, _ASSETS) for word in read_words(answer, 2, _ASSETS))
-    return factory.new_ref(address, (first, second))
+    values = yield from read_views(view(_ASSETS, address, _ASSETS, decode=words(2)))
+    return factory.new_ref(address, tuple(to_address(word, _ASSETS) for word in values[_ASSETS]))
 
 
-def _configuration_calls(ref: PoolRef) -> list[ContractCall]:
-    return [
-        ContractCall(ref.address, encode_call(_RESERVES)),
-        ContractCall(ref.address, encode_call(_CONNECTOR)),
-        ContractCall(ref.address, encode_call(_MANAGER)),
-        ContractCall(ref.address, encode_call(_V4_KEY)),
-        *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in (_PARAMETERS, _STATIC, _DYNAMIC)),
-        BLOCK_TIME,
-    ]
-
-
-def _read_configuration(ref: PoolRef, answers: Sequence[ReturnData]) -> _Configuration:
-    of_first_version, static, dynamic = answers
-    if of_first_version:
-        words = read_words(of_first_version, 12, _PARAMETERS)
-        vaults = [to_address(word, _PARAMETERS) for word in words[:2]]
-        return _Configuration(
-            version=1,
-            vaults=(_Vaults(vaults[0], vaults[0]), _Vaults(vaults[1], vaults[1])),
-            account=to_address(words[2], _PARAMETERS),
-            equilibrium=(words[3], words[4]),
-            min_reserves=(0, 0),
-            prices=(words[5], words[6]),
-            concentrations=(words[7], words[8]),
-            fees=(words[9], words[9]),
-            expires_at=0,
-            hooked_operations=0,
-        )
-    if not (static and dynamic):
-        raise invalid_response(ref.address, "neither the first nor the second version of EulerSwap")
-    addresses = [to_address(word, _STATIC) for word in read_words(static, 5, _STATIC)]
-    borrowed = [None if address == ZERO_ADDRESS else address for address in addresses[2:4]]
-    words = read_words(dynamic, 13, _DYNAMIC)
+def _decode_first_version(answer: ReturnData, function: str) -> _Configuration:
+    numbers = read_words(answer, 12, function)
+    vaults = [to_address(word, function) for word in numbers[:2]]
     return _Configuration(
-        version=2,
-        vaults=(_Vaults(addresses[0], borrowed[0]), _Vaults(addresses[1], borrowed[1])),
-        account=addresses[4],
-        equilibrium=(words[0], words[1]),
-        min_reserves=(words[2], words[3]),
-        prices=(words[4], words[5]),
-        concentrations=(words[6], words[7]),
-        fees=(words[8], words[9]),
-        expires_at=words[10],
-        hooked_operations=words[11],
+        version=1,
+        vaults=(_Vaults(vaults[0], vaults[0]), _Vaults(vaults[1], vaults[1])),
+        account=to_address(numbers[2], function),
+        equilibrium=(numbers[3], numbers[4]),
+        min_reserves=(0, 0),
+        prices=(numbers[5], numbers[6]),
+        concentrations=(numbers[7], numbers[8]),
+        fees=(numbers[9], numbers[9]),
+        expires_at=0,
+        hooked_operations=0,
+    )
+
+
+def _decode_static(answer: ReturnData, function: str) -> tuple[str, ...]:
+    """Return the vaults of deposits, those of loans, and the account."""
+    return tuple(to_address(word, function) for word in read_words(answer, 5, function))
+
+
+def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
+    if values["first"]:
+        configuration: _Configuration = values["first"]
+        return configuration
+    if not (values["static"] and values["dynamic"]):
+        raise invalid_response(ref.address, "neither the first nor the second version of EulerSwap")
+    supply0, supply1, *loans, account = values["static"]
+    borrow0, borrow1 = (None if address == ZERO_ADDRESS else address for address in loans)
+    *pairs, expires_at, hooked_operations, _ = values["dynamic"]
+    vaults = (_Vaults(supply0, borrow0), _Vaults(supply1, borrow1))
+    equilibrium, floors, prices, concentrations, fees = zip(pairs[::2], pairs[1::2], strict=True)
+    return _Configuration(
+        2, vaults, account, equilibrium, floors, prices, concentrations, fees, expires_at, hooked_operations
     )
 
 
@@ -224,62 +214,53 @@ def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
         raise invalid_response(_DYNAMIC, f"the pool has expired at {expires_at}")
 
 
-def _check_lenders(configuration: _Configuration, answer: ReturnData) -> None:
+def _check_lenders(configuration: _Configuration, controllers: Sequence[str]) -> None:
     """Raise `InvalidUpstreamResponse` if the account owes to a vault that is none of the pool's.
 
     Such a lender decides what the account may withdraw, and lets it borrow from no other.
     """
     own = {borrow for _, borrow in configuration.vaults}
-    lenders = set(decode_addresses(answer, _CONTROLLERS))
-    if lenders - own:
-        raise invalid_response(_CONTROLLERS, f"the account owes to {min(lenders - own)}, which is no vault of the pool")
+    if others := set(controllers) - own:
+        raise invalid_response(_CONTROLLERS, f"the account owes to {min(others)}, which is no vault of the pool")
 
 
-def _read_v4_fee(ref: PoolRef, answer: ReturnData) -> int:
+def _v4_fee(ref: PoolRef, key: Sequence[int]) -> int:
     """Return the fee in the key of the pool of Uniswap V4, which swaps do not pay."""
-    first, second, fee_ppm, spacing, hooks = read_words(answer, 5, _V4_KEY)
+    first, second, fee_ppm, spacing, hooks = key
     tokens = tuple(to_address(word, _V4_KEY) for word in (first, second))
     if to_address(hooks, _V4_KEY) != ref.address or tokens != ref.tokens or spacing != 1:
         raise invalid_response(_V4_KEY, "not the hook of a pool of Uniswap V4 with these tokens")
     return fee_ppm
 
 
-def _vault_calls(configuration: _Configuration, k: int) -> Iterator[ContractCall]:
+def _vault_views(configuration: _Configuration, k: int) -> Iterator[View]:
     account, (supply, borrow) = configuration.account, configuration.vaults[k]
-    yield ContractCall(supply, encode_call(_ROOM, account))
-    yield ContractCall(supply, encode_call(_BALANCE, account))
-    yield ContractCall(supply, encode_call(_CASH))
-    yield ContractCall(supply, encode_call(_LEAST, 1))
+    yield view(f"room {k}", supply, "maxDeposit(address)", account)
+    yield view(f"shares {k}", supply, "balanceOf(address)", account)
+    yield view(f"cash {k}", supply, "cash()")
+    yield view(f"least {k}", supply, "previewMint(uint256)", 1)
     if borrow is None:
         return
-    yield ContractCall(borrow, encode_call(_DEBT, account))
-    for name in (_CASH, _CAPS, _LOANS, _ORACLE, _UNIT):
-        yield ContractCall(borrow, encode_call(name))
-    yield ContractCall(borrow, encode_call(_LOAN_TO_VALUE, configuration.vaults[1 - k].supply))
+    yield view(f"debt {k}", borrow, "debtOf(address)", account)
+    yield view(f"loan cash {k}", borrow, "cash()")
+    yield view(f"caps {k}", borrow, "caps()", decode=words(2))
+    yield view(f"lent {k}", borrow, "totalBorrows()")
+    yield view(f"oracle {k}", borrow, "oracle()", decode=read_address)
+    yield view(f"unit {k}", borrow, "unitOfAccount()", decode=read_address)
+    yield view(f"loan to value {k}", borrow, "LTVBorrow(address)", configuration.vaults[1 - k].supply)
 
 
-def _read_vaults(configuration: _Configuration, answers: Sequence[ReturnData]) -> tuple[list[_Supply], list[_Loans]]:
-    """Return what the vaults of both tokens say, from the answers of `_vault_calls`."""
-    supplies, loans = [], []
-    rest = iter(answers)
-    for _, borrow in configuration.vaults:
-        supplies.append(_Supply(*(read_word(next(rest), name) for name in (_ROOM, _BALANCE, _CASH, _LEAST))))
-        if borrow is None:
-            loans.append(_Loans())
-            continue
-        debt, cash = read_word(next(rest), _DEBT), read_word(next(rest), _CASH)
-        cap, lent = _decode_cap(read_words(next(rest), 2, _CAPS)[1]), read_word(next(rest), _LOANS)
-        loans.append(
-            _Loans(
-                debt=debt,
-                cash=cash,
-                room=None if cap is None else max(cap - lent, 0),
-                oracle=read_address(next(rest), _ORACLE),
-                unit=read_address(next(rest), _UNIT),
-                loan_to_value_bps=read_word(next(rest), _LOAN_TO_VALUE),
-            )
-        )
-    return supplies, loans
+def _loans(values: Mapping[str, Any], k: int) -> _Loans:
+    _, borrow_cap = values[f"caps {k}"]
+    cap = _decode_cap(borrow_cap)
+    return _Loans(
+        debt=values[f"debt {k}"],
+        cash=values[f"loan cash {k}"],
+        room=None if cap is None else max(cap - values[f"lent {k}"], 0),
+        oracle=values[f"oracle {k}"],
+        unit=values[f"unit {k}"],
+        loan_to_value_bps=values[f"loan to value {k}"],
+    )
 
 
 def _decode_cap(cap: int) -> int | None:
@@ -299,32 +280,33 @@ def _payable(configuration: _Configuration, supply: _Supply, loans: _Loans, depo
     return payable
 
 
-def _price_calls(
+def _price_views(
     ref: PoolRef, configuration: _Configuration, supplies: Sequence[_Supply], loans: Sequence[_Loans], k: int
-) -> Iterator[ContractCall]:
-    """Yield the calls for the value of a whole k-th token that is lent, and of the deposits that secure it."""
+) -> Iterator[View]:
+    """Yield the views of the value of a whole k-th token that is lent, and of the deposits that secure it."""
     oracle, unit, other = loans[k].oracle, loans[k].unit, 1 - k
     whole, shares = 10 ** ref.decimals[k], supplies[other].shares
-    yield ContractCall(oracle, encode_call(_PRICES, whole, ref.tokens[k], unit), may_revert=True)
+    yield optional_view(f"price {k}", oracle, _PRICES, whole, ref.tokens[k], unit, decode=words(2))
     collateral = configuration.vaults[other].supply
-    yield ContractCall(oracle, encode_call(_PRICES, shares, collateral, unit), may_revert=True)
+    yield optional_view(f"collateral {k}", oracle, _PRICES, shares, collateral, unit, decode=words(2))
 
 
 def _borrowable(
-    ref: PoolRef, supplies: Sequence[_Supply], loans: Sequence[_Loans], answers: Sequence[ReturnData], k: int
+    ref: PoolRef, supplies: Sequence[_Supply], loans: Sequence[_Loans], values: Mapping[str, Any], k: int
 ) -> int:
     """Return what the account may still borrow of the k-th token, secured by its deposits of the other one."""
     own, other = loans[k], loans[1 - k]
-    price, collateral = answers
+    price, collateral = values[f"price {k}"], values[f"collateral {k}"]
     if other.debt or not supplies[1 - k].shares or not own.loan_to_value_bps or not collateral:
         return 0
     whole = 10 ** ref.decimals[k]
     if own.unit == ref.tokens[k]:
         ask = whole
     elif price:
-        ask = read_words(price, 2, _PRICES)[1]
+        _, ask = price
     else:
         return 0
-    secured = read_words(collateral, 2, _PRICES)[0] * own.loan_to_value_bps // BPS
+    bid, _ = collateral
+    secured = bid * own.loan_to_value_bps // BPS
     room = secured - own.debt * ask // whole
     return max(room, 0) * (_KEPT_BACK - 1) // _KEPT_BACK * whole // ask if ask else 0

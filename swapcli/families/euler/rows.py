@@ -9,7 +9,7 @@ from swapcli.families.row import (
     Event,
     FamilyRow,
     KindRow,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     read_words,
@@ -39,7 +39,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
             *("pool_manager", "v4_fee_ppm", "\nvaults"),
         ),
         # The pool is the hook of a Uniswap V4 pool.
-        RouterCall(RouterPoolKind.SINGLETON, v4_pool_key),
+        RouterEncoding(RouterPoolKind.SINGLETON, v4_pool_key),
     ),
 }
 

@@ -23,7 +23,7 @@ from swapcli.families.token_positions import token_indices
 
 RAY: Final = 10**27
 """The scale of `rate`, as Maker's contracts have it."""
-_TOKEN_COUNT: Final = 3
+_TOKEN_COUNT: Final = 3  # USDC, USDS, sUSDS
 _SAVINGS: Final = 2
 """The position of sUSDS: the contract's order is USDC, USDS, sUSDS."""
 _RATE_BITS: Final = 128

@@ -10,7 +10,7 @@ from typing import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.pool import Pool
 from swapcli.families.fixed_rate.psm import RAY
-from swapcli.families.reading.build_pool import build_pool
+from swapcli.families.reading.build_pool import CHECKED_AMOUNT, build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
@@ -24,8 +24,6 @@ _BALANCE: Final = "balanceOf(address)"
 _ALLOWANCE: Final = "allowance(address,address)"
 _PREVIEW: Final = "previewSwapExactIn(address,address,uint256)"
 _CHECKED_TOKENS: Final = ((0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1))
-_CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
-"""A million units of 18 decimals, with digits down to the last so that every rounding shows."""
 _UNLIMITED: Final = 10**60
 """A balance that no checked amount exhausts."""
 
@@ -39,7 +37,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         ContractCall(ref.address, encode_call(_POCKET)),
         ContractCall(ref.address, encode_call(_PREVIEW, susds, usds, RAY)),
         *(
-            ContractCall(ref.address, encode_call(_PREVIEW, ref.tokens[i], ref.tokens[j], _CHECKED_AMOUNT))
+            ContractCall(ref.address, encode_call(_PREVIEW, ref.tokens[i], ref.tokens[j], CHECKED_AMOUNT))
             for i, j in _CHECKED_TOKENS
         ),
         *(ContractCall(token, encode_call(_BALANCE, ref.address)) for token in ref.tokens),
@@ -66,6 +64,6 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 def _expected_previews(pool: Pool) -> list[int]:
     try:
-        return [pool.swap(pool.tokens[i], pool.tokens[j], _CHECKED_AMOUNT)[0] for i, j in _CHECKED_TOKENS]
+        return [pool.swap(pool.tokens[i], pool.tokens[j], CHECKED_AMOUNT)[0] for i, j in _CHECKED_TOKENS]
     except SwapReverts:
         return []

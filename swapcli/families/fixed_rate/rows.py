@@ -12,7 +12,7 @@ from swapcli.families.row import (
     FamilyRow,
     KindRow,
     PoolUse,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     addresses_in_topics,
@@ -44,12 +44,12 @@ def _withdrawal(log: Event) -> SwapAmounts:
 
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
-    "psm": FamilyRow(("reserves", "rate"), RouterCall(RouterPoolKind.PSM)),
+    "psm": FamilyRow(("reserves", "rate"), RouterEncoding(RouterPoolKind.PSM)),
     "vault": FamilyRow(
-        ("share_price", "max_deposit", "max_redeemed"), RouterCall(RouterPoolKind.VAULT, _are_shares_sold)
+        ("share_price", "max_deposit", "max_redeemed"), RouterEncoding(RouterPoolKind.VAULT, _are_shares_sold)
     ),
-    "bridge": FamilyRow(("reserve", "minted", "limit"), RouterCall(RouterPoolKind.BRIDGE, is_first_sold)),
-    "wrapper": FamilyRow(("nothing",), RouterCall(RouterPoolKind.WRAPPER)),
+    "bridge": FamilyRow(("reserve", "minted", "limit"), RouterEncoding(RouterPoolKind.BRIDGE, is_first_sold)),
+    "wrapper": FamilyRow(("nothing",), RouterEncoding(RouterPoolKind.WRAPPER)),
 }
 
 KINDS: Final[Mapping[str, KindRow]] = {

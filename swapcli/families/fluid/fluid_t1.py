@@ -27,8 +27,8 @@ from swapcli.families.reserves import change_decimals
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
-POOL_DECIMALS: Final = 12
-"""Decimals of the amounts that the pools compute with."""
+ADJUSTED_DECIMALS: Final = 12
+"""Decimals of the amounts that the contract computes with."""
 PRICE_ONE: Final = 10**27
 """A price of one unit of the second token for one of the first, both with 12 decimals."""
 _MIN_ADJUSTED, _MAX_ADJUSTED = 10**6, (1 << 96) - 1
@@ -38,10 +38,10 @@ _MIN_RESERVE_RATIO: Final = 10**4
 """`MINIMUM_LIQUIDITY_SWAP`: a side keeps at least that part of its other token's value."""
 _MAX_PRICE_CHANGE: Final = 5 * 10**16
 """`ORACLE_LIMIT`, 5%, of 10^18."""
-_CUT_SCALE: Final = 10**8
-_MAX_CUT_PERCENT: Final = 100
-_RESERVE_BITS: Final = 128
-_ONE_SIDE_GAS: Final = 108_000
+_CUT_SCALE: Final = 10**8  # a cut in percent times a fee in ppm
+_MAX_CUT_PERCENT: Final = 100  # of the fee: the protocol's share
+_RESERVE_BITS: Final = 128  # far above any amount with 12 decimals
+_ONE_SIDE_GAS: Final = 108_000  # gas units of a swap in a pool with collateral or debt only
 
 
 class FluidSide(NamedTuple):
@@ -192,14 +192,14 @@ class FluidT1(Pool):
         )
 
     def _to_adjusted(self, k: int, amount: int) -> int:
-        return change_decimals(amount, self.decimals[k], POOL_DECIMALS)
+        return change_decimals(amount, self.decimals[k], ADJUSTED_DECIMALS)
 
     def _from_adjusted(self, k: int, amount: int) -> int:
-        return change_decimals(amount, POOL_DECIMALS, self.decimals[k])
+        return change_decimals(amount, ADJUSTED_DECIMALS, self.decimals[k])
 
     def _base_units(self, k: int) -> float:
         """Return the base units of one unit with 12 decimals."""
-        return 10.0 ** (self.decimals[k] - POOL_DECIMALS)
+        return 10.0 ** (self.decimals[k] - ADJUSTED_DECIMALS)
 
     def _collateral_part(self, adjusted: int, collateral: _Direction, debt: _Direction) -> int:
         """Return how much of the input goes to the collateral side; the rest goes to the debt side."""

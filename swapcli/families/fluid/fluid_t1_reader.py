@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.families.fluid.fluid_t1 import POOL_DECIMALS, FluidT1
+from swapcli.families.fluid.fluid_t1 import ADJUSTED_DECIMALS, FluidT1
 from swapcli.families.fluid.rows import FluidConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
+    NATIVE_CURRENCY,
     encode_call,
     invalid_response,
     read_word,
@@ -29,8 +30,6 @@ _RESERVES: Final = "getPoolReservesAdjusted(address)"
 _TOKENS: Final = "getPoolTokens(address)"
 _SCALES: Final = "constantsView2()"
 _STORAGE: Final = "readFromStorage(bytes32)"
-_NATIVE: Final = "0x" + "ee" * 20
-"""What Fluid calls native currency."""
 _WORD_COUNT: Final = 27
 """Pool, two tokens, fee, centre price; four reserves of collateral; six numbers of the debt; four limits of three."""
 
@@ -80,10 +79,12 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     words = read_words(answer, 2, _TOKENS)
     traded = tuple(to_address(word, _TOKENS) for word in words)
     wrapped = factory.wrapped_native
-    if wrapped in traded or (_NATIVE in traded and not wrapped):
+    if wrapped in traded or (NATIVE_CURRENCY in traded and not wrapped):
         raise invalid_response(address, "the router cannot distinguish native currency from its wrapped form")
-    tokens = tuple(wrapped if wrapped and token == _NATIVE else token for token in traded)
-    return factory.new_ref(address, tokens)._replace(constants=FluidConstants(factory.address, _NATIVE in traded))
+    tokens = tuple(wrapped if wrapped and token == NATIVE_CURRENCY else token for token in traded)
+    return factory.new_ref(address, tokens)._replace(
+        constants=FluidConstants(factory.address, NATIVE_CURRENCY in traded)
+    )
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
@@ -93,7 +94,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 def _check_scales(ref: PoolRef, scales: tuple[int, ...]) -> None:
     """Raise `InvalidUpstreamResponse` unless the pool scales its tokens to 12 decimals."""
-    expected = [10 ** max(sign * (POOL_DECIMALS - places), 0) for places in ref.decimals for sign in (1, -1)]
+    expected = [10 ** max(sign * (ADJUSTED_DECIMALS - places), 0) for places in ref.decimals for sign in (1, -1)]
     if list(scales) != expected:
         raise invalid_response(_SCALES, "the pool scales its tokens in another way than by their decimals")
 

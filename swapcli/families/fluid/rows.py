@@ -10,7 +10,7 @@ from swapcli.families.row import (
     Event,
     FamilyRow,
     KindRow,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     is_first_sold,
@@ -33,7 +33,7 @@ def _by_direction(log: Event) -> SwapAmounts:
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "fluid_t1": FamilyRow(
         ("collateral", "debt", "center_price", "last_price", "revenue_cut", "withdrawable", "borrowable"),
-        RouterCall(RouterPoolKind.FLUID, is_first_sold),
+        RouterEncoding(RouterPoolKind.FLUID, is_first_sold),
     ),
 }
 

@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import BPS, PPM
+from swapcli.core.model.units import BPS, PPM_PER_BPS, WAD
 from swapcli.core.validation.values import MAX_UINT256
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.fast_replace import fast_replace
@@ -28,13 +28,12 @@ from swapcli.families.token_positions import token_indices
 
 PRICE_UNIT: Final = 10**30
 """The scale of prices: USD for a whole token."""
-USDG_UNIT: Final = 10**18
-_PPM_PER_BP: Final = PPM // BPS
+USDG_UNIT: Final = WAD  # the debts are USD with 18 decimals
 MAX_FEE_BPS: Final = 500
 """The vault takes no base fee and no tax above 5%."""
 _PRICE_BITS: Final = 160
 """Prices are below 10^48: their products with amounts of 10^28 fit a word."""
-_AMOUNT_BITS: Final = 128
+_AMOUNT_BITS: Final = 128  # far above any supply
 _BEFORE_A_STEP: Final = 1.0 - 1e-12
 """Where a fee is about to rise, an amount rounded to a float may be past the step."""
 
@@ -102,7 +101,7 @@ class GmxVault(Pool):
         """Return the base fee and the tax of swaps between two tokens, in basis points."""
         if self.is_stable[i] and self.is_stable[j]:
             return self.stable_fee_bps, self.stable_tax_bps
-        return self.fee_ppm // _PPM_PER_BP, self.tax_bps
+        return self.fee_ppm // PPM_PER_BPS, self.tax_bps
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
         """Return the direction in floats: the concave hull of the amounts just before each step of the fee.
@@ -150,7 +149,7 @@ class GmxVault(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read the fields of `state`. `fee_ppm` of the identity is the base fee, in whole basis points."""
         check_multi_token(identity)
-        if identity.fee_ppm % _PPM_PER_BP or identity.fee_ppm > MAX_FEE_BPS * _PPM_PER_BP:
+        if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:
             raise InvalidPoolState("fee_ppm", f"expected whole basis points up to 50000 ppm, not {identity.fee_ppm}")
         fields, count = StateFields(state), len(identity.tokens)
         reserves, min_reserves, min_prices, max_prices, usdg, max_usdg, targets = (

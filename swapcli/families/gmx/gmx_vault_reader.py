@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.units import BPS
+from swapcli.core.model.units import PPM_PER_BPS
 from swapcli.families.gmx.gmx_vault import USDG_UNIT, fee_of_token
 from swapcli.families.identity_checks import MAX_TOKENS
 from swapcli.families.reading.build_pool import build_pool
@@ -43,7 +43,6 @@ _CHECKED: Final = ((10_000 * USDG_UNIT, 30, 50, 1), (10_000 * USDG_UNIT + 1, 300
 """Changes of a debt, base fee, tax, and whether the debt rises: 10,000 USD, with fees that show single steps."""
 _TOKEN_COUNT: Final = "allWhitelistedTokensLength()"
 _TOKEN: Final = "allWhitelistedTokens(uint256)"
-_PPM_PER_BP: Final = 10**6 // BPS
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -71,7 +70,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     _check_fees(answers[fees:], state)
     state["min_reserves"] = list(map(max, state.pop("reserved"), state.pop("buffers")))
     names_of_taxes = ("tax_bps", "stable_fee_bps", "stable_tax_bps")
-    return build_pool(ref, fee_bps * _PPM_PER_BP, {**state, **dict(zip(names_of_taxes, taxes, strict=True))})
+    return build_pool(ref, fee_bps * PPM_PER_BPS, {**state, **dict(zip(names_of_taxes, taxes, strict=True))})
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:

@@ -22,7 +22,7 @@ from swapcli.core.validation.values import InvalidValue, parse_integer, parse_li
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
-from swapcli.families.iziswap.iziswap_curve import Level, bins_of_levels, point_of_rate
+from swapcli.families.iziswap.iziswap_curve import LiquidityLevel, bins_of_levels, point_of_rate
 from swapcli.families.iziswap.iziswap_math import (
     Position,
     sell_x_in_range,
@@ -278,22 +278,22 @@ class IziSwap(Pool):
             position = Position(end, liquidity, liquidity)
         return position
 
-    def _levels(self, sells_x: bool) -> Iterator[Level]:
+    def _levels(self, sells_x: bool) -> Iterator[LiquidityLevel]:
         """Yield what a sale meets, in its order: points of the same liquidity, and orders at points."""
         marks, point, liquidity = self.marks, self.point, self.liquidity
         part = liquidity - self.liquidity_x if sells_x else self.liquidity_x
-        yield Level(point, point, part, self._selling_at(point, sells_x))
+        yield LiquidityLevel(point, point, part, self._selling_at(point, sells_x))
         if sells_x:
             liquidity -= marks.net_at(point) or 0
             for mark in reversed(marks.points[: bisect_left(marks.points, point)]):
-                yield Level(mark + 1, point - 1, liquidity, 0)
-                yield Level(mark, mark, liquidity, self._selling_at(mark, sells_x))
+                yield LiquidityLevel(mark + 1, point - 1, liquidity, 0)
+                yield LiquidityLevel(mark, mark, liquidity, self._selling_at(mark, sells_x))
                 liquidity, point = liquidity - (marks.net_at(mark) or 0), mark
             return
         for mark in marks.points[bisect_right(marks.points, point) :]:
-            yield Level(point + 1, mark - 1, liquidity, 0)
+            yield LiquidityLevel(point + 1, mark - 1, liquidity, 0)
             liquidity, point = liquidity + (marks.net_at(mark) or 0), mark
-            yield Level(mark, mark, liquidity, self._selling_at(mark, sells_x))
+            yield LiquidityLevel(mark, mark, liquidity, self._selling_at(mark, sells_x))
 
     def _selling_at(self, point: int, sells_x: bool) -> int:
         orders = self.marks.orders_at(point)

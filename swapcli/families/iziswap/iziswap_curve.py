@@ -19,7 +19,7 @@ _GROUP_PART: Final = 100
 times itself; the whole range then takes some 600 bins."""
 
 
-class Level(NamedTuple):
+class LiquidityLevel(NamedTuple):
     """Points from `first` to `last` with the same liquidity (none if `last` is below), and what orders sell there."""
 
     first: int
@@ -28,7 +28,7 @@ class Level(NamedTuple):
     selling: int
 
 
-def bins_of_levels(levels: Iterable[Level], gamma: float, sells_x: bool) -> Iterator[tuple[float, int]]:
+def bins_of_levels(levels: Iterable[LiquidityLevel], gamma: float, sells_x: bool) -> Iterator[tuple[float, int]]:
     """Yield (rate with fee, output) of each bin; `gamma` is one minus the fee."""
     passed = 0
     for level in levels:

@@ -10,7 +10,7 @@ from swapcli.families.row import (
     Event,
     FamilyRow,
     KindRow,
-    RouterCall,
+    RouterEncoding,
     SwapAmounts,
     TickConstants,
     fee_tier,
@@ -29,7 +29,7 @@ _SWAP: Final = "Swap(address,address,uint24,bool,uint256,uint256,int24)"
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "iziswap": FamilyRow(
-        ("point", "liquidity", "liquidity_x", "point_delta", "points"), RouterCall(extra_data=fee_tier)
+        ("point", "liquidity", "liquidity_x", "point_delta", "points"), RouterEncoding(extra_data=fee_tier)
     ),
 }
 

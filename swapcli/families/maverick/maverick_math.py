@@ -10,14 +10,14 @@ from functools import lru_cache
 from math import isqrt
 from typing import Final
 
+from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import div_up, mul_div_up
 
-ONE: Final = 10**18
 MAX_SUB_TICK: Final = 322_378
 """The greatest product of a tick and the tick spacing. A sub-tick multiplies the price by 1.0001."""
 
-_ONE_SQUARED: Final = ONE * ONE
+_ONE_SQUARED: Final = WAD * WAD
 # 2^128 * 1.0001^(-2^k / 2), as Uniswap V3 has them, for k = 0 ... 18.
 _FACTORS: Final = (
     0xFFFCB933BD6FAD9D3AF5F0B9F25DB4D6,
@@ -63,7 +63,7 @@ def sqrt_price_of_tick(sub_tick: int) -> int:
             ratio = ratio * factor >> 128
     if sub_tick > 0:
         ratio = ((1 << 256) - 1) // ratio
-    return ratio * ONE >> 128
+    return ratio * WAD >> 128
 
 
 def prices_in_tick(tick: int, tick_spacing: int, reserve_a: int, reserve_b: int) -> TickPrices:
@@ -74,9 +74,9 @@ def prices_in_tick(tick: int, tick_spacing: int, reserve_a: int, reserve_b: int)
         return TickPrices(low, high, low, liquidity)
     if not reserve_b:
         return TickPrices(low, high, high, liquidity)
-    above = (reserve_a + liquidity * low // ONE) * ONE
-    below = reserve_b + liquidity * ONE // high
-    price = isqrt(ONE * (above // below))
+    above = (reserve_a + liquidity * low // WAD) * WAD
+    below = reserve_b + liquidity * WAD // high
+    price = isqrt(WAD * (above // below))
     return TickPrices(low, high, min(max(price, low), high), liquidity)
 
 
@@ -87,28 +87,28 @@ def _liquidity(reserve_a: int, reserve_b: int, low: int, high: int) -> int:
         shift = _SMALL_SHIFT
         reserve_a, reserve_b = reserve_a << shift, reserve_b << shift
     if not reserve_b:
-        return reserve_a * ONE // difference >> shift
+        return reserve_a * WAD // difference >> shift
     if not reserve_a:
-        return (reserve_b * low // ONE) * high // difference >> shift
-    half = reserve_a * ONE // high + reserve_b * low // ONE >> 1
-    product = (reserve_b * reserve_a // ONE) * difference // high
-    root = isqrt(half * half // ONE + product)
+        return (reserve_b * low // WAD) * high // difference >> shift
+    half = reserve_a * WAD // high + reserve_b * low // WAD >> 1
+    product = (reserve_b * reserve_a // WAD) * difference // high
+    root = isqrt(half * half // WAD + product)
     return (half + root * 10**9) * high // difference >> shift
 
 
 def input_for_output(prices: TickPrices, amount_out: int, sells_a: bool) -> int:
     """Return the input without the fee that buys `amount_out` of a tick, rounded up; both have 18 decimals."""
     price, liquidity = prices.price, prices.liquidity
-    per_liquidity = mul_div_up(amount_out, ONE, liquidity) if liquidity else 0
+    per_liquidity = mul_div_up(amount_out, WAD, liquidity) if liquidity else 0
     if sells_a:
         return mul_div_up(amount_out, price, max(_ONE_SQUARED // price - per_liquidity, 1))
-    return mul_div_up(amount_out, ONE, max(price * (price - per_liquidity) // ONE, 1))
+    return mul_div_up(amount_out, WAD, max(price * (price - per_liquidity) // WAD, 1))
 
 
 def output_for_input(prices: TickPrices, amount_in: int, sells_a: bool) -> int:
     """Return the output of a tick for an input without the fee, rounded down; both have 18 decimals."""
     price = prices.price
-    per_liquidity = mul_div_up(amount_in, ONE, prices.liquidity + 1)
+    per_liquidity = mul_div_up(amount_in, WAD, prices.liquidity + 1)
     if sells_a:
         return amount_in * (_ONE_SQUARED // price) // (per_liquidity + price)
     return amount_in * price // (per_liquidity + div_up(_ONE_SQUARED, price))

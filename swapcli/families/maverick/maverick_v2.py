@@ -20,6 +20,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import InvalidValue, parse_integer, parse_list
 from swapcli.families.fast_replace import fast_replace
@@ -27,26 +28,25 @@ from swapcli.families.identity_checks import check_pair
 from swapcli.families.maverick.maverick_curve import MaverickCurve, TickSale
 from swapcli.families.maverick.maverick_math import (
     MAX_SUB_TICK,
-    ONE,
     input_for_output,
     output_for_input,
     prices_in_tick,
 )
+from swapcli.families.reserves import MAX_DECIMALS
 from swapcli.families.rounding import mul_div_up
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
-MAX_TICK_SPACING: Final = 10_000
-MAX_FEE: Final = 9 * 10**17
-MAX_PROTOCOL_FEE_PER_MILLE: Final = 250
-ALL_KINDS: Final = 0b1111
+MAX_TICK_SPACING: Final = 10_000  # the factory's limit
+MAX_FEE: Final = 9 * 10**17  # the factory's limit, as a 10^18 fraction
+MAX_PROTOCOL_FEE_PER_MILLE: Final = 250  # the factory's limit, of the fee
+ALL_KINDS: Final = 0b1111  # one bit per kind of bin
 STATIC: Final = 0b0001
 """The bit of static bins among the kinds of bins that a pool may have; the three others follow the price."""
 
-_SHARES: Final = 1_000
-_DECIMALS: Final = 18
-_AMOUNT_BITS: Final = 128
-_TICK_GAS: Final = 20_000
+_SHARES: Final = 1_000  # units of the protocol's part of the fee
+_AMOUNT_BITS: Final = 128  # amounts are uint128
+_TICK_GAS: Final = 20_000  # gas units of each tick after the first
 _LOG_SUB_TICK: Final = log(1.0001)
 
 
@@ -85,7 +85,7 @@ class MaverickV2(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`."""
         sells_a = is_forward(self, token_in, token_out)
-        sold, bought = (10 ** (_DECIMALS - each) for each in (self.decimals if sells_a else self.decimals[::-1]))
+        sold, bought = (10 ** (MAX_DECIMALS - each) for each in (self.decimals if sells_a else self.decimals[::-1]))
         if amount_in * sold >> _AMOUNT_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^{_AMOUNT_BITS} - 1 with 18 decimals")
         scaled_out, active, ticks = self._sell(amount_in * sold, sells_a)
@@ -105,11 +105,11 @@ class MaverickV2(Pool):
             active, reserve_a, reserve_b = ticks[i]
             prices = prices_in_tick(active, self.tick_spacing, reserve_a, reserve_b)
             paid = reserve_b if sells_a else reserve_a
-            net, space = amount * (ONE - fee) // ONE, input_for_output(prices, paid, sells_a)
+            net, space = amount * (WAD - fee) // WAD, input_for_output(prices, paid, sells_a)
             if net < space:
                 consumed, left, fee_amount = amount, 0, amount - net
             else:
-                net, fee_amount = space, mul_div_up(space, fee, ONE - fee)
+                net, fee_amount = space, mul_div_up(space, fee, WAD - fee)
                 consumed = space + fee_amount
                 left = max(amount - consumed, 0)
             if not left:
@@ -132,10 +132,10 @@ class MaverickV2(Pool):
     def curve(self, token_in: str, token_out: str) -> MaverickCurve:
         """Return the direction in floats: a segment for each tick ahead."""
         sells_a = is_forward(self, token_in, token_out)
-        return MaverickCurve(self._sales(sells_a), 1.0 - self.fees[not sells_a] / ONE)
+        return MaverickCurve(self._sales(sells_a), 1.0 - self.fees[not sells_a] / WAD)
 
     def _sales(self, sells_a: bool) -> Iterator[TickSale]:
-        scale_a, scale_b = (10 ** (_DECIMALS - each) for each in self.decimals)
+        scale_a, scale_b = (10 ** (MAX_DECIMALS - each) for each in self.decimals)
         sold, bought = (scale_a, scale_b) if sells_a else (scale_b, scale_a)
         unit = sqrt(bought / sold)
         i = self._first_ahead(sells_a)
@@ -164,8 +164,8 @@ class MaverickV2(Pool):
         `fee_ppm` is the fee of selling A, rounded down.
         """
         check_pair(identity)
-        if max(identity.decimals) > _DECIMALS:
-            raise InvalidPoolState("decimals", f"a token has more than {_DECIMALS}")
+        if max(identity.decimals) > MAX_DECIMALS:
+            raise InvalidPoolState("decimals", f"a token has more than {MAX_DECIMALS}")
         fields = StateFields(state)
         spacing = fields.integer("tick_spacing", 1, MAX_TICK_SPACING)
         fees = fields.uints("fees", 2, 64)
@@ -195,7 +195,7 @@ class MaverickV2(Pool):
         if rate <= 0.0:
             return self._gas_units_at(MAX_SUB_TICK if sells_a else -MAX_SUB_TICK)
         scale = 10 ** (self.decimals[0] - self.decimals[1])
-        gamma = 1.0 - self.fees[not sells_a] / ONE
+        gamma = 1.0 - self.fees[not sells_a] / WAD
         price = gamma / (rate * scale) if sells_a else rate / (gamma * scale)
         tick = int(log(price) / _LOG_SUB_TICK // self.tick_spacing)
         return self._gas_units_at(max(tick, self.active_tick) if sells_a else min(tick, self.active_tick))
@@ -219,7 +219,7 @@ def fee_ppm_of(fee: int) -> int:
 
 def _q_of(sqrt_price: int, sells_a: bool) -> float:
     """Return the square root of the input that a unit of output costs, without the fee."""
-    return sqrt_price / ONE if sells_a else ONE / sqrt_price
+    return sqrt_price / WAD if sells_a else WAD / sqrt_price
 
 
 def _parse_ticks(value: object) -> tuple[MaverickTick, ...]:

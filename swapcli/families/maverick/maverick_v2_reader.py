@@ -14,7 +14,7 @@ from swapcli.families.maverick.rows import MaverickConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_signed, read_word, read_words
 from swapcli.families.reading.calls import ContractCall
-from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.factory_contract import MAX_LISTED_POOLS, Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
 from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.views import address_views, decode_addresses, read_views, view, words
@@ -35,8 +35,6 @@ _COUNT: Final = "poolCount()"
 _LOOKUP: Final = "lookup(uint256,uint256)"
 _POOLS_PER_CALL: Final = 500
 """Entries of the list that one call may return."""
-_MAX_POOLS: Final = 100_000
-"""Limit of the list of an untrusted factory."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -80,7 +78,7 @@ def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
     """Read the addresses of all pools that everybody may use, in two rounds."""
     (count,) = yield [ContractCall(factory.address, encode_call(_COUNT))]
-    total = min(read_word(count, _COUNT), _MAX_POOLS)
+    total = min(read_word(count, _COUNT), MAX_LISTED_POOLS)
     starts = range(0, total, _POOLS_PER_CALL)
     answers = yield [
         ContractCall(factory.address, encode_call(_LOOKUP, start, min(start + _POOLS_PER_CALL, total)))

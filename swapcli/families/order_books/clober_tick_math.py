@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-MAX_TICK: Final = (1 << 19) - 1
-PRICE_BITS: Final = 96
+MAX_TICK: Final = (1 << 19) - 1  # `Tick.MAX_TICK`
+PRICE_BITS: Final = 96  # fractional bits of a price
 # 1.0001^(-2^k) in Q96 for k = 0 ... 18; the contract's constants.
 _FACTORS: Final = (
     0xFFF97272373D413259A46990,

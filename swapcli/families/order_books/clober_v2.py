@@ -38,10 +38,10 @@ from swapcli.families.token_positions import is_forward
 
 LEVEL_GAS: Final = 46_000
 """Gas units of each tick after the first, measured on the contracts' bytecode: a swap took 321,000 gas in six ticks."""
-_UNIT_BITS: Final = 64
+_UNIT_BITS: Final = 64  # unit sizes and a tick's units are uint64
 _TICKS: Final = range(-MAX_TICK, MAX_TICK + 1)
-_FEE_RATE_OFFSET: Final = 500_000
-_USES_QUOTE: Final = 1 << 23
+_FEE_RATE_OFFSET: Final = 500_000  # a packed rate minus this is the fee in ppm
+_USES_QUOTE: Final = 1 << 23  # the bit above the packed rate
 _HOOKS_AT_TAKES: Final = 0b11 << 154
 """The bits of a hook's address that say that it is called before or after a take, where it can trade itself."""
 

@@ -35,7 +35,7 @@ LEVEL_GAS: Final = 3_200
 """Gas units of each price after the first, as KyberSwap's simulator measured them."""
 _PRICES: Final = range(1, 1 << 72)
 """Prices that the contract's uint72 can hold."""
-_SHARE_BITS: Final = 128
+_SHARE_BITS: Final = 128  # shares are uint128
 _MAX_SCALE: Final = 10**36
 """Limit of a scaling factor in base units: far above that of any token, so that products stay within 256 bits."""
 

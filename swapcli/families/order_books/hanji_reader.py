@@ -19,7 +19,7 @@ from swapcli.families.swap_fees import FEE_PER_PPM
 REACH: Final = 48
 """Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
 _BOOK: Final = "assembleOrderbookFromOrders(address,bool,uint24)"
-_CONFIG_WORDS: Final = 13
+_CONFIG_WORDS: Final = 13  # words that `getConfig()` returns
 _AGGRESSIVE_FEE, _PASSIVE_PAYOUT = 9, 11
 """Positions of the commission of aggressive orders, and of the part on top of it that passive ones are paid."""
 _CREATED: Final = "OnchainCLOBCreated"

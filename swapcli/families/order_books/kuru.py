@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import BPS, PPM
+from swapcli.core.model.units import BPS, PPM, PPM_PER_BPS, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import MAX_UINT256, parse_boolean, parse_list, parse_object
 from swapcli.families.bins.bin_curve import BinCurve
@@ -41,9 +41,8 @@ LEVEL_GAS: Final = 10_000
 VAULT_STEP_GAS: Final = 4_300
 """Gas units of each price of limit orders that is emptied, and of each order of the vault: a least-squares fit to 386
 swaps by the router, on the contracts' bytecode in an EVM."""
-VAULT_PRICE: Final = 10**18
+VAULT_PRICE: Final = WAD
 """The vault's prices are fractions of it."""
-PPM_PER_BPS: Final = PPM // BPS
 _SIZE_BITS: Final = 96
 _MAX_SIZE: Final = (1 << _SIZE_BITS) - 1
 """Limit of sizes and of the amount of an order: uint96."""

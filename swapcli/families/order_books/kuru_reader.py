@@ -8,8 +8,9 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import PPM_PER_BPS
 from swapcli.families.order_books.book_tokens import book_tokens
-from swapcli.families.order_books.kuru import PPM_PER_BPS, Kuru, VaultOrders
+from swapcli.families.order_books.kuru import Kuru, VaultOrders
 from swapcli.families.order_books.rows import KuruConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
@@ -23,7 +24,7 @@ REACH: Final = 64
 """Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
 _BOOK: Final = "getL2Book(uint32,uint32)"
 _REGISTERED: Final = "MarketRegistered"
-_REGISTERED_WORDS: Final = 12
+_REGISTERED_WORDS: Final = 12  # words of the event's data
 _VAULT_WORDS: Final = 1 + len(VaultOrders._fields)
 """Words that `getVaultParams()` returns: the address of the vault, then its orders."""
 

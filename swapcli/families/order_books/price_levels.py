@@ -35,10 +35,10 @@ class LevelRule(NamedTuple):
     """The rounding and the fee of a contract's trades on one side of a book, as data.
 
     A size is worth `size * price / scale` of the other token, or `size * scale / price_of_tick(price)`. A swap buys
-    sizes of `unit` base units each if `buys_size`; the input for them rounds up. Otherwise it sells sizes, and the
-    output rounds down. The fee of each trade is a part of its input or its output, rounds up, and is a rebate if
-    negative; a fee on a whole order does not belong to the rule.
-    `counts_rest_in_sizes` marks contracts that keep what an input has beyond whole sizes at the price of a level.
+    sizes of `unit` base units each if `buys_size`; its payment rounds up. Otherwise it sells sizes, and its proceeds
+    round down. The fee of each trade is a part of its input or its output, rounds up, and is a rebate if negative; a
+    fee on a whole order is applied outside. `counts_rest_in_sizes` marks contracts that keep the part of an input that
+    is less than a whole size at the price of a level.
     """
 
     scale: int

@@ -23,3 +23,8 @@ def read_block_time(answer: ReturnData, use: str) -> int:
 def time_view(use: str) -> View:
     """Return the view of the block's time, `timestamp`, as `read_block_time` reads it."""
     return View("timestamp", BLOCK_TIME, lambda answer, _: read_block_time(answer, use), _TIME)
+
+
+def undecoded_time_view() -> View:
+    """Return the view `time`, for `read_block_time` where only some pools need it."""
+    return View("time", BLOCK_TIME, lambda answer, _: answer, _TIME)

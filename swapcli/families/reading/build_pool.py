@@ -16,6 +16,9 @@ from swapcli.families.swap_fees import FEE_PER_PPM, write_swap_fee
 PAUSED: Final = "the factory has paused all swaps"
 """The reason why a factory's pools are left out for a while."""
 
+CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
+"""A million tokens of 18 decimals, with digits down to the last, so that a conversion shows every rounding."""
+
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
     """Return the pool. Raises `InvalidPoolState` naming the field."""

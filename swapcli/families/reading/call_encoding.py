@@ -207,6 +207,10 @@ ANY_ADDRESS: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
 """An arbitrary account without tokens: functions that look at an account treat it as everybody."""
 
 
+NATIVE_CURRENCY: Final = "0x" + "ee" * 20
+"""The address that Curve and Fluid use for native currency."""
+
+
 def encode_call(signature: str, *arguments: int | str) -> bytes:
     """Return the calldata of a function whose arguments are single words.
 

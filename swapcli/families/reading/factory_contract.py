@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.quoter import Quoter
@@ -11,6 +12,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.pool_ref import PoolRef
+
+MAX_LISTED_POOLS: Final = 100_000
+"""Limit of an untrusted factory's list of pools."""
 
 
 class Factory(NamedTuple):

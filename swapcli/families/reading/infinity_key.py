@@ -19,7 +19,7 @@ from swapcli.families.row import InfinityConstants
 
 PAUSED_SLOT: Final = 1
 """The storage slot of the flag that stops all swaps of a pool manager."""
-_TOPICS: Final = 4
+_TOPICS: Final = 4  # kind, id and two currencies
 
 
 def read_initialized(factory: Factory, log: Log, wrapped_native: str | None, family: str) -> BatchRead[PoolRef]:

@@ -9,7 +9,7 @@ from swapcli.families.reading.lockstep_reads import BatchRead
 
 _FEES = ("l1BaseFee()", "blobBaseFee()")
 _SCALARS = ("baseFeeScalar()", "blobBaseFeeScalar()")
-_SCALAR_BITS = 32
+_SCALAR_BITS = 32  # scalars are uint32
 
 
 def read_l1_fee_params(oracle: str) -> BatchRead[L1FeeParams | None]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from swapcli.core.networks.address import keccak256
 
-BITS: Final = 2_048
+BITS: Final = 2_048  # bits of a block's Bloom filter
 _CACHED_MASKS: Final = 1 << 15
 """Masks in memory, of some 300 bytes each."""
 

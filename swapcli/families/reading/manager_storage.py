@@ -18,9 +18,8 @@ from swapcli.families.reading.tick_bitmap import PriceState
 from swapcli.families.rounding import UINT256_LIMIT
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
-_LIQUIDITY_OFFSET: Final = 3
-_TICKS_OFFSET: Final = 4
-_BITMAP_OFFSET: Final = 5
+_LIQUIDITY_OFFSET, _TICKS_OFFSET, _BITMAP_OFFSET = 3, 4, 5
+"""Storage slots after that of the pool's first word, in the order of `Pool.State`."""
 
 
 class ConcentratedInManager:

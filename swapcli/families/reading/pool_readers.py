@@ -18,7 +18,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef, bare_ref
 
-_BATCH_SIZE = 250
+_BATCH_SIZE = 250  # pools that are read side by side, per request that the reader sends at once
 
 
 class PoolReader(Protocol):

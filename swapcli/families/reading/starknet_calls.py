@@ -19,9 +19,9 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.views import Decode, View
 
-_SELECTOR_LIMIT: Final = 1 << 250
-_HALF_BITS: Final = 128
-_MAX_SHORT_STRING: Final = 31
+_SELECTOR_LIMIT: Final = 1 << 250  # selectors are hashes modulo it
+_HALF_BITS: Final = 128  # a u256 is two felts of as many bits
+_MAX_SHORT_STRING: Final = 31  # bytes of text in a felt
 _NO_CONTRACT: Final = f"0x{0:064x}"
 
 

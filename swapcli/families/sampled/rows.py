@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.families.row import V4_AS_SINGLETON, ExtraData, FamilyRow, KindRow, PoolUse, RouterCall, v4_pool_key
+from swapcli.families.row import V4_AS_SINGLETON, ExtraData, FamilyRow, KindRow, PoolUse, RouterEncoding, v4_pool_key
 
 
 class SampledConstants(NamedTuple):
@@ -24,7 +24,7 @@ def _v4_key_if_any(use: PoolUse) -> ExtraData:
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "sampled": FamilyRow(
         ("nothing: samples go stale with their block",),
-        RouterCall(extra_data=_v4_key_if_any, kinds_by_contract=V4_AS_SINGLETON),
+        RouterEncoding(extra_data=_v4_key_if_any, kinds_by_contract=V4_AS_SINGLETON),
     ),
 }
 

@@ -28,8 +28,8 @@ from swapcli.families.token_positions import is_forward
 
 MAX_SAMPLES: Final = 64
 """Of one direction: more than any reader asks for."""
-_MAX_CONSTANTS: Final = 16
-_ID_BYTES: Final = 32
+_MAX_CONSTANTS: Final = 16  # far above the fields of any key
+_ID_BYTES: Final = 32  # bytes of a pool's id
 _KEY_ADDRESSES: Final = {"token0": "currency0", "token1": "currency1", "hooks": "hooks"}
 """Addresses of the interface's extra data, and the constants that have them."""
 _KEY_NUMBERS: Final = ("fee", "tickSpacing")

@@ -23,15 +23,14 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
-from swapcli.families.rounding import require_uint256
+from swapcli.families.rounding import UINT128_LIMIT, require_uint256
 from swapcli.families.smardex.two_part_curve import TwoPartCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
-_AVERAGE_PERIOD_S: Final = 300
-_FICTIVE_LIMIT: Final = 1 << 128
-_COLLECTED_LIMIT: Final = 1 << 104
+_AVERAGE_PERIOD_S: Final = 300  # the contract's `LATENCY_WINDOW`
+_COLLECTED_LIMIT: Final = 1 << 104  # above every uint104
 _MAX_FEE_PPM: Final = 100_000
 """The contract's limit of both parts together."""
 
@@ -91,7 +90,7 @@ class SmarDex(Pool):
             amount_out += more
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
-        if not (after.fictive_in and after.fictive_out) or max(*after[2:], *average) >= _FICTIVE_LIMIT:
+        if not (after.fictive_in and after.fictive_out) or max(*after[2:], *average) >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key} cannot store its fictive reserves after {amount_in}")
         taken = 0 if self.keeps_protocol_fee else amount_in * (self.fee_ppm - self.lp_fee_ppm) // PPM
         if taken >= _COLLECTED_LIMIT:
@@ -213,7 +212,7 @@ class SmarDex(Pool):
         """Return the curve of a sale on constant fictive reserves, up to what the pair holds."""
         if not (side.real_out and side.fictive_in and side.fictive_out):
             return ZeroCurve()
-        limit = float(_FICTIVE_LIMIT - 1 - side.fictive_in) if max_in is None else float(max_in)
+        limit = float(UINT128_LIMIT - 1 - side.fictive_in) if max_in is None else float(max_in)
         if side.real_out < side.fictive_out:
             left = side.fictive_out - side.real_out
             limit = min(limit, side.real_out * side.fictive_in / left * PPM / (PPM - self.fee_ppm))

@@ -10,7 +10,7 @@ from swapcli.families.row import (
     FactoryConstants,
     FamilyRow,
     KindRow,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     address_in_first_topic,
     key_of_emitter,
@@ -22,7 +22,7 @@ _PAIRS: Final = ("constant_product", "solidly_stable")
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "solidly_stable": FamilyRow(
         ("reserves",),
-        RouterCall(RouterPoolKind.PAIR, pair_data),
+        RouterEncoding(RouterPoolKind.PAIR, pair_data),
         kind_of_pairs,
         lambda _: "solidly",  # other versions are named
     ),

@@ -6,9 +6,10 @@ from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import PPM
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.call_encoding import invalid_response
-from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.factory_contract import MAX_LISTED_POOLS, Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
@@ -26,8 +27,6 @@ _TOKENS: Final = "getTokens"
 _STABLE: Final = "getStable"
 _RESERVES: Final = ("getReserve0", "getReserve1")
 _FEES: Final = ("getFee0", "getFee1")
-_WHOLE_FEE: Final = 1_000_000
-_MAX_PAIRS: Final = 100_000
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -40,14 +39,14 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     state: dict[str, object] = {"reserves": reserves}
     if ref.family == ConstantProduct.family:
         state["variant"] = SOLIDLY
-    return build_pool_with_fee(ref, fee_in_wad(fees[0], _WHOLE_FEE, _FEES[0]), state)
+    return build_pool_with_fee(ref, fee_in_wad(fees[0], PPM, _FEES[0]), state)
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
     """Read the addresses of all pairs in two rounds. The first entry is empty."""
     (answer,) = yield [starknet_call(factory.address, _LENGTH)]
     (count,) = read_felts(answer, 1, _LENGTH)
-    if count > _MAX_PAIRS:
+    if count > MAX_LISTED_POOLS:
         raise invalid_response(_LENGTH, f"an absurd number of pairs, {count}")
     answers = yield [starknet_call(factory.address, _ENTRY, number) for number in range(count)]
     pairs = (read_felts(answer, 1, _ENTRY)[0] for answer in answers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import BPS
 from swapcli.families.reading.build_pool import PAUSED, build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.families.reading.calls import ContractCall
@@ -25,7 +26,6 @@ _FACTORY = "factory()"
 _FEE = "getFee(address,bool)"
 _IS_STABLE = "stable()"
 _IS_PAUSED = "isPaused()"
-_FEE_DENOMINATOR = 10_000
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -46,7 +46,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
     if not stable:
         state["variant"] = SOLIDLY
-    return build_pool_with_fee(ref, fee_in_wad(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)
+    return build_pool_with_fee(ref, fee_in_wad(read_word(fee, _FEE), BPS, _FEE), state)
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:

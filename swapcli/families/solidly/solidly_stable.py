@@ -27,9 +27,9 @@ from swapcli.families.token_positions import is_forward
 
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""
-_MAX_DECIMALS: Final = 36
-FIRST_VERSION: Final = 1
-LATEST_VERSION: Final = 2
+_MAX_DECIMALS: Final = 36  # far above those of any token
+FIRST_VERSION: Final = 1  # of Solidly; its search for the balance has other steps
+LATEST_VERSION: Final = 2  # as Aerodrome has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from functools import partial
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import BPS, WAD
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.families.reading.calls import ContractCall, ReturnData
@@ -23,7 +24,7 @@ from swapcli.families.uniswap.constant_product import SOLIDLY
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"
 _QUOTE = "getAmountOut(uint256,address)"
-_FEES = (("getRealFee(address)", 10**18), ("getFee(bool)", 10_000))
+_FEES = (("getRealFee(address)", WAD), ("getFee(bool)", BPS))
 """Functions for the fee of a pair, and what one is in them. A factory with the first (Equalizer's) has base fees in the
 second."""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import BPS
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -28,13 +29,12 @@ _LIST: Final = "all_pairs"
 _SNAPSHOT: Final = "snapshot"
 _SNAPSHOT_FELTS: Final = 11
 """Two tokens, then their units and the reserves as pairs of felts, then whether the pair is stable."""
-_RESERVES_AT: Final = 6
+_RESERVES_AT: Final = 6  # position of the first reserve
 _MAX_STABLE_TOKENS: Final = 8_000_000
 """Whole tokens: the contract cubes reserves of 18 decimals in 256 bits, which overflows at 33 to 48 million; a quarter
 leaves room for what is sold. Its amounts were otherwise equal to Solidly's in 10,000 random swaps."""
 _FACTORY: Final = "factory"
 _FEE: Final = "get_fee"
-_WHOLE_FEE: Final = 10_000
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -56,7 +56,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
         state["variant"] = SOLIDLY
     elif any(reserve > _MAX_STABLE_TOKENS * 10**places for reserve, places in zip(reserves, ref.decimals, strict=True)):
         raise InvalidPoolState("reserves", "so large that the contract's arithmetic may overflow")
-    return build_pool_with_fee(ref, fee_in_wad(read_felts(fee, 1, _FEE)[0], _WHOLE_FEE, _FEE), state)
+    return build_pool_with_fee(ref, fee_in_wad(read_felts(fee, 1, _FEE)[0], BPS, _FEE), state)
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:

@@ -47,7 +47,7 @@ _SECOND_LAYER = "tickTreeSecondLayer(int16)"
 _LEAF = "tickTable(int16)"
 _FIRST_LEAF = -3466
 """The leaf that the second layer's first bit represents."""
-_ROOT_BITS = 32
+_ROOT_BITS = 32  # bits of the tree's root
 _MAX_TICKS = 20_000
 """A contract that sets all bits of its tree would cause millions of calls."""
 

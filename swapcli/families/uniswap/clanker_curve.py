@@ -17,7 +17,7 @@ from swapcli.families.uniswap.clanker_volatility import ClankerVolatility
 from swapcli.families.uniswap.concentrated import Concentrated, with_lp_fee
 
 _LOG_TICK: Final = log(1.0001)
-_PROTOCOL_PART: Final = 0.2
+_PROTOCOL_PART: Final = 0.2  # of the LP fee
 
 
 def volatile_curve(plain: Concentrated, volatility: ClankerVolatility, *, down: bool) -> RateCurve:

@@ -32,7 +32,7 @@ from swapcli.families.uniswap.rows import V4Constants
 
 _MODULE_SECONDS: Final = 120
 """After that time the hook calls no module."""
-_MAX_RECIPIENTS: Final = 7
+_MAX_RECIPIENTS: Final = 7  # the locker's limit of a token's reward recipients
 _FACTORY: Final = "factory"
 _KNOWN_LOCKERS: Final = ("locker", "converting_locker")
 """The contracts of a rule whose code is known: one that only collects, and one that swaps for who prefers it."""

@@ -24,13 +24,13 @@ from swapcli.families.uniswap.concentrated import Concentrated, walk_ticks, with
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 
 _FIELD: Final = "clanker_volatility"
-_FEE_CONTROL_UNIT: Final = 10**10
-_MAX_ACCUMULATOR: Final = (1 << 24) - 1
+_FEE_CONTROL_UNIT: Final = 10**10  # divisor of the variable fee
+_MAX_ACCUMULATOR: Final = (1 << 24) - 1  # a uint24
 _PROTOCOL_PART: Final = 5
 """The protocol takes a fifth of the LP fee, rounded down: 20% in the contract."""
 _MAX_LP_FEE_PPM: Final = 300_000
 """The largest LP fee of the hook's first version; it is a third of that in the second."""
-_TIME_BITS: Final = 40
+_TIME_BITS: Final = 40  # seconds, a uint40
 
 
 def fees_of_selling(lp_fee_ppm: int) -> DirectionFees:

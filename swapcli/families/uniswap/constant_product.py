@@ -28,7 +28,7 @@ UNISWAP_V2: Final = "uniswap_v2"
 SOLIDLY: Final = "solidly"
 SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
 
-MAX_RESERVE = (1 << 112) - 1
+MAX_RESERVE = (1 << 112) - 1  # uint112
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Final
 from swapcli.core.encoding.abi_arguments import AbiValue, encode_arguments
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.units import WAD
+from swapcli.core.model.units import BPS, WAD
 from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.call_encoding import encode_call, read_word, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, ReturnData
@@ -30,7 +30,6 @@ from swapcli.families.uniswap.internal_swap import InternalSwap
 from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.v4_key import key_arguments
 
-_HUNDRED_PERCENT: Final = 10_000
 _NATIVE: Final = "nativeToken()"
 _FEES: Final = "getPoolFeeDistribution(bytes32)"
 _CALCULATOR: Final = "feeCalculator()"
@@ -97,7 +96,7 @@ def read_flaunch_pool(ref: PoolRef, lp_fee_ppm: int, time: int) -> BatchRead[Map
 
 
 def _direction_fees(fee_bps: int, lp_fee_ppm: int) -> DirectionFees:
-    return DirectionFees(lp_fee_ppm, output_fee=fee_bps * (WAD // _HUNDRED_PERCENT))
+    return DirectionFees(lp_fee_ppm, output_fee=fee_bps * (WAD // BPS))
 
 
 def _wall_calls(wall: str, key: V4Constants) -> list[ContractCall]:

@@ -38,7 +38,7 @@ _TIME: Final = bytes.fromhex("4260005260206000f3")
 """The same for TIMESTAMP, the time of the block."""
 _COMPARED_RATES: Final = (0.999, 0.9)
 """Where the compared trades end, as parts of the first marginal rate: a small trade and a large one."""
-_MAX_COMPARED: Final = 1 << 120
+_MAX_COMPARED: Final = 1 << 120  # far below the range of a signed amount of 128 bits
 
 
 class HookReading(NamedTuple):

@@ -35,7 +35,7 @@ REACH: Final = 120
 """Multiples of the tick spacing to either side of the price: at a spacing of 60 the price can double."""
 _POSITION: Final = ("get_sqrt_price_X96", "get_tick", "get_liquidity", "get_fee", "get_tick_spacing")
 _TICK: Final = "get_tick_info"
-_CREATED_FELTS: Final = 5
+_CREATED_FELTS: Final = 5  # felts of the event's data
 _GET_POOL: Final = "get_pool"
 _SPACING_OF: Final = "fee_amount_tick_spacing"
 

@@ -19,7 +19,7 @@ from swapcli.families.row import (
     InfinityConstants,
     KindRow,
     PoolUse,
-    RouterCall,
+    RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
     TickConstants,
@@ -192,11 +192,11 @@ STARKNET_PAIR: Final = KindRow(
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "constant_product": FamilyRow(
-        ("reserves",), RouterCall(RouterPoolKind.PAIR, pair_data), kind_of_pairs, _kind_of_pair
+        ("reserves",), RouterEncoding(RouterPoolKind.PAIR, pair_data), kind_of_pairs, _kind_of_pair
     ),
     "concentrated": FamilyRow(
         _TICK_FIELDS,
-        RouterCall(
+        RouterEncoding(
             RouterPoolKind.CONCENTRATED,
             _concentrated_data,
             {**V4_AS_SINGLETON, **dict.fromkeys(("infinity_cl", "infinity_bin"), RouterPoolKind.INFINITY)},
@@ -206,7 +206,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
     ),
     "uniswap_v4_hooked": FamilyRow(
         (*_TICK_FIELDS, "pool_id", "hooks", "hook_fees", "hook_gas"),
-        RouterCall(RouterPoolKind.SINGLETON, _concentrated_data),
+        RouterEncoding(RouterPoolKind.SINGLETON, _concentrated_data),
     ),
     "ring_pair": FamilyRow(("reserves", "deposits", "wrappers")),
 }

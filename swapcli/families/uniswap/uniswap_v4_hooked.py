@@ -33,7 +33,7 @@ from swapcli.families.uniswap.v4_hooks import may_take_input, may_take_output
 
 _TAKEN_OUTPUT_BITS: Final = 107
 """Hooks multiply the output by fees of up to 10^6 in signed 128-bit integers; some revert on overflow."""
-_MAX_HOOK_GAS: Final = 10_000_000
+_MAX_HOOK_GAS: Final = 10_000_000  # gas units
 
 
 @dataclass(frozen=True, slots=True)

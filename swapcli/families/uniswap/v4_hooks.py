@@ -10,7 +10,7 @@ from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
 
-_BEFORE_SWAP: Final = 1 << 7
+_BEFORE_SWAP: Final = 1 << 7  # permission bits of a hook's address, as in `Hooks.sol`
 _AFTER_SWAP: Final = 1 << 6
 _TAKES_INPUT: Final = 1 << 3
 _TAKES_OUTPUT: Final = 1 << 2
@@ -21,7 +21,7 @@ beforeSwap may set the fee of this swap, or trade and move liquidity in the pool
 """
 _NEEDS: Final = {3: 7, 2: 6, 1: 10, 0: 8}
 """Permissions to return amounts, by bit, and the bit of the callback that would return them."""
-_PERMISSIONS: Final = (1 << 14) - 1
+_PERMISSIONS: Final = (1 << 14) - 1  # the lowest bits of a hook's address
 
 
 def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:

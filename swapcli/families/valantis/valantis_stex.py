@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import BPS, WAD
+from swapcli.core.model.units import BPS, PPM_PER_BPS, WAD
 from swapcli.core.validation.values import parse_integer
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.fast_replace import fast_replace
@@ -39,13 +39,12 @@ from swapcli.families.valantis.stex_fee import (
 
 _RATIO: Final = "ratio"
 _STEPWISE: Final = "stepwise"
-PPM_PER_BP: Final = 100
 _MAX_STEPS: Final = 256
 """Far above the five of the deployed pool."""
-_RATIO_BITS: Final = 32
+_RATIO_BITS: Final = 32  # thresholds of the ratio are uint32
 _AMOUNT_BITS: Final = 192
 """Far above any supply; no sum of such amounts, times the basis points, exceeds a word."""
-_RATE_BITS: Final = 128
+_RATE_BITS: Final = 128  # a 10^18 fraction, far above any rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ class ValantisStex(Pool):
         check_pair(identity)
         fields = StateFields(state)
         module = _read_fee_module(fields)
-        lowest_ppm = module.levels_bps[0] * PPM_PER_BP
+        lowest_ppm = module.levels_bps[0] * PPM_PER_BPS
         if identity.fee_ppm != lowest_ppm:
             raise InvalidPoolState("fee_ppm", f"{identity.fee_ppm} differs from {lowest_ppm}, the lowest of fees_bps")
         staked, wrapped = fields.uints("reserves", 2, _AMOUNT_BITS)

@@ -14,9 +14,9 @@ from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import PoolError
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.units import WAD
+from swapcli.core.model.units import PPM_PER_BPS, WAD
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading.build_pool import build_pool
+from swapcli.families.reading.build_pool import CHECKED_AMOUNT, build_pool
 from swapcli.families.reading.call_encoding import (
     ANY_ADDRESS,
     invalid_response,
@@ -29,7 +29,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import View, optional_view, read_addresses, read_views, view, words
-from swapcli.families.valantis.valantis_stex import PPM_PER_BP, ValantisStex
+from swapcli.families.valantis.valantis_stex import ValantisStex
 
 _POOL: Final = "pool()"
 _FEE_MODULE: Final = "swapFeeModule()"
@@ -40,8 +40,6 @@ _FEE: Final = "getSwapFeeInBips(address,address,uint256,address,bytes)"
 _TO_WRAPPED: Final = "convertToToken1(uint256)"
 _CHECKED_SALES: Final = (0, 10**20, 10**23, 10**25)
 """Sales up to ten million tokens, whose fees are compared."""
-_CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
-"""A million tokens, with digits down to the last so that every rounding shows."""
 
 
 class _FeeParameters(NamedTuple):
@@ -71,7 +69,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         optional_view("steps", module, "getToken0FeeInBips()", decode=read_word_list),
         *(optional_view(name, module, name) for name in _THRESHOLDS),
         *(_fee_view(module, ref.tokens, amount) for amount in _CHECKED_SALES),
-        _fee_view(module, ref.tokens[::-1], _CHECKED_AMOUNT),
+        _fee_view(module, ref.tokens[::-1], CHECKED_AMOUNT),
     )
     if values["is_paused"]:
         raise invalid_response(_PAUSED, "swaps are paused")
@@ -79,8 +77,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     withdrawals = values["withdrawals"]
     amounts = yield from read_views(
         view("rate", withdrawals, _TO_WRAPPED, WAD),
-        view("wrapped", withdrawals, _TO_WRAPPED, _CHECKED_AMOUNT),
-        view("staked", withdrawals, "convertToToken0(uint256)", _CHECKED_AMOUNT),
+        view("wrapped", withdrawals, _TO_WRAPPED, CHECKED_AMOUNT),
+        view("staked", withdrawals, "convertToToken0(uint256)", CHECKED_AMOUNT),
         view("lent", withdrawals, "amountToken1LendingPool()"),
         view("unstaking", withdrawals, "amountToken0PendingUnstaking()"),
         view("owed", withdrawals, "amountToken1PendingLPWithdrawal()"),
@@ -88,13 +86,13 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     rate = amounts["rate"]
     if not rate:
         raise invalid_response(_TO_WRAPPED, "a rate of zero")
-    if (amounts["wrapped"], amounts["staked"]) != (_CHECKED_AMOUNT * rate // WAD, _CHECKED_AMOUNT * WAD // rate):
+    if (amounts["wrapped"], amounts["staked"]) != (CHECKED_AMOUNT * rate // WAD, CHECKED_AMOUNT * WAD // rate):
         raise invalid_response(_TO_WRAPPED, "the module does not convert at one rate")
     state = pool | amounts | parameters._asdict() | {"owed": amounts["owed"] * WAD // rate}
-    built = build_pool(ref, parameters.fees_bps[0] * PPM_PER_BP, state)
+    built = build_pool(ref, parameters.fees_bps[0] * PPM_PER_BPS, state)
     assert isinstance(built, ValantisStex)
     expected = [*(_expected_fee(built, amount) for amount in _CHECKED_SALES), 0]
-    if [values[f"fee of {amount}"] for amount in (*_CHECKED_SALES, _CHECKED_AMOUNT)] != expected:
+    if [values[f"fee of {amount}"] for amount in (*_CHECKED_SALES, CHECKED_AMOUNT)] != expected:
         raise invalid_response(_FEE, "the fees of the pool do not follow the known rules")
     return built
 

@@ -76,10 +76,15 @@ def check_recipient(
         return
     shown = display_address(recipient, network.kind)
     raise UnsafeRecipient(
-        f"the recipient {shown} is {found}: what it receives would be lost",
+        describe_loss(shown, found),
         hint="give the address of your wallet" + (f", or allow this one with {option}" if option else ""),
         details={"field": "destination", "recipient": shown, "contract": found},
     )
+
+
+def describe_loss(shown: str, contract: str) -> str:
+    """Return the sentence for a recipient that loses the output: its address as people see it, and its contract."""
+    return f"the recipient {shown} is {contract}: what it receives would be lost"
 
 
 def recipient_warnings(recipient: str | None) -> Iterator[Finding]:

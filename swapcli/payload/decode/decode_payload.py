@@ -74,15 +74,15 @@ def _count_known(given: PayloadInput, market: MarketState) -> int:
     return len(addresses & known)
 
 
-def parse_value(text: str) -> int:
-    """Parse a value in wei, decimal or in hex with 0x. Raises `InvalidInput`."""
+def parse_value(text: str, label: str = "value") -> int:
+    """Parse a value in wei, decimal or in hex with 0x. Raises `InvalidInput` with `label` in front of its message."""
     digits = text.strip().replace("_", "")
     try:
         value = int(digits, 16 if digits[:2].lower() == "0x" else 10)
     except ValueError:
         value = -1
     if not 0 <= value < 1 << 256 or not digits.isascii():
-        raise InvalidInput(f'--value: "{truncate(text, SHOWN_CHARACTERS)}" is not an amount in wei')
+        raise InvalidInput(f'{label}: "{truncate(text, SHOWN_CHARACTERS)}" is not an amount in wei')
     return value
 
 

@@ -11,7 +11,7 @@ from swapcli.core.model.number_format import format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import in_tokens
 from swapcli.payload.checks.payments import describe_payment, find_strangers
-from swapcli.payload.checks.recipients import recipient_warnings
+from swapcli.payload.checks.recipients import describe_loss, recipient_warnings
 from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
@@ -42,9 +42,7 @@ def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | N
             f"the output goes to {review.shown(recipient)}, not to {whose} ({review.shown(expected)})",
         )
     elif contract is not None:
-        yield FindingCode.RECIPIENT_DIFFERS.finding(
-            f"the recipient {review.shown(recipient)} is {contract}: what it receives would be lost",
-        )
+        yield FindingCode.RECIPIENT_DIFFERS.finding(describe_loss(review.shown(recipient), contract))
     yield from recipient_warnings(recipient)
     if order.deadline_s is not None and order.deadline_s < now_s:
         yield FindingCode.DEADLINE_PASSED.finding(

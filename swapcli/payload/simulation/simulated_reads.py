@@ -33,7 +33,7 @@ def run_simulated(node: StateOverrideNode, at: BlockId, read: SimulatedRead[T]) 
     results: Sequence[Any] | None = None
     while True:
         try:
-            requests = _advance(read, results)
+            requests = next(read) if results is None else read.send(results)
         except StopIteration as end:
             result: T = end.value
             return result
@@ -49,11 +49,12 @@ def side_by_side(*reads: SimulatedRead[Any]) -> SimulatedRead[list[Any]]:
     """Return the results of reads that run in lockstep."""
     results: list[Any] = [None] * len(reads)
     pending: dict[int, Sequence[SimulatedRequest]] = dict.fromkeys(range(len(reads)), ())
-    received: dict[int, Sequence[Any] | None] = dict.fromkeys(pending)
+    received: dict[int, Sequence[Any]] = {}
     while pending:
         for number in tuple(pending):
+            read = reads[number]
             try:
-                pending[number] = _advance(reads[number], received[number])
+                pending[number] = read.send(received[number]) if number in received else next(read)
             except StopIteration as end:
                 results[number] = end.value
                 del pending[number]
@@ -61,11 +62,6 @@ def side_by_side(*reads: SimulatedRead[Any]) -> SimulatedRead[list[Any]]:
             found = iter((yield [request for requests in pending.values() for request in requests]))
             received = {number: list(islice(found, len(requests))) for number, requests in pending.items()}
     return results
-
-
-def _advance(read: SimulatedRead[Any], results: Sequence[Any] | None) -> Sequence[SimulatedRequest]:
-    """Return the next requests of a read, which has no results before its first round."""
-    return next(read) if results is None else read.send(results)
 
 
 def _send(node: StateOverrideNode, requests: Sequence[SimulatedRequest], at: BlockId) -> list[Any]:

@@ -23,6 +23,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.core.model.state_source import StateSource
+    from swapcli.quoting.config import Settings
     from swapcli.quoting.sources.live import LiveSource
     from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
     from swapcli.state.rpc.connect_nodes import AnyNode
@@ -58,6 +59,15 @@ class SourceChooser:
         self._setup = markets.setup
         self._settings = markets.setup.settings
         self._on_fall_back = on_fall_back
+
+    @property
+    def setup(self) -> UserSetup:
+        """What the user has set."""
+        return self._setup
+
+    def with_settings(self, settings: Settings) -> SourceChooser:
+        """Return what chooses sources with other settings."""
+        return open_source_chooser(self._setup._replace(settings=settings), on_fall_back=self._on_fall_back)
 
     @property
     def service_url(self) -> str | None:

@@ -10,10 +10,10 @@ from decimal import Decimal
 from math import ceil, floor, log10
 from typing import Final
 
-from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.core.model.number_format import format_significant
 from swapcli.core.model.token import in_tokens
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.quoting.pictures.route_words import format_symbol
 from swapcli.quoting.pictures.svg_document import Rules, paint, style_sheet, svg_document

@@ -25,7 +25,7 @@ from swapcli.interface.errors import parse_error
 from swapcli.interface.fields import plain
 from swapcli.interface.health import HEALTHY, HealthResponse, parse_health
 from swapcli.interface.interface_by_network import NetworkCalldata, network_variant
-from swapcli.interface.listings import ListedToken, SupportedChain, parse_chains, parse_token, parse_tokens
+from swapcli.interface.listings import InterfaceToken, SupportedChain, parse_chains, parse_token, parse_tokens
 from swapcli.interface.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
@@ -141,11 +141,11 @@ class NetworkApi:
         body = render_execute_body(result, terms, self._network)
         return self._send(self._build_request("POST", *path, body=body), parser)
 
-    def tokens(self) -> tuple[ListedToken, ...] | None:
+    def tokens(self) -> tuple[InterfaceToken, ...] | None:
         """Return the tokens that the service lists; None if it has no such list."""
         return self._find(("tokens",), parse_tokens)
 
-    def token(self, address: str) -> ListedToken | None:
+    def token(self, address: str) -> InterfaceToken | None:
         """Return the token at an address; None if the service does not know it."""
         return self._find(("tokens", address), parse_token)
 

@@ -1,3 +1,3 @@
 """Compare payloads with a market: given ones with a fresh quote, built ones with a node."""
 
-PUBLIC = ("document_review", "node_warnings", "payload_review", "presign_checker", "unread_payload", "verdict")
+PUBLIC = ("decode", "decoded_payload", "presign_checker", "unread_payload", "verdict")

@@ -1,4 +1,4 @@
-"""The review of a payload that swapcli fails to read because of a defect: its effect is unknown."""
+"""The decoded form of a payload that swapcli fails to read because of a defect: its effect is unknown."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from types import MappingProxyType
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.finding import FindingCode
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing
+from swapcli.quoting.review.decoded_payload import DecodedPayload
 
 
-def unread_review(error: Exception) -> PayloadReview:
-    """Return a review that has only the danger of an unexpected error.
+def unread_payload(error: Exception) -> DecodedPayload:
+    """Return a decoded payload that has only the danger of an unexpected error.
 
-    Example: `unread_review(KeyError("0xabc")).dangers` is `("PAYLOAD_UNREAD",)`.
+    Example: `unread_payload(KeyError("0xabc")).dangers` is `("PAYLOAD_UNREAD",)`.
     """
     message = f"swapcli failed to read the whole payload (internal error {type(error).__name__})"
-    return PayloadReview(
+    review = PayloadReview(
         call=DecodedCall(""),
         network=None,
         signing=Signing(),
@@ -25,3 +26,4 @@ def unread_review(error: Exception) -> PayloadReview:
         state=None,
         warnings=(FindingCode.PAYLOAD_UNREAD.finding(message),),
     )
+    return DecodedPayload(review)

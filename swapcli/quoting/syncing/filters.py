@@ -12,7 +12,7 @@ from swapcli.core.errors import InvalidInput, InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import is_native, parse_address, without_chain
-from swapcli.core.networks.token_list_file import TokenList, parse_token_list
+from swapcli.core.networks.token_list_file import TokenListFile, parse_token_list
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.quoting.openers.user_setup import read_file
@@ -129,7 +129,7 @@ def _read_file(name: str, max_bytes: int) -> bytes:
     return content
 
 
-def _read_token_list(name: str, network: Network, timeout_s: float, read: TokenListReader) -> TokenList:
+def _read_token_list(name: str, network: Network, timeout_s: float, read: TokenListReader) -> TokenListFile:
     if not is_http_url(name):
         return parse_token_list(read(name, _MAX_LIST_BYTES), network, name)
     from swapcli.quoting.remote.url_document import download

@@ -7,6 +7,7 @@ gas price that the transaction paid. Both are compared as they are, and after th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import (
     BlockMismatch,
@@ -22,6 +23,7 @@ from swapcli.core.model.distribution import Distribution, distribution_of
 from swapcli.core.model.network import Network
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.quote_figures import gas_in_output, gas_wei_of
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.quote_source import PoolSource
@@ -31,11 +33,17 @@ from swapcli.quoting.verification.transaction_verification import (
     quote_at_block,
     verify_transaction,
 )
+from swapcli.state.mined.swap_verification import Outcome
 from swapcli.state.rpc.receipt import ReceiptNode
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import DistributionJson, HindsightJson, HindsightSwapJson, SwapTokenJson
 
 _NO_NET_SWAP = "its swaps do not add up to one token sold and one bought"
 UNKNOWN_VENUE = "unknown"
 """Stands for the protocol of a pool that is not known."""
+MAX_CHART_ROWS = 12
+"""Protocols in the picture, each a line of dots."""
 EQUAL_BPS = 0.01
 """Differences below this count as equal: a hundredth of a basis point is less than searches differ by."""
 
@@ -128,6 +136,91 @@ class HindsightSummary(NamedTuple):
     venues: tuple[VenueHindsight, ...]
 
 
+class Hindsight(NamedTuple):
+    """Mined transactions beside the best routes of their time, and how they compare in total and by protocol."""
+
+    network: Network
+    swaps: tuple[SwapHindsight, ...]
+    summary: HindsightSummary
+
+    def document(self) -> HindsightJson:
+        """Return the JSON of `swapcli hindsight`."""
+        summary = self.summary
+        return {
+            "network": self.network.name,
+            "explained": summary.explained,
+            "notExplained": summary.not_explained,
+            "better": summary.better,
+            "equal": summary.equal,
+            "worse": summary.worse,
+            "bps": _distribution_document(summary.bps),
+            "venues": [
+                {
+                    "venue": venue.name,
+                    "used": venue.used,
+                    "wouldUse": venue.would_use,
+                    "bps": _distribution_document(venue.bps),
+                }
+                for venue in summary.venues
+            ],
+            "swaps": [_swap_document(self.network, swap) for swap in self.swaps],
+        }
+
+    def svg(self, width: int | None = None) -> str:
+        """Return the chart as SVG: for each protocol, how much more the best routes would have paid."""
+        from swapcli.quoting.pictures.picture_width import parse_width
+        from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
+
+        network, swaps, summary = self
+        spreads = []
+        for venue in summary.venues:
+            values = tuple(
+                SpreadValue(bps, f"{swap.transaction}: {bps:+,.2f} bps")
+                for swap in swaps
+                if venue.name in swap.venues and (bps := swap.compared_bps) is not None and swap.is_explained
+            )
+            if values:
+                spreads.append(Spread(venue.name, values))
+        left_out = len(spreads) - MAX_CHART_ROWS
+        notes = [f"{summary.explained} explained, {summary.not_explained} not"]
+        if left_out > 0:
+            notes.append(f"{left_out} more protocols are left out")
+        chart = SpreadChart(
+            f"What the best routes would have paid more on {network.name}",
+            "basis points after gas, by the protocols that a transaction used",
+            tuple(spreads[:MAX_CHART_ROWS]),
+            "; ".join(notes),
+        )
+        return render_spread_chart(chart, parse_width("width", None if width is None else str(width)))
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return a row for each transaction, with the symbols and decimals of its tokens; amounts are as in JSON."""
+        rows = []
+        for swap in self.swaps:
+            found = _swap_document(self.network, swap)
+            row: dict[str, object] = {}
+            for name, value in found.items():
+                if name in ("inputToken", "outputToken"):
+                    token = found["inputToken"] if name == "inputToken" else found["outputToken"]
+                    row[name] = token["symbol"] if token else None
+                    row[name.replace("Token", "Decimals")] = token["decimals"] if token else None
+                else:
+                    row[name] = value
+            row["venues"], row["bestVenues"] = "; ".join(found["venues"]), "; ".join(found["bestVenues"])
+            rows.append(row)
+        return rows
+
+    def check(self) -> None:
+        """Raise `UpstreamError` with a reason if no transaction could be compared, `NotMined` if one may be later."""
+        swaps = self.swaps
+        if any(swap.is_explained for swap in swaps):
+            return
+        first = next((swap for swap in swaps if swap.is_retryable), swaps[0])
+        subject = f"none of {len(swaps)} transactions could" if len(swaps) > 1 else "the transaction could not"
+        kind = NotMined if first.is_retryable else UpstreamError
+        raise kind(f"{subject} be explained: {first.reason}", details={"transaction": first.transaction})
+
+
 def look_back(node: ReceiptNode, known: PoolSource, transactions: Iterable[str]) -> Iterator[SwapHindsight]:
     """Yield the hindsight on each transaction, in order; one that cannot be read says why.
 
@@ -202,16 +295,6 @@ def _venue(name: str, explained: Sequence[SwapHindsight]) -> VenueHindsight:
     return VenueHindsight(name, len(through), would_use, distribution_of(values))
 
 
-def check_any_explained(swaps: Sequence[SwapHindsight]) -> None:
-    """Raise `UpstreamError` with a reason if no transaction could be compared, `NotMined` if one may be later."""
-    if any(swap.is_explained for swap in swaps):
-        return
-    first = next((swap for swap in swaps if swap.is_retryable), swaps[0])
-    subject = f"none of {len(swaps)} transactions could" if len(swaps) > 1 else "the transaction could not"
-    kind = NotMined if first.is_retryable else UpstreamError
-    raise kind(f"{subject} be explained: {first.reason}", details={"transaction": first.transaction})
-
-
 def _is_of_one_transaction(error: UpstreamError) -> bool:
     """Return whether an error is about one transaction, so that the node may still serve the others."""
     if isinstance(error, UpstreamRejected | NotMined | ChainReorganized | BlockMismatch):
@@ -231,3 +314,56 @@ def _difference_bps(best: int | None, got: int | None) -> float | None:
     if best is None or got is None or got <= 0:
         return None
     return round(BPS * (best - got) / got, 4)
+
+
+def _distribution_document(found: Distribution | None) -> DistributionJson | None:
+    """Return a distribution as JSON; None without values."""
+    if found is None:
+        return None
+    return {
+        "size": found.size,
+        "p05": round(found.p05, 4),
+        "p25": round(found.p25, 4),
+        "median": round(found.median, 4),
+        "p75": round(found.p75, 4),
+        "p95": round(found.p95, 4),
+    }
+
+
+def _swap_document(network: Network, swap: SwapHindsight) -> HindsightSwapJson:
+    found = swap.verification
+    net = found.net if found else None
+
+    def token(address: str | None) -> SwapTokenJson | None:
+        known = found.tokens.get(address or "") if found else None
+        return None if known is None else render_swap_token(known, network)
+
+    return {
+        "transaction": swap.transaction,
+        "block": found.block.number if found else None,
+        "stateBlock": found.parent.number if found else None,
+        "timestamp": found.block.timestamp if found else None,
+        "inputToken": token(net.token_in) if net else None,
+        "outputToken": token(net.token_out) if net else None,
+        "inputAmount": str(net.amount_in) if net else None,
+        "outputAmount": _text(swap.amount_out),
+        "outputNetOfGas": _text(swap.net_of_gas),
+        "gasUsed": found.gas_used if found else None,
+        "gasPriceWei": str(found.gas_price_wei) if found else None,
+        "venues": list(swap.venues),
+        "bestAmount": _text(swap.best_amount_out),
+        "bestNetOfGas": _text(swap.best_net_of_gas),
+        "bestGasUnits": swap.best_gas_units,
+        "bestVenues": list(swap.best_venues),
+        "differenceBps": swap.difference_bps,
+        "netDifferenceBps": swap.net_difference_bps,
+        "poolsEqual": found.count(Outcome.EQUAL) if found else None,
+        "poolsDifferent": found.count(Outcome.DIFFERENT) if found else None,
+        "poolsNotExplained": found.count(Outcome.NOT_EXPLAINED) if found else None,
+        "reason": swap.reason or None,
+        "retryable": swap.is_retryable,
+    }
+
+
+def _text(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)

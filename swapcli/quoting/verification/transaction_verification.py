@@ -6,12 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import (
     ChainReorganized,
     InvalidInput,
     InvalidUpstreamResponse,
     SwapcliError,
+    SwapDiffers,
+    UpstreamError,
     UpstreamRejected,
 )
 from swapcli.core.model.api_version import ApiVersion
@@ -22,6 +25,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.live import LiveSource
@@ -41,6 +45,15 @@ from swapcli.state.rpc.block_view import view_block
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, LogFilter
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode, not_mined
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import (
+        BestRouteJson,
+        NetSwapJson,
+        SwapTokenJson,
+        VerificationJson,
+        VerifiedSwapJson,
+    )
 
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 
@@ -86,6 +99,36 @@ class Verification(NamedTuple):
     best: BestRoute | None
     gas_used: int = 0
     gas_price_wei: int = 0
+
+    def document(self) -> VerificationJson:
+        """Return the JSON of `swapcli verify`."""
+        return {
+            "network": self.network.name,
+            "transaction": self.transaction,
+            "block": self.block.number,
+            "stateBlock": self.parent.number,
+            "equal": self.count(Outcome.EQUAL),
+            "different": self.count(Outcome.DIFFERENT),
+            "notExplained": self.count(Outcome.NOT_EXPLAINED),
+            "swaps": [_swap_document(self, swap) for swap in self.swaps],
+            "netSwap": _net_document(self),
+            "bestRoute": _best_document(self),
+        }
+
+    def check(self) -> None:
+        """Raise `SwapDiffers` if a swap paid another amount than its quote, `UpstreamError` if none was quoted."""
+        different = self.count(Outcome.DIFFERENT)
+        if different:
+            raise SwapDiffers(
+                f"{different} of {len(self.swaps)} swaps of {self.transaction} paid another amount than their quotes",
+                details={"transaction": self.transaction, "different": different},
+            )
+        if self.count(Outcome.EQUAL) == 0:
+            reason = next((swap.reason for swap in self.swaps), "")
+            raise UpstreamError(
+                f"none of {len(self.swaps)} swaps of {self.transaction} could be explained: {reason}",
+                details={"transaction": self.transaction},
+            )
 
     def count(self, outcome: Outcome) -> int:
         """Return how many swaps have this outcome."""
@@ -225,3 +268,48 @@ def _find_best_route(open_at_block: OpenAtBlock, parent: BlockHeader, receipt: R
         return BestRoute(source.quote(QuoteRequest(order, ApiVersion.V2)))
     except SwapcliError as error:
         return BestRoute(None, error.message)
+
+
+def _swap_document(found: Verification, swap: VerifiedSwap) -> VerifiedSwapJson:
+    amounts, pool = swap.event.amounts, swap.pool
+    return {
+        "logIndex": swap.event.last_log,
+        "pool": swap.event.key,
+        "protocol": pool.protocol if pool else None,
+        "family": pool.family if pool else None,
+        "inputToken": _token_document(found, swap.token_in),
+        "outputToken": _token_document(found, swap.token_out),
+        "inputAmount": str(amounts.amount_in),
+        "outputAmount": str(amounts.amount_out),
+        "quotedAmount": None if swap.quoted is None else str(swap.quoted),
+        "outcome": swap.outcome.value,
+        "reason": swap.reason or None,
+    }
+
+
+def _net_document(found: Verification) -> NetSwapJson | None:
+    net = found.net
+    if net is None:
+        return None
+    return {
+        "inputToken": _token_document(found, net.token_in),
+        "outputToken": _token_document(found, net.token_out),
+        "inputAmount": str(net.amount_in),
+        "outputAmount": str(net.amount_out),
+    }
+
+
+def _best_document(found: Verification) -> BestRouteJson | None:
+    if found.best is None:
+        return None
+    quote = found.best.quote
+    return {
+        "outputAmount": str(quote.result.output_amount) if quote else None,
+        "differenceBps": found.better_bps,
+        "problem": found.best.problem or None,
+    }
+
+
+def _token_document(found: Verification, address: str | None) -> SwapTokenJson | None:
+    token = found.tokens.get(address or "")
+    return None if token is None else render_swap_token(token, found.network)

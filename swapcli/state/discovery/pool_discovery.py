@@ -107,7 +107,7 @@ def _only_fee(deployment: Deployment) -> int | None:
     return next(iter(deployment.fee_tiers)) if len(deployment.fee_tiers) == 1 else None
 
 
-class PoolList(NamedTuple):
+class FactoryPools(NamedTuple):
     """A factory's list: its length, and the function that returns an entry, or all `addresses`."""
 
     factory: Factory
@@ -116,13 +116,13 @@ class PoolList(NamedTuple):
     addresses: tuple[str, ...] = ()
 
 
-def read_pool_lists(reader: MulticallReader, factories: Sequence[Factory]) -> list[PoolList | SkippedItem]:
+def read_pool_lists(reader: MulticallReader, factories: Sequence[Factory]) -> list[FactoryPools | SkippedItem]:
     """Return the lists of these factories in one round, or why one cannot be read. Raises `UpstreamError`."""
     return run_batched([(factory.address, _read_list_length(factory)) for factory in factories], reader.call)
 
 
 def read_listed_pools(
-    reader: MulticallReader, listing: PoolList, first: int, last: int
+    reader: MulticallReader, listing: FactoryPools, first: int, last: int
 ) -> Iterator[PoolRef | SkippedItem]:
     """Yield the pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
     factory, last = listing.factory, min(last, listing.length)
@@ -132,24 +132,24 @@ def read_listed_pools(
         yield from run_batched([(f"{factory.address} {n}", _read_entry(listing, n)) for n in numbers], reader.call)
 
 
-def _read_list_length(factory: Factory) -> BatchRead[PoolList]:
+def _read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
     """Read the length of a factory's list in one round, or the list as a whole."""
     if KINDS[factory.kind].is_pool_itself:
         # The chain may not have the catalogue's contract: then this fails.
         ref = yield from pool_reader(factory.kind).read_constants(factory, factory.address)
-        return PoolList(factory, 1, addresses=(ref.address,))
+        return FactoryPools(factory, 1, addresses=(ref.address,))
     if KINDS[factory.kind].has_whole_list:
         addresses = yield from pool_reader(factory.kind).read_list(factory)
-        return PoolList(factory, len(addresses), addresses=addresses)
+        return FactoryPools(factory, len(addresses), addresses=addresses)
     functions = KINDS[factory.kind].list_functions
     answers = yield [ContractCall(factory.address, encode_call(length)) for length, _ in functions]
     for answer, (length, entry) in zip(answers, functions, strict=True):
         if answer:
-            return PoolList(factory, read_word(answer, length), entry)
+            return FactoryPools(factory, read_word(answer, length), entry)
     raise invalid_response(factory.address, "the factory keeps no list of its pools")
 
 
-def _read_entry(listing: PoolList, number: int) -> BatchRead[PoolRef]:
+def _read_entry(listing: FactoryPools, number: int) -> BatchRead[PoolRef]:
     """Read an entry: the pool's address in a first round unless it is known, then its constants."""
     factory, entry = listing.factory, listing.entry_function
     if listing.addresses:

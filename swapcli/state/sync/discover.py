@@ -22,7 +22,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.sampled.sampled_discovery import find_sampled_pools
 from swapcli.state.discovery.pair_lookup import count_pairs, count_queries, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (
-    PoolList,
+    FactoryPools,
     creation_filter,
     find_factories,
     read_created_pools,
@@ -172,7 +172,7 @@ class _BatchDiscovery:
             item.key: item.reason for item in items if isinstance(item, SkippedItem) and item.key in factories
         }
         self._take(item for item in items if item.key not in not_queryable)
-        lengths = {source.name: pools.length for source, pools in self._enumerable if isinstance(pools, PoolList)}
+        lengths = {source.name: pools.length for source, pools in self._enumerable if isinstance(pools, FactoryPools)}
         queryable = [source.name for source, _ in self._enumerable if source.factory.address not in not_queryable]
         positions = {name: lengths.get(name, 0) for name in queryable} | dict(cursor.list_positions)
         if first > 0:  # the list of a factory that can no longer be queried has to be read from the beginning
@@ -216,7 +216,7 @@ class _BatchDiscovery:
         listed = sum(
             max(pools.length - cursor.list_positions.get(source.name, 0), 0)
             for source, pools in self._enumerable
-            if isinstance(pools, PoolList)
+            if isinstance(pools, FactoryPools)
         )
         start = cursor.sync_filter.from_block
         first = min(

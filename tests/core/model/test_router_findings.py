@@ -7,7 +7,7 @@ from typing import TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.model.router_findings import NO_FINDINGS, VARIANTS, Finding, RouterFindings
+from swapcli.core.model.router_findings import NO_FINDINGS, VARIANTS, RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import DEFAULT_VARIANT, ExtraDataForm, RateVariant, RouterVariant
 
 Name = TypeVar("Name", RateVariant, ExtraDataForm)
@@ -19,7 +19,7 @@ def parts(kind: type[Name]) -> st.SearchStrategy[tuple[Name, ...]]:
 
 findings_of_protocols = st.dictionaries(
     st.integers(0, 5),
-    st.builds(Finding, parts(RateVariant), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
+    st.builds(RouterFinding, parts(RateVariant), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
     min_size=1,
 )
 
@@ -52,7 +52,7 @@ def test_findings_keep_the_true_reading(
         new = {}
         for protocol_id in seen:
             others = data.draw(st.sets(st.sampled_from(ExtraDataForm)))
-            new[protocol_id] = Finding(rates, tuple(others | {forms[protocol_id]}), 1, 1)
+            new[protocol_id] = RouterFinding(rates, tuple(others | {forms[protocol_id]}), 1, 1)
         findings = findings.with_findings(new)
     assert rate in findings.rates()
     assert all(forms[protocol_id] in found.forms for protocol_id, found in findings.protocols.items())

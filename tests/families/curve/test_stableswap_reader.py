@@ -16,7 +16,7 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.state.discovery.pool_discovery import PoolList, read_listed_pools, read_pool_lists
+from swapcli.state.discovery.pool_discovery import FactoryPools, read_listed_pools, read_pool_lists
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockId
 from tests.chain.node.evm_node import BLOCK, EvmNode
@@ -58,7 +58,7 @@ def word(value: int) -> bytes:
 def test_plain_pools_of_a_curve_factory_are_found() -> None:
     reader = MulticallReader(CurveFactoryNode(), BLOCK, None)
     (listing,) = read_pool_lists(reader, [Factory(FACTORY, "stableswap", (STABLE,))])
-    assert isinstance(listing, PoolList)
+    assert isinstance(listing, FactoryPools)
     assert listing.length == 3
     plain, meta, broken = read_listed_pools(reader, listing, 0, 3)
     assert plain == PoolRef(PLAIN, "stable", "stableswap", "stableswap", TOKENS[:3], ())

@@ -21,7 +21,7 @@ from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.state.discovery.pool_discovery import (
-    PoolList,
+    FactoryPools,
     creation_filter,
     find_factories,
     read_created_pools,
@@ -81,7 +81,7 @@ def discover(reader: MulticallReader) -> tuple[list[PoolRef], list[SkippedItem]]
     factories = find_factories(STARKNET)[0]
     found: list[PoolRef | SkippedItem] = []
     for listing in read_pool_lists(reader, [each for each in factories if each.is_enumerable]):
-        assert isinstance(listing, PoolList), listing
+        assert isinstance(listing, FactoryPools), listing
         found += read_listed_pools(reader, listing, 0, listing.length)
     query = creation_filter(factories, 0, reader.block)
     assert query

@@ -20,7 +20,7 @@ from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import share_price_calls
-from swapcli.state.discovery.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
+from swapcli.state.discovery.pool_discovery import FactoryPools, find_factories, read_listed_pools, read_pool_lists
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.families.random_pools import ADDRESS, TOKENS
 
@@ -213,7 +213,7 @@ def test_an_address_of_the_catalogue_is_a_list_of_one_pool() -> None:
     factory = Factory(ADDRESS, "psm", (ProtocolInfo(1, "test", "Test", "psm"),))
     reader = _Reader(psm_contract())
     (listing,) = read_pool_lists(reader, [factory])  # type: ignore[arg-type]
-    assert isinstance(listing, PoolList)
+    assert isinstance(listing, FactoryPools)
     assert listing.length == 1
     (ref,) = read_listed_pools(reader, listing, 0, 10)  # type: ignore[arg-type]
     assert isinstance(ref, PoolRef)

@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from swapcli.core.model.units import WAD
 from swapcli.families.maverick.maverick_math import (
     MAX_SUB_TICK,
-    ONE,
     input_for_output,
     output_for_input,
     prices_in_tick,
@@ -29,7 +29,7 @@ def test_a_sub_tick_is_a_basis_point_of_the_price(tick: int) -> None:
 
 
 def test_the_ends_have_prices() -> None:
-    assert sqrt_price_of_tick(0) == ONE
+    assert sqrt_price_of_tick(0) == WAD
     assert 0 < sqrt_price_of_tick(-MAX_SUB_TICK) < 10**12
     assert sqrt_price_of_tick(MAX_SUB_TICK) > 10**24
 
@@ -54,6 +54,6 @@ def test_an_input_buys_what_it_is_the_price_of(
     bought = output_for_input(prices, amount_in, sells_a)
     rate = Fraction(wanted, max(amount_in, 1))
     # A price has 18 digits after the point, and each amount is rounded against the swapper.
-    allowed = 3 + 3 * rate + wanted * Fraction(20, min(prices.price, ONE * ONE // prices.price))
-    allowed += wanted * Fraction(4 * ONE, max(wanted * min(prices.price, ONE * ONE // prices.price), 1))
+    allowed = 3 + 3 * rate + wanted * Fraction(20, min(prices.price, WAD * WAD // prices.price))
+    allowed += wanted * Fraction(4 * WAD, max(wanted * min(prices.price, WAD * WAD // prices.price), 1))
     assert abs(bought - wanted) <= allowed

@@ -11,7 +11,7 @@ import pytest
 from swapcli.core.errors import SimulationError
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Route, Segment, Swap
-from swapcli.core.model.router_findings import VARIANTS, Finding, RouterFindings
+from swapcli.core.model.router_findings import VARIANTS, RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import DEFAULT_VARIANT, ExtraDataForm, RateVariant, RouterVariant
 from swapcli.families.reading.calls import ReturnData
 from swapcli.payload.payloads_by_variant import ReadPayload, VariantCertainty
@@ -148,7 +148,7 @@ def test_what_a_simulation_shows_is_remembered(trader: Trader, node: RpcNode, tm
     absolute = RateVariant.ABSOLUTE_INPUT, RateVariant.ABSOLUTE
     block = quoted.state.block
     assert block is not None
-    assert set(findings.protocols.values()) == {Finding(absolute, (ExtraDataForm.WORD,), block, NOW_S)}
+    assert set(findings.protocols.values()) == {RouterFinding(absolute, (ExtraDataForm.WORD,), block, NOW_S)}
     assert findings.variant() == reading
     again = quoted.payloads._replace(network=network._replace(router_variant=findings.variant()), findings=findings)
     payload = again.build(findings.variant())
@@ -191,7 +191,7 @@ def test_a_known_reading_is_simulated_alone(trader: Trader, node: RpcNode, monke
     monkeypatch.setattr(RpcNode, "simulate_blocks", count)
     router = deploy_reading_router(trader, DEFAULT_VARIANT).address
     quoted = quote_split(trader, router)
-    finding = Finding((RateVariant.RELATIVE,), (ExtraDataForm.TWO_BYTES,), 1, NOW_S)
+    finding = RouterFinding((RateVariant.RELATIVE,), (ExtraDataForm.TWO_BYTES,), 1, NOW_S)
     findings = RouterFindings("0x", {5: finding, 9: finding})
     known = quoted._replace(payloads=quoted.payloads._replace(findings=findings))
     assert len(quoted.check(node).proven) == 1

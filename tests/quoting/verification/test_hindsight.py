@@ -22,8 +22,8 @@ from swapcli.core.model.order import Order
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.verification.hindsight import (
     UNKNOWN_VENUE,
+    Hindsight,
     SwapHindsight,
-    check_any_explained,
     look_back,
     summarize,
 )
@@ -72,6 +72,10 @@ def mine(trader: Trader, trade: Trade) -> str:
 def trades(trader: Trader, count: int) -> Iterator[tuple[Trade, str]]:
     for trade in trader.trades(Random("hindsight"), count):
         yield trade, mine(trader, trade)
+
+
+def as_result(trader: Trader, found: list[SwapHindsight]) -> Hindsight:
+    return Hindsight(trader.world.network, tuple(found), summarize(found))
 
 
 def hindsight(trader: Trader, node: RpcNode, transactions: list[str]) -> list[SwapHindsight]:
@@ -157,11 +161,11 @@ def test_an_odd_transaction_is_listed_beside_the_others(trader: Trader, node: Rp
     for swap, (_, reason, is_retryable) in zip(refused, ODD, strict=True):
         assert reason in swap.reason
         assert (swap.is_retryable, reason) == (is_retryable, reason)
-    check_any_explained([*refused, last])
+    as_result(trader, [*refused, last]).check()
     with pytest.raises(NotMined, match=r"none of 8 transactions could be explained: .* preconfirmed"):
-        check_any_explained(refused)
+        as_result(trader, refused).check()
     with pytest.raises(UpstreamError, match=r"the transaction could not be explained: .* reverted") as caught:
-        check_any_explained(refused[1:2])
+        as_result(trader, refused[1:2]).check()
     assert not caught.value.is_retryable
 
 

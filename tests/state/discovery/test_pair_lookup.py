@@ -25,7 +25,7 @@ from swapcli.families.row import FactoryConstants, TickConstants
 from swapcli.families.uniswap.rows import V4Constants
 from swapcli.state.discovery.pair_lookup import USUAL_SPACINGS, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (
-    PoolList,
+    FactoryPools,
     find_factories,
     read_listed_pools,
     read_pool_lists,
@@ -97,7 +97,7 @@ def enumerated(scene: Scene, home: Factory, wrapped: str) -> list[PoolRef | Skip
     """Return the pools of a factory from its list or its events."""
     if home.is_enumerable:
         (listing,) = read_pool_lists(scene.view, [home])
-        assert isinstance(listing, PoolList)
+        assert isinstance(listing, FactoryPools)
         return list(read_listed_pools(scene.view, listing, 0, listing.length))
     return scene.created(home, wrapped=wrapped)
 

@@ -25,7 +25,7 @@ from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.rows import AlgebraConstants, V4Constants
 from swapcli.state.discovery.pool_discovery import (
-    PoolList,
+    FactoryPools,
     creation_filter,
     find_factories,
     read_created_pools,
@@ -114,7 +114,7 @@ def test_all_pairs_of_a_factory_are_found_and_read(scene: Scene) -> None:
     pairs = [factory.send("createPair", *pair)[0] for pair in ((a, b), (c, a), (b, c))]
     home = Factory(factory.address, ContractKind.UNISWAP_V2, (V2,), fee_ppm=3_000)
     (listing,) = read_pool_lists(scene.view, [home])
-    assert isinstance(listing, PoolList)
+    assert isinstance(listing, FactoryPools)
     assert (listing.factory, listing.length) == (home, 3)
     found = list(read_listed_pools(scene.view, listing, 0, 99))
     assert [place.key for place in found] == pairs
@@ -133,7 +133,7 @@ def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
         factory.send("createPool(address,address,bool)", a, b, stable)
     home = Factory(factory.address, ContractKind.SOLIDLY, (VOLATILE, STABLE))
     (listing,) = read_pool_lists(scene.view, [home])
-    assert isinstance(listing, PoolList)
+    assert isinstance(listing, FactoryPools)
     assert (listing.factory, listing.length) == (home, 2)
     found = list(read_listed_pools(scene.view, listing, 0, 2))
     assert [place.protocol for place in found if isinstance(place, PoolRef)] == ["stable", "volatile"]
@@ -152,7 +152,7 @@ def test_pool_lists_of_many_factories_take_one_round(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     good, bad = (Factory(address, ContractKind.UNISWAP_V2, (V2,)) for address in (factory.address, scene.tokens[0]))
     found, skipped, again = read_pool_lists(MulticallReader(scene.node, BLOCK, None), [good, bad, good])
-    assert found == again == PoolList(good, 0, "allPairs(uint256)")
+    assert found == again == FactoryPools(good, 0, "allPairs(uint256)")
     assert skipped == SkippedItem(bad.address, f"{bad.address}: the factory keeps no list of its pools")
     assert scene.node.batch_sizes == [6]
 

@@ -14,6 +14,7 @@ import pytest
 from eth_account import Account
 from jsonschema_rs import Draft202012Validator
 
+from swapcli import Market
 from swapcli.core.errors import InvalidInput, UpstreamRejected
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.contract_kind import ContractKind
@@ -310,7 +311,9 @@ def test_what_cannot_be_verified_is_invalid_input(trader: Trader, node: RpcNode)
 
 
 @pytest.mark.usefixtures("node")
-def test_the_command_prints_what_it_has_verified(trader: Trader, tmp_path: Path) -> None:
+def test_the_command_prints_what_it_has_verified(
+    trader: Trader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = block_number(trader.chain) + 1
     tokens = trader.world.tokens
     trader.execute(trader.quote_trade(Order(tokens["USDC"], tokens[WETH], 10**10)))
@@ -332,6 +335,9 @@ def test_the_command_prints_what_it_has_verified(trader: Trader, tmp_path: Path)
     assert document["stateBlock"] == document["block"] - 1
     assert document["netSwap"]["inputAmount"] == str(10**10)
     assert document["bestRoute"]["outputAmount"] == document["netSwap"]["outputAmount"]
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
+    with Market.open(name, settings={"live": "auto"}) as market:
+        assert market.verify(transaction).document() == document
     shown = run_swapcli("verify", name, transaction, env=env)
     assert shown.exit_code == 0
     assert f"{document['equal']} equal" in shown.stdout

@@ -2,9 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import TYPE_CHECKING, Any
-
-from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli import PreparedSwap
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.account_options import check_recipient_option
 from swapcli.faces.cli.command_app import CommandApp
@@ -17,31 +15,13 @@ from swapcli.faces.cli.options import (
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
-from swapcli.faces.cli.payload_checker import open_checker
-from swapcli.faces.cli.payload_output import (
-    PreparedPayload,
-    add_warnings,
-    parse_deadline,
-    print_payload,
-    shows_full_calldata,
-)
+from swapcli.faces.cli.payload_checker import open_checker, requested_checks
+from swapcli.faces.cli.payload_output import parse_deadline, print_payload, shows_full_calldata
 from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, read_order, split_words
-from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_options import require_swap_terms
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult
-from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
-from swapcli.quoting.warnings import (
-    deadline_warnings,
-    exact_output_warnings,
-    settle_impact,
-    settle_slippage,
-)
-from swapcli.state.clock import SYSTEM_CLOCK
-
-if TYPE_CHECKING:
-    from swapcli.quoting.slippage_measures import SlippageAdvice
+from swapcli.quoting.warnings import settle_impact, settle_slippage
 
 app = CommandApp()
 
@@ -101,52 +81,23 @@ def calldata(
 
         print_permit(session, quote.network, payload, (quote.route, terms), transaction.to)
         return exit_codes.OK
-    quote, transaction, checked, variants = context.market.check_swap(quote, transaction, terms, checker)
-    pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None
-    ends = traded_tokens(quote.route, transaction, quote.network)
-    built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state, context.market.source)
-    verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
-    prepared = PreparedPayload(transaction, quote.network, checked, variants=variants, verdict=verdict)
-    on_deadline = deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s())
-    warnings = (*quote.warnings, *exact_output_warnings(quote.answer.order, transaction), *on_deadline)
-    prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
-    figures = quote.figures._replace(warnings=prepared.warnings)
-    _print(context, quote.answer, figures, prepared, payload)
+    checks = requested_checks(checker, payload)
+    _print(context, context.market.check_swap(quote, transaction, terms, checks), payload)
     return exit_codes.OK
 
 
-def _print(
-    context: QuoteContext,
-    answer: QuoteResult,
-    figures: QuoteFigures,
-    prepared: PreparedPayload,
-    options: PayloadOptions,
-) -> None:
-    session, terms, transaction = context.session, context.options.terms, prepared.payload
-
-    def build_document(swap: RenderedTransaction) -> dict[str, Any]:
-        advice = _advise(context, answer)
-        document = calldata_document(answer, figures, transaction, swap)
-        return document if advice is None else document | {"advisedSlippage": advised_slippage_field(advice)}
+def _print(context: QuoteContext, prepared: PreparedSwap, options: PayloadOptions) -> None:
+    session, quote = context.session, prepared.quote
 
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.faces.cli.render.payload_view import build_payload_view, format_amount
         from swapcli.faces.cli.render.route_view import build_route_view
         from swapcli.faces.cli.render.simulation_view import with_advice, with_simulation
 
-        amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
+        amount_in = format_amount(prepared.payload.call.route.amount_in, quote.token_in)
         payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
-        route = with_advice(build_route_view(answer, terms, figures), _advise(context, answer))
-        route = with_simulation(route, prepared.checked, prepared.verdict)
+        route = build_route_view(quote.answer, context.options.terms, prepared.figures)
+        route = with_simulation(with_advice(route, quote.advised_slippage()), prepared.built)
         session.output.print_payload(payload, route)
 
-    print_payload(session, prepared, figures, options, build_document, print_view)
-
-
-def _advise(context: QuoteContext, answer: QuoteResult) -> "SlippageAdvice | None":
-    """Return the advised slippage; on state that is not real, nothing is loaded for it."""
-    if not answer.state_source.is_live:
-        return None
-    from swapcli.quoting.slippage_advice import advise_on
-
-    return advise_on(answer, context.market.source, context.options.terms.ttl_s)
+    print_payload(session, prepared, options, print_view)

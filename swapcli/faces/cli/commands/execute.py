@@ -4,12 +4,8 @@
 
 from typing import Annotated
 
+from swapcli import InvalidInput, InvalidOption, Network, PreparedRoute, RouteResult, SwapTerms
 from swapcli.core.encoding.strict_json import parse_json
-from swapcli.core.errors import InvalidInput, InvalidOption
-from swapcli.core.model.network import Network
-from swapcli.core.model.quote_figures import QuoteFigures
-from swapcli.core.model.route_result import RouteResult
-from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.account_options import RECIPIENT, check_recipient_option, parse_account_option
@@ -26,31 +22,14 @@ from swapcli.faces.cli.options import (
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
 from swapcli.faces.cli.overview import ROUTE_TO_EXECUTE
-from swapcli.faces.cli.payload_checker import open_checker
-from swapcli.faces.cli.payload_output import (
-    PreparedPayload,
-    add_warnings,
-    parse_deadline,
-    print_payload,
-    shows_full_calldata,
-)
-from swapcli.faces.cli.render.payload_json import PayloadContext, execute_document
+from swapcli.faces.cli.payload_checker import open_checker, requested_checks
+from swapcli.faces.cli.payload_output import parse_deadline, print_payload, shows_full_calldata
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_posted_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.quote_figures import compute_payload_figures
 from swapcli.quoting.quote_options import require_swap_terms
-from swapcli.quoting.review.presign_checker import (
-    BuiltSwap,
-    judge_built,
-    mark_revocations,
-    route_payloads,
-    traded_tokens,
-)
-from swapcli.quoting.sources.quote_source import payload_impact, route_pools
-from swapcli.quoting.warnings import deadline_warnings, settle_impact, settle_slippage
-from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.quoting.warnings import settle_slippage
 
 app = CommandApp()
 
@@ -115,33 +94,7 @@ def execute(
 
         print_permit(session, quote_source.network, payload, (route.result, terms), transaction.to)
         return exit_codes.OK
-    settings, state_source = session.settings, quote_source.state_source
-    terms = terms._replace(
-        ttl_s=settings.route_ttl_s,
-        impact_warning_ppm=settings.impact_warning_ppm,
-        slippage_warning_ppm=settings.slippage_warning_ppm,
-    )
-    impact = payload_impact(quote_source, route.result, transaction)
-    settle_impact(impact, state_source, settings, option_name)
-    pools = route_pools(quote_source, route.result)
-    variants = route_payloads(session.routers.findings, quote_source.network, route.result, pools, terms, transaction)
-    checked = checker.check_built(quote_source, route.result, transaction, variants) if checker else None
-    if checked and checked.read_payload:
-        transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)
-    transaction = mark_revocations(transaction, state_source, session.nodes, quote_source.network, checked)
-    now_s = SYSTEM_CLOCK.now_s()
-    built_at_s = int(state_source.network_time_s(now_s))
-    figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, built_at_s)
-    warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
-    network_read = quote_source.network
-    if checked and checked.read_payload:
-        network_read = network_read._replace(router_variant=checked.read_payload.variant)
-    ends = traded_tokens(route.result, transaction, network_read)
-    built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source, quote_source)
-    verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
-    prepared = PreparedPayload(transaction, quote_source.network, checked, variants=variants, verdict=verdict)
-    prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
-    _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)
+    _print(session, market.check_route(route.result, transaction, terms, requested_checks(checker, payload)), payload)
     return exit_codes.OK
 
 
@@ -190,21 +143,12 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
     return name
 
 
-def _print(
-    session: Session, figures: QuoteFigures, route: _Route, prepared: PreparedPayload, options: PayloadOptions
-) -> None:
-    transaction, network, checked, *_ = prepared
-
-    def build_document(swap: RenderedTransaction) -> dict[str, object]:
-        context = PayloadContext(network, route.result.api_version, figures.quoted_at_s * 1000)
-        return execute_document(transaction, swap, figures, context)
-
+def _print(session: Session, prepared: PreparedRoute, options: PayloadOptions) -> None:
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.faces.cli.render.payload_view import build_execute_view
         from swapcli.faces.cli.render.simulation_view import with_simulation
 
-        slippage_ppm, full = figures.slippage_ppm, shows_full_calldata(session, options)
-        view = build_execute_view(route.result, transaction, transactions, network, slippage_ppm, full=full)
-        session.output.print_payload(with_simulation(view, checked, prepared.verdict))
+        view = build_execute_view(prepared, transactions, full=shows_full_calldata(session, options))
+        session.output.print_payload(with_simulation(view, prepared.built))
 
-    print_payload(session, prepared, figures, options, build_document, print_view)
+    print_payload(session, prepared, options, print_view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swapcli import Network, RouteResult, Token
+from swapcli import PreparedRoute, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.transaction import Purpose, UnsignedTransaction
@@ -46,22 +46,15 @@ def build_payload_view(transactions: list[RenderedTransaction], allowance: str, 
     )
 
 
-def build_execute_view(
-    result: RouteResult,
-    payload: UnsignedTransaction,
-    transactions: list[RenderedTransaction],
-    network: Network,
-    slippage_ppm: int,
-    *,
-    full: bool,
-) -> PayloadView:
+def build_execute_view(prepared: PreparedRoute, transactions: list[RenderedTransaction], *, full: bool) -> PayloadView:
     """Build the view of the transactions of a given route, with the amounts of the call."""
-    token_in, token_out = traded_tokens(result, payload, network)
+    payload, network = prepared.payload, prepared.network
+    token_in, token_out = traded_tokens(prepared.route, payload, network)
     sold = format_amount(payload.call.route.amount_in, token_in)
     return PayloadView(
         transactions=build_payload_view(transactions, sold, full=full).transactions,
         title=f"{sold} → {symbol(token_out)} on {network.name}",
-        facts=tuple(_facts(payload, token_in, token_out, slippage_ppm)),
+        facts=tuple(_facts(payload, token_in, token_out, prepared.figures.slippage_ppm)),
         recipient=display_address(payload.call.route.recipient, network.kind),
     )
 

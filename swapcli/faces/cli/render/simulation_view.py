@@ -11,19 +11,18 @@ from swapcli.faces.cli.render.payload_view import PayloadView, format_amount
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.interface.slippage import format_percent
-from swapcli.payload.checks.payload_findings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
-    from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.prepared_payload import BuiltPayload
     from swapcli.quoting.slippage_measures import SlippageAdvice
 
 View = TypeVar("View", RouteView, PayloadView)
 
 
-def with_simulation(view: View, checked: PayloadCheck | None, verdict: Verdict | None = None) -> View:
+def with_simulation(view: View, built: BuiltPayload) -> View:
     """Return the view with the result of the simulation and the verdict after its facts."""
-    return replace(view, facts=(*view.facts, *_facts(checked), *_verdict_facts(verdict)))
+    return replace(view, facts=(*view.facts, *_facts(built), *_verdict_facts(built.verdict)))
 
 
 def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
@@ -46,7 +45,8 @@ def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
     yield Fact("Verdict", verdict.status, printable("; ".join(notes)))
 
 
-def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
+def _facts(built: BuiltPayload) -> Iterator[Fact]:
+    checked = built.checked
     if checked is None or checked.simulation is None:
         return
     simulation = checked.simulation
@@ -58,12 +58,5 @@ def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
     ]
     received = format_amount(simulation.received, checked.tokens.token_out)
     yield Fact("Simulated", received, ", ".join(filter(None, notes)))
-    if simulation.variant:
-        rates, forms = simulation.variant
-        rate_note = " or ".join(RATE_WORDS[rate] for rate in rates)
-        form_note = " or ".join(FORM_WORDS[form] for form in forms)
-        yield Fact(
-            "Router reads",
-            "rates in any variant" if len(rates) == len(RATE_WORDS) else f"rates as {rate_note}",
-            "extra data in any form" if len(forms) == len(FORM_WORDS) else f"extra data as {form_note}",
-        )
+    if reading := built.router_reading():
+        yield Fact("Router reads", *reading)

@@ -11,10 +11,10 @@ from swapcli import InvalidOption, Network, SwapcliError
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.tools.arguments import CallArguments
 from swapcli.faces.cli.tools.brief_documents import name_units, page_field
-from swapcli.faces.cli.tools.swap_check import CHECK, blocked_check, without_payload
 from swapcli.faces.cli.tools.tool_table import FULL, ORDERS, ToolDefinition
 from swapcli.faces.cli.tools.whole_amounts import whole_amounts
 from swapcli.faces.cli.tools.wording import in_words_of
+from swapcli.quoting.swap_check import blocked_check, without_payload
 
 _FIRST = ("verdict", "dangers")
 _LABELS = ("warning: ", "note: ")
@@ -105,7 +105,7 @@ def page_size(call: CallArguments) -> int:
 def _read_document(
     tool: ToolDefinition, network: object, output: CommandOutput, error: dict[str, Any] | None
 ) -> dict[str, Any]:
-    is_check = tool.document == CHECK
+    is_check = tool.document == "check"
     if output.stdout.strip():
         if tool.stdin == ORDERS:
             return _read_batch(output.stdout)

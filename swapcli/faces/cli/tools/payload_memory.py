@@ -23,7 +23,7 @@ TEMPLATE: Final = Resource(
 )
 
 
-class BuiltPayload(NamedTuple):
+class RememberedPayload(NamedTuple):
     """A payload: its transactions as JSON text, its network, and the arguments of the call that built it."""
 
     uri: str
@@ -41,22 +41,22 @@ class PayloadMemory:
     """The newest payloads of a server, in memory only."""
 
     def __init__(self) -> None:
-        self._payloads: OrderedDict[str, BuiltPayload] = OrderedDict()
+        self._payloads: OrderedDict[str, RememberedPayload] = OrderedDict()
 
-    def keep(self, document: Mapping[str, Any], arguments: Mapping[str, Any]) -> BuiltPayload:
+    def keep(self, document: Mapping[str, Any], arguments: Mapping[str, Any]) -> RememberedPayload:
         """Keep the transactions of a document of `swapcli calldata`, and return them with their URI."""
         network = str(document["network"])
         kept = {name: document[name] for name in ("network", "expiresAt", "transactions") if name in document}
         text = to_json(kept)
         uri = URI + hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_CHARACTERS]
-        payload = BuiltPayload(uri, text, network, dict(arguments))
+        payload = RememberedPayload(uri, text, network, dict(arguments))
         self._payloads[uri] = payload
         self._payloads.move_to_end(uri)
         if len(self._payloads) > MAX_PAYLOADS:
             self._payloads.popitem(last=False)
         return payload
 
-    def find(self, uri: str) -> BuiltPayload:
+    def find(self, uri: str) -> RememberedPayload:
         """Return a payload. Raises `InvalidOption` if the server has none with this URI."""
         payload = self._payloads.get(uri)
         if payload is None:

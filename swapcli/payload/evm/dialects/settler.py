@@ -37,6 +37,7 @@ from swapcli.core.model.router_dialect import ReplayedSwap, not_executable
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import EncodedCall, Transaction, UnsignedTransaction
+from swapcli.core.model.units import PPM_PER_BPS
 from swapcli.core.networks.pool_addresses import deployment_of, pool_address
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.basic_calls import (
@@ -66,8 +67,6 @@ from swapcli.payload.evm.settler_actions import (
     encode_uniswap_v4,
 )
 from swapcli.payload.evm.transactions import build_transactions, token_approval
-
-_PPM_PER_BPS: Final = 100
 
 _PAID_FIRST: Final = ("constant_product", "dodo_v2", "gmx_vault")
 """Families whose pools sell for what they were paid before they are called."""
@@ -316,7 +315,7 @@ def _lacks_id(pool: Pool) -> bool:
 
 def _fee_bps(pool: Pool) -> int | None:
     """Return the fee of a pair in basis points; None if it is no whole number of them."""
-    fee_bps, rest_ppm = divmod(pool.fee_ppm, _PPM_PER_BPS)
+    fee_bps, rest_ppm = divmod(pool.fee_ppm, PPM_PER_BPS)
     return None if rest_ppm or getattr(pool, "fee_remainder_wad", 0) else fee_bps
 
 

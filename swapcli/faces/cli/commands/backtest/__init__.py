@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing, redirect_stderr
 from io import StringIO
 from typing import TYPE_CHECKING, Annotated
 
+from swapcli import InvalidOption, SwapcliError
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidOption, SwapcliError
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
@@ -19,7 +19,8 @@ from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from swapcli.quoting.backtest import BacktestOrder, BacktestQuote
+    from swapcli import BacktestOrder, BacktestQuote
+    from swapcli.quoting.backtest import PastQuotes
 
 PUBLIC = ()
 
@@ -77,23 +78,21 @@ def backtest(
         raise InvalidOption("--resume needs the file with the earlier results", hint="name it with --results")
     flags = settings_of(limits, store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS)
-    from swapcli.faces.cli.commands.backtest.document import backtest_document, quote_document
+    from swapcli import Backtest
     from swapcli.faces.cli.commands.backtest.orders import read_orders
     from swapcli.faces.cli.commands.backtest.results import open_results
     from swapcli.faces.cli.progress import ProgressLine
     from swapcli.faces.garbage_collection import enable_garbage_collection
-    from swapcli.quoting.backtest import summarize_backtest
     from swapcli.state.clock import SYSTEM_CLOCK
 
     enable_garbage_collection()
-    where = session.networks.find(network)
-    with closing(session.sources.pools.open_known(network)) as known:
-        found = read_orders(orders, known.token, raw=limits.raw)
-    session.start_waiting(network)
-    opened = _Opener(session, network, found, uses_cache=not no_cache)
+    with session.open_known_market(network) as market:
+        where, found = market.network, read_orders(orders, market.token, raw=limits.raw)
+    opened = _Opener(session, network, found, use_cache=not no_cache)
     quotes: list[BacktestQuote] = []
     with ExitStack() as stack:
-        opened.check_last_block(numbers[-1])
+        with ExitStack() as opening:
+            opened.open_quotes(opening).check(numbers[-1])
         file = None
         if results is not None:
             file = stack.enter_context(open_results(results, resume=resume))
@@ -112,46 +111,37 @@ def backtest(
             if file is not None:
                 file.write(answer.quotes, found)
             progress.add()
-    summary = summarize_backtest(found, quotes)
+    result = Backtest.of(where, numbers, found, quotes)
     if session.output.format is OutputFormat.JSON:
-        rows = None if results is not None else quotes
-        session.output.print_document(backtest_document(where, numbers, summary, rows))
+        session.output.print_document(result if results is None else result._replace(quotes=None))
     elif session.output.format is OutputFormat.CSV:
-        by_id = {order.id: order for order in found}
-        session.output.print_rows([quote_document(quote, by_id[quote.order_id]) for quote in quotes])
+        session.output.print_rows(result.rows())
     else:
         from swapcli.faces.cli.commands.backtest.view import build_backtest_view
 
-        session.output.print_details(build_backtest_view(where, numbers, summary))
+        session.output.print_details(build_backtest_view(result))
     return exit_codes.OK
 
 
 class _Opener:
     """Opens what quotes orders at blocks: the node with its cache, and the known pools."""
 
-    def __init__(self, session: Session, network: str, orders: "list[BacktestOrder]", *, uses_cache: bool) -> None:
-        self._session, self._name, self._orders, self._uses_cache = session, network, orders, uses_cache
+    def __init__(self, session: Session, network: str, orders: "list[BacktestOrder]", *, use_cache: bool) -> None:
+        self._session, self._network, self._orders, self._use_cache = session, network, orders, use_cache
 
-    def check_last_block(self, block: int) -> None:
-        """Raise `InvalidInput` if the last block does not exist yet, and the errors of the node."""
-        from swapcli.quoting.openers.past_nodes import open_past_node
-
-        network = self._session.networks.find(self._name)
-        with open_past_node(self._session.nodes, network, uses_cache=self._uses_cache) as node:
-            node.read_past_head(block)
+    def open_quotes(self, stack: ExitStack) -> "PastQuotes":
+        """Open what quotes at a block, until `stack` is closed."""
+        market = stack.enter_context(self._session.open_known_market(self._network))
+        return stack.enter_context(market.past_quotes(self._orders, use_cache=self._use_cache))
 
     def quote_once(self, block: int) -> "list[BacktestQuote]":
-        """Return the quotes of one block. Raises as `quote_block`."""
+        """Return the quotes of one block."""
         with ExitStack() as stack:
-            answer = self._open_answer(stack)(block)
-        if answer.error is not None:
-            raise answer.error
-        return answer.quotes
+            return self.open_quotes(stack).at(block)
 
     def answer_all(self, blocks: range, worker_count: int) -> Iterable[BlockAnswer]:
         """Yield the answer of each block, in order. Public nodes are read by one process, within their limits."""
-        network = self._session.networks.find(self._name)
-        is_public = self._session.nodes.rules.named_nodes(network) is None
+        is_public = self._session.nodes.rules.named_nodes(self._session.networks.find(self._network)) is None
         if worker_count == 1 or is_public or len(blocks) == 1:
             with ExitStack() as stack:
                 yield from map(self._open_answer(stack), blocks)
@@ -168,19 +158,11 @@ class _Opener:
         yield from answer_in_processes(blocks, worker_count, open_answer, are_at_hand=True)
 
     def _open_answer(self, stack: ExitStack) -> Callable[[int], BlockAnswer]:
-        from swapcli.quoting.backtest import quote_block
-        from swapcli.quoting.openers.past_nodes import open_past_node
-        from swapcli.quoting.quote_options import resolve_options
-
-        session = self._session
-        network = session.networks.find(self._name)
-        node = stack.enter_context(open_past_node(session.nodes, network, uses_cache=self._uses_cache))
-        known = stack.enter_context(closing(session.sources.pools.open_known(self._name)))
-        resolved = resolve_options(session.settings, known.network, session.setup.api_key)
+        past = self.open_quotes(stack)
 
         def answer(block: int) -> BlockAnswer:
             try:
-                return BlockAnswer(quote_block(node, known, block, self._orders, resolved))
+                return BlockAnswer(past.at(block))
             except SwapcliError as error:
                 return BlockAnswer([], error)
 

@@ -6,12 +6,10 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from swapcli import BacktestOrder, InvalidInput, SwapcliError, Token
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidInput, SwapcliError
-from swapcli.core.model.token import Token
 from swapcli.faces.cli.files import read_text_lines, shown_name
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
-from swapcli.quoting.backtest import BacktestOrder
 
 _REQUIRED: Final = ("token_in", "token_out", "amount")
 _COLUMNS: Final = (*_REQUIRED, "id")

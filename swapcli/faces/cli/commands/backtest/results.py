@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import BinaryIO, Final
 
+from swapcli import BacktestOrder, BacktestQuote, InvalidInput
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.json_text import to_json
-from swapcli.core.errors import InvalidInput
-from swapcli.faces.cli.commands.backtest.document import QUOTE_FIELDS, quote_document
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.results_file import open_results_file
-from swapcli.quoting.backtest import BacktestOrder, BacktestQuote
+from swapcli.quoting.backtest import QUOTE_FIELDS
 
 _CSV: Final = ".csv"
 
@@ -76,7 +75,7 @@ class BacktestResults:
     def write(self, quotes: Sequence[BacktestQuote], orders: Sequence[BacktestOrder]) -> None:
         """Append the quotes of a block. Raises `InputOutputError`."""
         by_id = {order.id: order for order in orders}
-        rows = [quote_document(quote, by_id[quote.order_id]) for quote in quotes]
+        rows = [quote.document(by_id[quote.order_id]) for quote in quotes]
         lines = [csv_lines(QUOTE_FIELDS, rows, header=self._is_empty)] if self._is_csv else map(to_json, rows)
         text = "\n".join(lines)
         self._is_empty = False

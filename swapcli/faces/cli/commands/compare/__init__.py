@@ -5,7 +5,7 @@
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
 from swapcli.core.model.live_mode import CHECK_MODES, CheckMode
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
@@ -19,13 +19,12 @@ from swapcli.faces.cli.options import (
     split_lists,
 )
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.quote_context import open_local_context, read_order, split_words
+from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swapcli.core.model.network import Network
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
 
@@ -127,26 +126,21 @@ def compare(
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     order = context.build_order(written)
     urls = _service_urls(session, api_url or (), is_past=block is not None)
-    asked = _aggregator_options(session, context.network, names, sender)
-    from swapcli.faces.cli.commands.compare.view import build_comparison_details, comparison_document, csv_documents
-    from swapcli.quoting.comparison import compare_alternatives
-    from swapcli.state.clock import SYSTEM_CLOCK
+    asked = _aggregator_options(context, names, sender)
+    from swapcli.faces.cli.commands.compare.view import build_comparison_details, csv_documents
 
     with ExitStack() as stack:
         services = _open_services(session, context.network.name, urls)
         for each in services:
             stack.enter_context(closing(each[1]))
-        request = context.options.build_request(order)
-        found = compare_alternatives(
-            context.market.source, services, request, context.options.terms, SYSTEM_CLOCK, asked
-        )
+        found = context.market.compare_order(order, context.options, services, asked)
     failure = found.split.error
     if failure and all(each.amount_out is None for each in found.alternatives):
         raise failure
     if found.figures:
         session.output.warn(found.figures.warnings, is_labelled=session.output.is_for_people)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document(comparison_document(found))
+        session.output.print_document(found)
     elif session.output.format is OutputFormat.CSV:
         session.output.print_rows(csv_documents(found))
     else:
@@ -168,14 +162,13 @@ def _service_urls(session: Session, given: "tuple[str, ...] | list[str]", *, is_
     return list(dict.fromkeys(given or configured))
 
 
-def _aggregator_options(
-    session: Session, network: "Network", names: list[str], sender: str | None
-) -> "AggregatorOptions | None":
+def _aggregator_options(context: QuoteContext, names: list[str], sender: str | None) -> "AggregatorOptions | None":
     """Return what asks aggregators, None if none is named. Raises `InvalidOption`, `InvalidAddress`."""
     if not names:
         if sender is not None:
             raise InvalidOption("--from is for offers of aggregators", hint="add --aggregators")
         return None
+    session, network = context.session, context.network
     if session.setup.is_offline:
         raise InvalidOption(
             "aggregators are asked over the network, so --offline cannot be combined with --aggregators",
@@ -183,10 +176,10 @@ def _aggregator_options(
         )
     from swapcli.core.networks.address import display_address
     from swapcli.faces.cli.account_options import SENDER, parse_account_option
-    from swapcli.quoting.aggregator_options import choose_aggregator_options
 
     address = None if sender is None else parse_account_option(sender, network, session, SENDER)
-    chosen = choose_aggregator_options(names, address, network, session.nodes, session.routers)
+    chosen = context.market.choose_aggregators(names, address)
+    assert chosen is not None
     whose = ", which nobody owns," if sender is None else ""
     shown = display_address(chosen.sender, network.kind)
     session.output.note(f"the tokens, the amount and the sender {shown}{whose} are sent to {', '.join(chosen.hosts)}")

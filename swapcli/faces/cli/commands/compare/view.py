@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from swapcli import Alternative, AlternativeKind, Comparison, NoRoute, SimulationOutcome
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import NoRoute
 from swapcli.core.model.number_format import format_usd
 from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.core.networks.address import display_address
-from swapcli.faces.cli.errors import failure_document
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, state_columns, unreal_label
-from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
-from swapcli.quoting.alternatives import REMOTE_KINDS, Alternative, AlternativeKind, Comparison, SimulationOutcome
+from swapcli.quoting.alternatives import REMOTE_KINDS
 
 _NAMES = {
     AlternativeKind.SPLIT: "split",
@@ -29,72 +27,6 @@ _OUTCOMES = {
     SimulationOutcome.NOT_SIMULATED: "not simulated",
 }
 _UNKNOWN = "unknown"
-
-
-def comparison_document(found: Comparison) -> dict[str, object]:
-    """Return the comparison as JSON; amounts are text, in base units."""
-    order, figures = found.order, found.figures
-    kind = found.network.kind
-    return {
-        "network": found.network.name,
-        "inputToken": render_swap_token(order.token_in, found.network),
-        "outputToken": render_swap_token(order.token_out, found.network),
-        "inputAmount": str(order.amount),
-        "state": render_state_source(figures.state) if figures else None,
-        "unreadGainBps": figures.unread_gain_bps if figures else None,
-        "warnings": render_warning_list(figures.warnings) if figures else [],
-        "hostsAsked": list(found.hosts),
-        "sender": None if found.sender is None else display_address(found.sender, kind),
-        "alternatives": [*map(_nested, row_documents(found), found.alternatives)],
-    }
-
-
-def row_documents(found: Comparison) -> tuple[dict[str, object], ...]:
-    """Return the alternatives as JSON objects without nested values, the best first."""
-    return tuple(_row_document(found, each) for each in found.alternatives)
-
-
-def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:
-    simulation, (amount_out, output_net_of_gas) = each.simulation, each.shown_amounts
-    return {
-        "kind": each.kind.value,
-        "name": each.name or None,
-        "outputAmount": _text(amount_out),
-        "promisedAmount": _text(each.amount_out) if each.kind in REMOTE_KINDS else None,
-        "versusSplitBps": found.versus_split_bps(each),
-        "gasUnits": _text(each.gas_units),
-        "gasUsd": each.gas_usd,
-        "outputNetOfGas": _text(output_net_of_gas),
-        "versusBestBps": found.versus_best_bps(each),
-        "timeS": each.time_s,
-        "block": each.state.block if each.state else None,
-        "simulation": simulation.outcome.value if simulation else None,
-        "simulationReason": (simulation.reason or None) if simulation else None,
-        "simulatedBlock": simulation.block if simulation else None,
-        "simulatedOutput": _text(simulation.amount_out) if simulation else None,
-        "simulatedGasUnits": _text(simulation.gas_units) if simulation else None,
-        "simulatedGasUsd": simulation.gas_usd if simulation else None,
-        "simulatedNetOfGas": _text(simulation.output_net_of_gas) if simulation else None,
-        "error": each.error.message if each.error else None,
-    }
-
-
-def _nested(row: dict[str, object], each: Alternative) -> dict[str, object]:
-    """Return the object of a row with its error as other commands print it, its state and its simulation."""
-    simulation = {
-        "outcome": row["simulation"],
-        "reason": row["simulationReason"],
-        "block": row["simulatedBlock"],
-        "outputAmount": row["simulatedOutput"],
-        "gasUnits": row["simulatedGasUnits"],
-        "gasUsd": row["simulatedGasUsd"],
-        "outputNetOfGas": row["simulatedNetOfGas"],
-    }
-    return {name: value for name, value in row.items() if not name.startswith("simulat")} | {
-        "state": render_state_source(each.state) if each.state else None,
-        "simulation": simulation if each.simulation else None,
-        "error": failure_document(each.error) if each.error else None,
-    }
 
 
 def build_comparison_details(found: Comparison) -> DetailView:
@@ -145,7 +77,7 @@ def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
     own, warnings = (found.figures.state, found.figures.warnings) if found.figures else (None, ())
     is_own = [each.kind not in REMOTE_KINDS for each in found.alternatives]
     states = [each.state or (own if here else None) for each, here in zip(found.alternatives, is_own, strict=True)]
-    rows = zip(row_documents(found), states, is_own, strict=True)
+    rows = zip(found.rows(), states, is_own, strict=True)
     return tuple({**row, **state_columns(state, warnings if here else ())} for row, state, here in rows)
 
 
@@ -229,7 +161,3 @@ def _gas(each: Alternative) -> str:
 
 def _bps(difference: float | None) -> str:
     return _UNKNOWN if difference is None else f"{difference:+,.2f} bps" if difference else "0"
-
-
-def _text(number: int | None) -> str | None:
-    return None if number is None else str(number)

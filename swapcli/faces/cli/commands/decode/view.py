@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from swapcli import DecodedPayload
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
 from swapcli.core.model.number_format import format_duration, format_percentage, format_time
@@ -20,7 +21,6 @@ from swapcli.faces.cli.render.state_wording import describe_block, describe_orig
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
 from swapcli.payload.review.deadline_warnings import ENDLESS_S
 from swapcli.payload.review.decoded_replay import ReviewedSwap
-from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
@@ -32,11 +32,11 @@ COLUMNS = (
 )
 
 
-def build_decode_view(review: PayloadReview, now_s: float) -> DetailView:
-    """Build the view of a review at a time. Its first line is the verdict."""
-    words = _Words(review)
-    listing = [words.swap_list()] if review.swaps else []
-    return DetailView(verdict_of(review).message, tuple(words.facts(now_s)), lists=tuple(listing))
+def build_decode_view(decoded: DecodedPayload) -> DetailView:
+    """Build the view of a decoded payload. Its first line is the verdict."""
+    words = _Words(decoded.review)
+    listing = [words.swap_list()] if decoded.review.swaps else []
+    return DetailView(decoded.verdict.message, tuple(words.facts(decoded.reviewed_at_s)), lists=tuple(listing))
 
 
 class _Words:

@@ -5,7 +5,8 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
+from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN as STDOUT
@@ -22,15 +23,13 @@ from swapcli.faces.cli.options import (
 )
 from swapcli.faces.cli.output import LIST_FORMATS, Output, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
-from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, show_example, split_words
+from swapcli.faces.cli.quote_context import show_example, split_words
 from swapcli.faces.cli.session import open_session
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.pictures.picture_width import parse_width
 
 if TYPE_CHECKING:
-    from swapcli.core.model.depth import Depth
-    from swapcli.core.model.order import Order
-    from swapcli.core.model.written_amount import WrittenAmount
+    from swapcli import Depth
 
 PUBLIC = ()
 
@@ -96,30 +95,22 @@ def depth(
     network, words = split_words(session, (network, token_in, token_out), has_amount=False)
     if len(words) != 2:
         raise UsageError(f"TOKEN_IN and TOKEN_OUT are required, as in {show_example(words, 'depth', network, '')}")
-    context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     written = None if amounts is None else [read_amount(text, raw=limits.raw) for text in split_lists(amounts)]
-    measured = _measure(context, context.find_tokens(*words), written)
+    market = session.open_local_market(network, skip_bad_pools=source.skip_bad_pools)
+    if written == []:
+        raise InvalidOption("--amounts needs at least one amount", hint="for example --amounts 1,10,100")
+    if part := next((each for each in written or () if each.is_balance_part), None):
+        raise InvalidOption(f"--amounts: {part.text} is a part of a balance", hint="write amounts, such as 1,10,100")
+    from swapcli.faces.garbage_collection import enable_garbage_collection
+
+    enable_garbage_collection()
+    measured = market.depth(words[0], words[1], written or ())
+    for note in measured.notes:
+        session.output.note(printable(note))
     if svg is not None and svg != STDOUT:
         write_text_file(svg, _draw(measured, width))
     _print(session.output, measured, _draw(measured, width) if svg == STDOUT else None)
     return exit_codes.OK
-
-
-def _measure(context: QuoteContext, order: "Order", amounts: "list[WrittenAmount] | None") -> "Depth":
-    from swapcli.faces.garbage_collection import enable_garbage_collection
-    from swapcli.quoting.depth import measure_depth, start_amount
-
-    if amounts == []:
-        raise InvalidOption("--amounts needs at least one amount", hint="for example --amounts 1,10,100")
-    if part := next((each for each in amounts or () if each.is_balance_part), None):
-        raise InvalidOption(f"--amounts: {part.text} is a part of a balance", hint="write amounts, such as 1,10,100")
-    enable_garbage_collection()
-    units = [context.resolve_amount(order, each) for each in amounts or ()]
-    start = (
-        1 if units else start_amount(order, lambda text: context.market.resolve_amount(text, order, context.options))
-    )
-    request = context.options.build_request(order)
-    return measure_depth(context.market.source, request, context.options.terms, units, start)
 
 
 def _draw(measured: "Depth", width: int) -> str:
@@ -129,17 +120,19 @@ def _draw(measured: "Depth", width: int) -> str:
 
 
 def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
-    from swapcli.faces.cli.commands.depth.view import build_depth_details, csv_documents, depth_document
+    from swapcli.faces.cli.commands.depth.view import build_depth_details
+    from swapcli.faces.cli.render.state_wording import state_columns
     from swapcli.faces.cli.terminal import terminal_width
 
     if output.format is OutputFormat.JSON:
-        output.print_document(depth_document(measured))
+        output.print_document(measured)
         return
     output.warn(measured.figures.warnings, is_labelled=output.is_for_people)
     if drawn is not None:
         print(drawn, end="")
     elif output.format is OutputFormat.CSV:
-        output.print_rows(csv_documents(measured))
+        columns = state_columns(measured.figures.state, measured.figures.warnings)
+        output.print_rows([{**point.document(), **columns} for point in measured.points])
     else:
         is_table = output.format is OutputFormat.TABLE
         output.print_details(build_depth_details(measured, terminal_width(sys.stdout) if is_table else None))

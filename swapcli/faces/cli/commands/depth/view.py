@@ -1,4 +1,4 @@
-"""The depth of a market: as text with bars, JSON and CSV."""
+"""The depth of a market as text with bars."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
+from swapcli import Depth, DepthLevel, DepthPoint
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.core.model.number_format import format_percentage, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
 from swapcli.core.model.token import Token, in_tokens, whole_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
-from swapcli.faces.cli.render.state_wording import describe_origin, state_columns, unreal_label
-from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
+from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 
 BAR_TITLE: Final = "log scale"
 MAX_BAR_WIDTH: Final = 24
@@ -28,49 +27,6 @@ _FEES: Final = {
     ImpactBasis.POOLS: "without pool fees",
     ImpactBasis.SERVICE: "",
 }
-
-
-def depth_document(depth: Depth) -> dict[str, object]:
-    """Return the depth as JSON; amounts are text, in base units, and impacts and levels in percent."""
-    return {
-        "network": depth.network.name,
-        "inputToken": render_swap_token(depth.token_in, depth.network),
-        "outputToken": render_swap_token(depth.token_out, depth.network),
-        "state": render_state_source(depth.figures.state),
-        "warnings": render_warning_list(depth.figures.warnings),
-        "points": list(point_documents(depth)),
-        "liquidityEnds": depth.has_end,
-        "levels": [_level_document(level) for level in depth.levels],
-    }
-
-
-def point_documents(depth: Depth) -> tuple[dict[str, object], ...]:
-    """Return the quotes of the ladder as JSON objects without nested values."""
-    return tuple(_point_document(point) for point in depth.points)
-
-
-def csv_documents(depth: Depth) -> tuple[dict[str, object], ...]:
-    """Return the quotes of the ladder as the rows of a CSV, each with the state and the warnings of the depth."""
-    columns = state_columns(depth.figures.state, depth.figures.warnings)
-    return tuple({**point, **columns} for point in point_documents(depth))
-
-
-def _point_document(point: DepthPoint) -> dict[str, object]:
-    return {
-        "inputAmount": str(point.amount_in),
-        "inputUsd": point.sold_usd,
-        "outputAmount": str(point.amount_out),
-        "priceImpact": None if point.impact is None else point.impact.fraction * 100,
-        "impactBasis": None if point.impact is None else point.impact.basis.value,
-    }
-
-
-def _level_document(level: DepthLevel) -> dict[str, object]:
-    return {
-        "level": level.fraction * 100,
-        "within": None if level.within is None else _point_document(level.within),
-        "beyond": None if level.beyond is None else _point_document(level.beyond),
-    }
 
 
 def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:

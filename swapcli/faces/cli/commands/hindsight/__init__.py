@@ -4,21 +4,17 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from swapcli.core.errors import InvalidInput, UpstreamError
+from swapcli import InvalidInput
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN, read_lines, shown_name, write_text_file
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
-from swapcli.faces.cli.session import Session, open_session
+from swapcli.faces.cli.session import open_session
 from swapcli.quoting.pictures.picture_width import parse_width
-
-if TYPE_CHECKING:
-    from swapcli.quoting.verification.hindsight import SwapHindsight
 
 PUBLIC = ()
 
@@ -73,33 +69,27 @@ def hindsight(
     hashes = list(dict.fromkeys(_read_hashes(transactions or ())))
     if not hashes:
         raise UsageError("no transaction given: name hashes, or a file with one on each line")
-    found = _look_back(session, network, hashes, uses_cache=not no_cache)
-    from swapcli.quoting.verification.hindsight import check_any_explained, summarize
+    from swapcli.faces.garbage_collection import enable_garbage_collection
 
-    summary = summarize(found)
-    where = session.networks.find(network)
+    enable_garbage_collection()
+    with session.open_known_market(network) as market:
+        found = market.hindsight(hashes, use_cache=not no_cache)
     drawn = None
     if svg is not None:
-        from swapcli.faces.cli.commands.hindsight.view import draw_hindsight
-
-        drawn = draw_hindsight(summary, found, where, width)
+        drawn = found.svg(width)
         if svg != STDIN:
             write_text_file(svg, drawn)
     if session.output.format is OutputFormat.JSON:
-        from swapcli.faces.cli.commands.hindsight.document import hindsight_document
-
-        session.output.print_document(hindsight_document(where, found, summary))
+        session.output.print_document(found)
     elif session.output.format is OutputFormat.CSV:
-        from swapcli.faces.cli.commands.hindsight.document import csv_documents
-
-        session.output.print_rows(csv_documents(where, found))
+        session.output.print_rows(found.rows())
     elif svg == STDIN:
         print(drawn, end="")
     else:
         from swapcli.faces.cli.commands.hindsight.view import build_hindsight_view
 
-        session.output.print_details(build_hindsight_view(summary, found, where))
-    check_any_explained(found)
+        session.output.print_details(build_hindsight_view(found))
+    found.check()
     return exit_codes.OK
 
 
@@ -125,26 +115,3 @@ def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
                 error.place = f"line {number} of {shown_name(word)}"
                 raise
             yield words_of_line[0].lower()
-
-
-def _look_back(session: Session, network: str, hashes: list[str], *, uses_cache: bool) -> "list[SwapHindsight]":
-    session.start_waiting(network)
-    from swapcli.faces.garbage_collection import enable_garbage_collection
-    from swapcli.quoting.openers.past_nodes import open_archive_node
-    from swapcli.quoting.verification.hindsight import look_back
-
-    enable_garbage_collection()
-    where = session.networks.find(network)
-    found: list[SwapHindsight] = []
-    with (
-        open_archive_node(session.nodes, where, uses_cache=uses_cache) as node,
-        closing(session.sources.pools.open_known(network)) as known,
-    ):
-        try:
-            found.extend(look_back(node, known, hashes))
-        except UpstreamError as error:
-            if uses_cache and len(hashes) > 1:
-                again = "what was read of final blocks is kept: run it again"
-                error.hint = f"{error.hint}; {again}" if error.hint else again
-            raise
-    return found

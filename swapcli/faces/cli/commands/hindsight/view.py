@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from swapcli import Hindsight, HindsightSummary, SwapHindsight
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.distribution import Distribution
-from swapcli.core.model.network import Network
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
-from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
-from swapcli.quoting.verification.hindsight import HindsightSummary, SwapHindsight
 
 VENUE_COLUMNS = (
     Column("protocol"),
@@ -30,12 +28,11 @@ SWAP_COLUMNS = (
     Column("after gas", is_whole=True),
 )
 REASON_COLUMNS = (Column("not explained", has_pool_ids=True), Column("reason"))
-_MAX_ROWS = 12
-"""Protocols in the picture, each a line of dots."""
 
 
-def build_hindsight_view(summary: HindsightSummary, swaps: Sequence[SwapHindsight], network: Network) -> DetailView:
+def build_hindsight_view(found: Hindsight) -> DetailView:
     """Build the view: the summary, then protocols, transactions, and those that are not explained."""
+    network, swaps, summary = found
     explained = [swap for swap in swaps if swap.is_explained]
     others = [swap for swap in swaps if not swap.is_explained]
     lists = []
@@ -57,30 +54,6 @@ def build_hindsight_view(summary: HindsightSummary, swaps: Sequence[SwapHindsigh
         lists.append(ListView(REASON_COLUMNS, rows, ()))
     title = f"{len(swaps)} mined transaction{'s' if len(swaps) != 1 else ''} on {network.name}"
     return DetailView(printable(title), tuple(_facts(summary)), lists=tuple(lists))
-
-
-def draw_hindsight(summary: HindsightSummary, swaps: Sequence[SwapHindsight], network: Network, width: int) -> str:
-    """Return the picture as SVG: for each protocol, how much more the best routes would have paid."""
-    spreads = []
-    for venue in summary.venues:
-        values = tuple(
-            SpreadValue(bps, f"{swap.transaction}: {bps:+,.2f} bps")
-            for swap in swaps
-            if venue.name in swap.venues and (bps := swap.compared_bps) is not None and swap.is_explained
-        )
-        if values:
-            spreads.append(Spread(venue.name, values))
-    left_out = len(spreads) - _MAX_ROWS
-    notes = [f"{summary.explained} explained, {summary.not_explained} not"]
-    if left_out > 0:
-        notes.append(f"{left_out} more protocols are left out")
-    chart = SpreadChart(
-        f"What the best routes would have paid more on {network.name}",
-        "basis points after gas, by the protocols that a transaction used",
-        tuple(spreads[:_MAX_ROWS]),
-        "; ".join(notes),
-    )
-    return render_spread_chart(chart, width)
 
 
 def _facts(summary: HindsightSummary) -> Iterator[Fact]:

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
@@ -24,7 +24,6 @@ from swapcli.faces.cli.picture_options import PictureOptions
 from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.quoting.price_policy import PriceUse
-from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.commands.route.alert import Condition, Receiver
@@ -193,14 +192,15 @@ def _watch(
     picture: PictureOptions,
     output: OutputOptions,
 ) -> int:
-    from swapcli.faces.cli.commands.route.watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
+    from swapcli.faces.cli.commands.route.watch import WatchDisplay, WatchedOrder, parse_watch_seconds
     from swapcli.faces.cli.commands.route.watch_view import WatchLines, WatchScreen
     from swapcli.faces.garbage_collection import enable_garbage_collection
 
     enable_garbage_collection()
     seconds = parse_watch_seconds(watch)
-    interval_s = watch_interval_s(context, seconds)
     order, printed = context.build_order(words), context.session.output
+    watched = WatchedOrder(context, order, seconds)
+    interval_s = watched.interval_s
     is_piped = printed.format is OutputFormat.PLAIN and not (output.plain or output.format)
     pace = f"every {interval_s:g} s" if seconds is not None else f"every block, looked for every {interval_s:g} s"
     display: WatchDisplay
@@ -209,11 +209,11 @@ def _watch(
     else:
         display = WatchScreen(printed, picture.shape, pace)
     if not alert.is_set:
-        return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
+        return watched.show(display)
     from swapcli.faces.cli.commands.route.alert_receivers import alerting
 
     with alerting(*alert.parse(), display, context.session) as alerting_display:
-        return watch_quotes(context, order, alerting_display, interval_s, every_block=seconds is None)
+        return watched.show(alerting_display)
 
 
 def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions) -> int:
@@ -227,9 +227,9 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     output = context.session.output
     if picture.svg is not None and not picture.draws_to_stdout:
-        write_text_file(picture.svg, _draw_svg(quote.answer, picture.width))
+        write_text_file(picture.svg, quote.svg(picture.width))
     if output.format is OutputFormat.JSON:
-        output.print_document(quote.to_dict())
+        output.print_document(quote)
     elif output.format is OutputFormat.CSV:
         from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, csv_row
 
@@ -237,7 +237,7 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
         output.print_rows([{name: csv_row(quote.to_dict()).get(name) for name in CSV_COLUMNS if name != "id"}])
     elif picture.draws_to_stdout or picture.mermaid:
         output.warn(quote.warnings, is_labelled=True)
-        print(_draw_mermaid(quote.answer) if picture.mermaid else _draw_svg(quote.answer, picture.width), end="")
+        print(quote.mermaid() if picture.mermaid else quote.svg(picture.width), end="")
     else:
         from swapcli.faces.cli.render.route_view import build_route_view
 
@@ -245,17 +245,3 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
         view = build_route_view(quote.answer, quote.terms, quote.figures, is_brief=is_brief)
         output.print_route(view, picture.shape)
     return exit_codes.OK
-
-
-def _draw_svg(answer: QuoteResult, width: int) -> str:
-    from swapcli.quoting.pictures.route_flow import build_route_flow
-    from swapcli.quoting.pictures.svg import render_svg
-
-    return render_svg(build_route_flow(answer), width)
-
-
-def _draw_mermaid(answer: QuoteResult) -> str:
-    from swapcli.quoting.pictures.mermaid import render_mermaid
-    from swapcli.quoting.pictures.route_flow import build_route_flow
-
-    return render_mermaid(build_route_flow(answer))

@@ -15,9 +15,9 @@ from queue import SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from swapcli import InvalidOption, SwapcliError, UpstreamError, UpstreamRejected
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidOption, SwapcliError, UpstreamError, UpstreamRejected
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.commands.route.watch_view import change_document
 from swapcli.faces.cli.json_field import select_field

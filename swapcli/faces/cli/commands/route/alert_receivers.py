@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from shutil import which
 from typing import TYPE_CHECKING, Any, Final
 
+from swapcli import InvalidOption, UpstreamError, UpstreamRejected
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable
 from swapcli.core.encoding.url import origin_of, split_url
-from swapcli.core.errors import InvalidOption, UpstreamError, UpstreamRejected
 from swapcli.faces.cli.commands.route.alert import Alert, AlertingDisplay, AlertQueue, Condition, Receiver, alert_json
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.state.clock import SYSTEM_CLOCK

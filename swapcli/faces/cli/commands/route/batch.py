@@ -10,8 +10,8 @@ from functools import partial
 from io import StringIO
 from typing import Any
 
+from swapcli import InvalidInput, SwapcliError
 from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
-from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.faces.cli import exit_codes

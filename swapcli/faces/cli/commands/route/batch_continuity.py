@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from swapcli.core.errors import InvalidInput, NoRoute
+from swapcli import InvalidInput, NoRoute
 from swapcli.faces.cli.commands.route.batch_results import EarlierResult, Entry
 
 MAX_REPEATED_ORDERS: Final = 8

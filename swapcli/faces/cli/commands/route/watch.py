@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Final, Protocol
 
-from swapcli.core.errors import (
-    InvalidOption,
-    NoRoute,
-    PoolError,
-    RateLimited,
-    StaleError,
-    SwapcliError,
-    UpstreamError,
-)
-from swapcli.core.model.order import Order
+from swapcli import InvalidOption, Order, SwapcliError, SwapQuote
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.quote_context import QuoteContext
-from swapcli.faces.cli.signals import graceful_interrupts
-from swapcli.quoting.live_choice import missing_node_hint
+from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.quoting.quote_change import QuoteChange, compute_change
-from swapcli.quoting.swap_quote import SwapQuote
 from swapcli.state.clock import SYSTEM_CLOCK
 
 MAX_SECONDS: Final = 3_600
-SERVICE_SECONDS: Final = 5.0
-"""Pause between two requests to a service, whose blocks are unknown here, and which may limit requests."""
-_PASSING = (UpstreamError, StaleError, NoRoute, PoolError, RateLimited)
-"""Errors after which the next attempt may succeed."""
 
 
 class WatchDisplay(Protocol):
@@ -56,67 +39,39 @@ def parse_watch_seconds(text: str) -> float | None:
     return seconds
 
 
-def watch_interval_s(context: QuoteContext, seconds: float | None) -> float:
-    """Return the pause between two quotes, which is at least the time of a block.
+class WatchedOrder:
+    """An order that is quoted again and again; `interval_s` is the pause between two attempts.
 
-    Raises `InvalidOption` for a market that never changes.
+    Without `seconds` it is quoted at every block. Raises `InvalidOption` for a market that never changes.
     """
-    from swapcli.quoting.sources.in_memory import InMemorySource
-    from swapcli.quoting.sources.remote import RemoteSource
-    from swapcli.state.rpc.head_source import poll_interval_s
 
-    source, network = context.market.source, context.network
-    if isinstance(source, InMemorySource):
-        is_file = context.session.settings.market is not None
-        kind = "a market file" if is_file else f"the embedded market of {network.name}"
-        raise InvalidOption(
-            f"{kind} never changes, so there is nothing to watch",
-            hint=f"{missing_node_hint(network)}; or fill a store with swapcli sync --watch",
-        )
-    usual_s = SERVICE_SECONDS if isinstance(source, RemoteSource) else poll_interval_s(network.block_time_s)
-    return usual_s if seconds is None else max(seconds, poll_interval_s(network.block_time_s))
+    def __init__(self, context: QuoteContext, order: Order, seconds: float | None) -> None:
+        self._watch = context.market.watch_order(order, context.options, seconds, self._fail)
+        self.interval_s = self._watch.interval_s
+        self._interrupt: GracefulInterrupt | None = None
+        self._display: WatchDisplay | None = None
+        self._last: SwapQuote | None = None
+        self._last_s = 0.0
 
-
-def watch_quotes(
-    context: QuoteContext,
-    order: Order,
-    display: WatchDisplay,
-    interval_s: float,
-    *,
-    every_block: bool,
-    pause: Callable[[float], object] = time.sleep,
-) -> int:
-    """Quote and show an order until interrupted; return the exit status.
-
-    With `every_block`, a quote on the block of the last one is not shown. Raises the errors of `QuoteContext.quote` for
-    the first quote; later ones are shown.
-    """
-    first: SwapQuote | None = None
-    last: SwapQuote | None = None
-    last_s = 0.0
-    has_failed = False
-    with graceful_interrupts() as interrupt:
-        try:
-            while True:
-                started_s = SYSTEM_CLOCK.monotonic_s()
-                try:
-                    context.market.refresh()
-                    quote = context.quote(order)
-                except _PASSING as error:
-                    if last is None:
-                        raise
-                    has_failed = True
+    def show(self, display: WatchDisplay) -> int:
+        """Show the quotes until interrupted; return the exit status. Raises as `Market.watch`."""
+        self._display = display
+        first: SwapQuote | None = None
+        with graceful_interrupts() as interrupt:
+            self._interrupt = interrupt
+            try:
+                for quote in self._watch:
+                    first, self._last, self._last_s = first or quote, quote, SYSTEM_CLOCK.monotonic_s()
+                    change = compute_change(first.figures, quote.figures, is_reverse=quote.answer.order.reverse)
                     with interrupt.uninterrupted():
-                        display.show_failure(error, last, SYSTEM_CLOCK.monotonic_s() - last_s)
-                else:
-                    first = first or quote
-                    is_new = last is None or quote.state.block is None or quote.state.block != last.state.block
-                    last, last_s = quote, SYSTEM_CLOCK.monotonic_s()
-                    if is_new or has_failed or not every_block:
-                        change = compute_change(first.figures, quote.figures, is_reverse=order.reverse)
-                        with interrupt.uninterrupted():
-                            display.show(quote, change)
-                    has_failed = False
-                pause(max(interval_s - (SYSTEM_CLOCK.monotonic_s() - started_s), 0.0))
-        except KeyboardInterrupt:
-            return exit_codes.OK
+                        display.show(quote, change)
+            except KeyboardInterrupt:
+                return exit_codes.OK
+        return exit_codes.OK
+
+    def _fail(self, error: SwapcliError) -> None:
+        assert self._interrupt is not None
+        assert self._display is not None
+        assert self._last is not None
+        with self._interrupt.uninterrupted():
+            self._display.show_failure(error, self._last, SYSTEM_CLOCK.monotonic_s() - self._last_s)

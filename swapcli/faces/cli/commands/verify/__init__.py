@@ -2,10 +2,8 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from contextlib import closing
 from typing import Annotated
 
-from swapcli.core.errors import SwapDiffers, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
@@ -42,42 +40,13 @@ def verify(
     """
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
-    from swapcli.quoting.verification.transaction_verification import (
-        check_transaction_hash,
-        quote_at_block,
-        verify_transaction,
-    )
-
-    check_transaction_hash(transaction)  # before a node is looked for, which prints notes
-    session.start_waiting(network)
-    from swapcli.state.mined.swap_verification import Outcome
-
-    where = session.networks.find(network)
-    with (
-        closing(session.nodes.require_node(where)) as node,
-        closing(session.sources.pools.open_known(network)) as known,
-    ):
-        node.read_head()  # checks the chain
-        found = verify_transaction(node, known, transaction, quote_at_block(known, node))
-    session.routers.agreements().add(where.chain_id, found.agreements())
+    with session.open_known_market(network) as market:
+        found = market.verify(transaction)
     if session.output.format is OutputFormat.JSON:
-        from swapcli.faces.cli.commands.verify.document import verification_document
-
-        session.output.print_document(verification_document(found))
+        session.output.print_document(found)
     else:
         from swapcli.faces.cli.commands.verify.view import build_verification_view
 
         session.output.print_details(build_verification_view(found))
-    different = found.count(Outcome.DIFFERENT)
-    if different:
-        raise SwapDiffers(
-            f"{different} of {len(found.swaps)} swaps of {found.transaction} paid another amount than their quotes",
-            details={"transaction": found.transaction, "different": different},
-        )
-    if found.count(Outcome.EQUAL) == 0:
-        reason = next((swap.reason for swap in found.swaps), "")
-        raise UpstreamError(
-            f"none of {len(found.swaps)} swaps of {found.transaction} could be explained: {reason}",
-            details={"transaction": found.transaction},
-        )
+    found.check()
     return exit_codes.OK

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from swapcli import Verification
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
-from swapcli.quoting.verification.transaction_verification import Verification
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
 
 COLUMNS = (Column("pool", has_pool_ids=True), Column("sold"), Column("paid"), Column("quote"), Column("note"))

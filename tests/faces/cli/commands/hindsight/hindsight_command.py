@@ -25,6 +25,10 @@ class HindsightCommand:
         with create_store(str(file), trader.world.network, lambda _: trader.world.network) as store:
             store.write_market(trader.market._replace(block=1, timestamp=1))
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables with its settings and folders."""
+        return {"SWAPCLI_CONFIG": str(self.settings), "XDG_DATA_HOME": str(self.folder / "data")}
+
     def run(self, *words: str, stdin: bytes = b"") -> CommandResult:
-        env = {"SWAPCLI_CONFIG": str(self.settings), "XDG_DATA_HOME": str(self.folder / "data")}
-        return run_swapcli("hindsight", self.name, *words, env=env, stdin=stdin)
+        return run_swapcli("hindsight", self.name, *words, env=self.environment, stdin=stdin)

@@ -6,8 +6,10 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import pytest
 from jsonschema_rs import Draft202012Validator
 
+from swapcli import Market
 from swapcli.interface.json_schemas import build_document_schema
 from tests.chain.test_block_tags import FINALIZED_BLOCKS
 from tests.chain.trader import Trader
@@ -24,7 +26,7 @@ def document(result: CommandResult, status: int = 0) -> Any:
 
 
 def test_a_file_is_compared_and_nothing_is_asked_twice(
-    trader: Trader, command: HindsightCommand, tmp_path: Path
+    trader: Trader, command: HindsightCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mined = [transaction for _, transaction in trades(trader, 3)]
     trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
@@ -38,6 +40,10 @@ def test_a_file_is_compared_and_nothing_is_asked_twice(
     command.proxy.methods.clear()
     assert document(command.run(*words, "--json")) == first
     assert command.proxy.methods == []
+    for name, value in command.environment.items():
+        monkeypatch.setenv(name, value)
+    with Market.open(command.name, settings={"live": "auto"}) as market:
+        assert market.hindsight(mined).document() == first
     rows = command.run(*words, "--format", "csv").stdout.splitlines()
     assert len(rows) == 4
     cells = list(csv.DictReader(rows))

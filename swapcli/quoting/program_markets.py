@@ -30,8 +30,8 @@ class OpenedMarket(NamedTuple):
     price_request: PriceRequest = PriceRequest.NONE
 
 
-class MarketOpener:
-    """Open markets with the `settings` of a program over the user's; `warn` receives warnings as sentences."""
+class ProgramMarkets:
+    """Open markets for a program, with its `settings` over the user's; `warn` receives warnings as sentences."""
 
     def __init__(
         self,

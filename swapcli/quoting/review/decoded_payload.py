@@ -1,4 +1,4 @@
-"""The JSON of `swapcli decode`."""
+"""A decoded payload: its review, its verdict in one line, and its JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedMessage, DecodedPayment
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
+from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.payload.review.decoded_replay import ReviewedSwap
-from swapcli.payload.review.review_verdict import verdict_of
+from swapcli.payload.review.review_verdict import ReviewVerdict, verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 if TYPE_CHECKING:
@@ -28,9 +30,35 @@ if TYPE_CHECKING:
     )
 
 
-def render_review(review: PayloadReview) -> DecodedDocumentJson:
-    """Render a review. Amounts are text, in base units; what is unknown or does not apply is null."""
-    return _Renderer(review).document()
+class DecodedPayload(NamedTuple):
+    """What a payload does, compared with a fresh quote; `reviewed_at_s` is the network's time of the comparison."""
+
+    review: PayloadReview
+    reviewed_at_s: float = 0
+
+    @property
+    def verdict(self) -> ReviewVerdict:
+        """The verdict in one line."""
+        return verdict_of(self.review)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What differs from a payload of a fresh quote, the most dangerous first."""
+        return self.review.warnings
+
+    @property
+    def dangers(self) -> tuple[str, ...]:
+        """The codes of the warnings that make the payload dangerous to sign, each once."""
+        return self.review.dangers
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The codes of the other warnings that rule out the verdict "no danger found", each once."""
+        return self.review.doubts
+
+    def document(self) -> DecodedDocumentJson:
+        """Return the JSON of `swapcli decode`. Amounts are text, in base units."""
+        return _Renderer(self.review).document()
 
 
 class _Renderer:

@@ -1,0 +1,89 @@
+"""The depth of a market for a pair of tokens: what amounts lose by their size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import DepthJson, DepthLevelJson, DepthPointJson
+
+
+class DepthPoint(NamedTuple):
+    """A quote for one amount, in base units; `impact` is None if it is unknown, and `sold_usd` without a price."""
+
+    amount_in: int
+    amount_out: int
+    impact: PriceImpact | None
+    sold_usd: float | None = None
+
+    def document(self) -> DepthPointJson:
+        """Return the quote as JSON without nested values."""
+        return {
+            "inputAmount": str(self.amount_in),
+            "inputUsd": self.sold_usd,
+            "outputAmount": str(self.amount_out),
+            "priceImpact": None if self.impact is None else self.impact.fraction * 100,
+            "impactBasis": None if self.impact is None else self.impact.basis.value,
+        }
+
+    def exceeds(self, fraction: float) -> bool:
+        """Return whether the price impact is known and above a fraction."""
+        return self.impact is not None and self.impact.fraction > fraction
+
+
+class DepthLevel(NamedTuple):
+    """The amount at which the price impact reaches a fraction.
+
+    `within` is a quote whose impact is at most `fraction`, `beyond` one for the next larger amount, whose impact is
+    above it; amounts have four digits. `within` is None if the smallest amount already exceeds the fraction, `beyond`
+    if the liquidity ends before an amount does.
+    """
+
+    fraction: float
+    within: DepthPoint | None
+    beyond: DepthPoint | None
+
+    def document(self) -> DepthLevelJson:
+        """Return the level as JSON, in percent."""
+        return {
+            "level": self.fraction * 100,
+            "within": self.within and self.within.document(),
+            "beyond": self.beyond and self.beyond.document(),
+        }
+
+
+class Depth(NamedTuple):
+    """Quotes over a ladder of amounts, smallest first, and the amounts of some levels of price impact.
+
+    `figures` are those of the quote for the smallest amount. `has_end` says whether no route exists for the next amount
+    of the ladder. `notes` say what friendly amounts such as "2k" came to.
+    """
+
+    network: Network
+    token_in: Token
+    token_out: Token
+    points: tuple[DepthPoint, ...]
+    levels: tuple[DepthLevel, ...]
+    figures: QuoteFigures
+    has_end: bool
+    notes: tuple[str, ...] = ()
+
+    def document(self) -> DepthJson:
+        """Return the JSON of `swapcli depth`; amounts are text, in base units, and impacts and levels in percent."""
+        return {
+            "network": self.network.name,
+            "inputToken": render_swap_token(self.token_in, self.network),
+            "outputToken": render_swap_token(self.token_out, self.network),
+            "state": render_state_source(self.figures.state),
+            "warnings": render_warning_list(self.figures.warnings),
+            "points": [point.document() for point in self.points],
+            "liquidityEnds": self.has_end,
+            "levels": [level.document() for level in self.levels],
+        }

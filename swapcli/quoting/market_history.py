@@ -1,0 +1,79 @@
+"""Mined swaps and past blocks, compared with the quotes of one market."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import UpstreamError
+from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes
+from swapcli.quoting.openers.past_nodes import open_archive_node, open_past_node
+from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource, require_pools
+from swapcli.quoting.verification.hindsight import Hindsight, SwapHindsight, look_back, summarize
+from swapcli.quoting.verification.transaction_verification import (
+    Verification,
+    check_transaction_hash,
+    quote_at_block,
+    verify_transaction,
+)
+
+if TYPE_CHECKING:
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.quote_options import QuoteOptions
+
+
+class MarketHistory:
+    """Compare the past with quotes on the pools of a market, read from the nodes of its settings."""
+
+    def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory) -> None:
+        self._source, self._nodes, self._routers = source, nodes, routers
+
+    def verify(self, transaction: str) -> Verification:
+        """Return the swaps of a mined transaction with their quotes. Raises as `Market.verify`."""
+        check_transaction_hash(transaction)  # before a node is looked for, which prints notes
+        known, network = self._known(), self._source.network
+        with closing(self._nodes.require_node(network)) as node:
+            node.read_head()  # checks the chain
+            found = verify_transaction(node, known, transaction, quote_at_block(known, node))
+        self._routers.agreements().add(network.chain_id, found.agreements())
+        return found
+
+    def hindsight(self, transactions: Iterable[str], *, use_cache: bool) -> Hindsight:
+        """Return mined transactions beside the best routes of their time. Raises as `Market.hindsight`."""
+        known, network = self._known(), self._source.network
+        hashes = list(dict.fromkeys(transaction.lower() for transaction in transactions))
+        found: list[SwapHindsight] = []
+        with open_archive_node(self._nodes, network, uses_cache=use_cache) as node:
+            try:
+                found.extend(look_back(node, known, hashes))
+            except UpstreamError as error:
+                if use_cache and len(hashes) > 1:
+                    again = "what was read of final blocks is kept: run it again"
+                    error.hint = f"{error.hint}; {again}" if error.hint else again
+                raise
+        return Hindsight(network, tuple(found), summarize(found))
+
+    @contextmanager
+    def past_quotes(
+        self, orders: Sequence[BacktestOrder], options: QuoteOptions, *, use_cache: bool
+    ) -> Iterator[PastQuotes]:
+        """Yield what quotes orders at past blocks, while the node is open. Raises as `Market.backtest`."""
+        known = self._known()
+        with open_past_node(self._nodes, self._source.network, uses_cache=use_cache) as node:
+            yield PastQuotes(node, known, orders, options)
+
+    def backtest(
+        self, orders: Sequence[BacktestOrder], options: QuoteOptions, blocks: Sequence[int], *, use_cache: bool
+    ) -> Backtest:
+        """Return what orders would have paid at past blocks. Raises as `Market.backtest`."""
+        with self.past_quotes(orders, options, use_cache=use_cache) as past:
+            past.check(max(blocks))
+            quotes = [quote for block in blocks for quote in past.at(block)]
+        return Backtest.of(self._source.network, blocks, orders, quotes)
+
+    def _known(self) -> PoolSource:
+        """Return the source, whose pools need not be found by their contracts. Raises `InvalidOption` for a service."""
+        require_pools(self._source)
+        return self._source  # type: ignore[return-value]

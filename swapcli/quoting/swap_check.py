@@ -1,0 +1,74 @@
+"""The check of a swap: its verdict, its warnings and its figures, without the payload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from swapcli.core.errors import VerdictBlocks
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.finding import Finding
+    from swapcli.interface.document_types import SwapCheckJson
+    from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.swap_quote import PreparedSwap
+
+_ORDER_FIELDS = ("inputToken", "inputAmount", "outputToken", "outputAmount")
+_FIGURES = ("minReceived", "priceImpact", "slippage", "gasUnits")
+
+
+class SwapCheck(NamedTuple):
+    """What is known of a swap before it is signed: the swap as it would be sent, with its verdict, if a node gave one.
+
+    Unlike `PreparedSwap`, it may be of a swap that its verdict blocks.
+    """
+
+    prepared: PreparedSwap
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of a rehearsal; None unless a node has rehearsed the swap."""
+        return self.prepared.verdict
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What to know before signing: the findings of the verdict if it blocks the swap, else those of the swap."""
+        return self.verdict.findings if self.verdict and self.is_blocked else self.prepared.warnings
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the verdict says that the swap must not be signed."""
+        return self.verdict is not None and self.verdict.status == "block"
+
+    def document(self) -> SwapCheckJson:
+        """Return the JSON of the tool `check`."""
+        if self.verdict is None or not self.is_blocked:
+            return cast("SwapCheckJson", without_payload(cast("Mapping[str, Any]", self.prepared.document())))
+        return cast("SwapCheckJson", _blocked({**self.verdict.document()}, self.prepared.network.name))
+
+
+def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the check of a swap whose payload was built."""
+    # A router that the interface does not describe has its route under another name.
+    route = document["route"] if "route" in document else document["quote"]
+    quote = {name: route[name] for name in _ORDER_FIELDS} | {name: document[name] for name in _FIGURES}
+    return {
+        "network": document["network"],
+        "verdict": document.get("verdict"),
+        "warnings": document["warnings"],
+        "quote": quote,
+        "state": document["state"],
+    }
+
+
+def blocked_check(error: Mapping[str, Any], network: str) -> dict[str, Any] | None:
+    """Return the check of a swap that its verdict blocks: that is an answer, not a failure. None for other errors."""
+    if error["code"] != VerdictBlocks.code or "verdict" not in error["details"]:
+        return None
+    return _blocked(error["details"]["verdict"], network)
+
+
+def _blocked(verdict: dict[str, Any], network: str) -> dict[str, Any]:
+    warnings = [{"code": each["code"], "message": each["message"]} for each in verdict["reasons"]]
+    return {"network": network, "verdict": verdict, "warnings": warnings, "quote": None, "state": None}
