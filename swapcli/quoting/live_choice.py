@@ -15,6 +15,7 @@ from typing import Final
 from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.core.model.live_and_check_modes import LiveMode
 from swapcli.core.model.network import Network
+from swapcli.core.model.units import DAY_S
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings, node_url
 from swapcli.quoting.config.settings import NETWORKS, variable_of
@@ -26,7 +27,6 @@ ETH_RPC_URL: Final = "ETH_RPC_URL"
 
 _HOSTS: Final = "hosts"
 _MAX_HOSTS: Final = 100
-_DAY_S: Final = 86_400
 
 
 class NodeOrigin(Enum):
@@ -154,7 +154,7 @@ class NamedHosts:
         self._named.add(host)
         now_s = int(self._now_s())
         saved = read_json_file(self._path, _HOSTS)
-        recent = {name: at for name, at in saved.items() if isinstance(at, int) and 0 <= now_s - at < _DAY_S}
+        recent = {name: at for name, at in saved.items() if isinstance(at, int) and 0 <= now_s - at < DAY_S}
         if host in recent:
             return False
         write_json_file(self._path, _HOSTS, dict([*recent.items(), (host, now_s)][-_MAX_HOSTS:]))

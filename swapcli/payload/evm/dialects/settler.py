@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from swapcli.core.encoding.abi import SELECTOR_BYTES
 from swapcli.core.errors import InvalidOption, InvalidPoolState, InvalidRoute
 from swapcli.core.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.core.model.order import ZERO_ADDRESS
@@ -42,7 +43,6 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.basic_calls import (
     AMOUNT_AT,
     BASIC_FAMILIES,
-    SELECTOR_BYTES,
     TRANSFER_AMOUNT,
     WITHDRAW,
     WITHDRAW_AMOUNT,
