@@ -60,11 +60,17 @@ def _offers(
         price_low, price_high = reader.token(low).price_usd, reader.token(high).price_usd
         log_price_ratio = log(price_high) - log(price_low)
         if sells_low:
-            offers = [(-log_price_ratio - leg[1], leg[3] * price_low, leg[0]) for leg in legs if leg[1] is not None]
+            offers = [
+                (-log_price_ratio - up, amount * price_low, pool) for pool, up, _, amount, _ in legs if up is not None
+            ]
             if offers:
                 yield (low, high), sorted(offers)
         if sells_high:
-            offers = [(log_price_ratio - leg[2], leg[4] * price_high, leg[0]) for leg in legs if leg[2] is not None]
+            offers = [
+                (log_price_ratio - down, amount * price_high, pool)
+                for pool, _, down, _, amount in legs
+                if down is not None
+            ]
             if offers:
                 yield (high, low), sorted(offers)
 
