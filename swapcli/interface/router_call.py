@@ -19,7 +19,7 @@ from swapcli.interface.segments import MAX_PROTOCOL_ID
 if TYPE_CHECKING:
     from swapcli.interface.json_types import CalldataJson, CalldataRouteJson, SwapParameterJson
 
-MAX_SWAPS = 2_000
+MAX_SWAPS = 2_000  # a bound against hostile input; chosen
 
 _FELT_BYTES = 32
 

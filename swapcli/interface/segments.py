@@ -19,9 +19,9 @@ from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_
 if TYPE_CHECKING:
     from swapcli.interface.json_types import RouteSegmentJson, SwapJson
 
-MAX_SWAPS = 64
-MAX_EXTRA = 16
-MAX_PROTOCOL_ID = 2**23 - 1
+MAX_SWAPS = 64  # pools of a hop: a bound against hostile input; chosen
+MAX_EXTRA = 16  # fields of `extra_data`: a bound against hostile input; chosen
+MAX_PROTOCOL_ID = 2**23 - 1  # int24 in the router's ABI
 
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 

@@ -94,15 +94,15 @@ _ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
 _T = TypeVar("_T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
-_MAX_CHAIN_ID = 2**256 - 1
+_MAX_CHAIN_ID = 2**256 - 1  # a uint256
 _MAX_DECIMALS = 77  # 10**77 is the greatest power of ten below 2^256
 _MAX_PROTOCOL_ID = 2**23 - 1  # int24 in the router's ABI
-_MAX_GAS_PRICE_WEI = 2**128 - 1
+_MAX_GAS_PRICE_WEI = 2**128 - 1  # a bound against mistakes; chosen
 _MIN_BLOCK_GAS, _MAX_BLOCK_GAS = 100_000, 2**63 - 1  # an approval must fit
-_MAX_GAS_SCALE = 1_000_000
-_MAX_FEE_PPM = 999_999
-_MAX_TICK_SPACING = 32_767
-_MAX_NODE_LIMIT = 1_000_000
+_MAX_GAS_SCALE = 1_000_000  # a bound against mistakes; chosen
+_MAX_FEE_PPM = 999_999  # below 100%
+_MAX_TICK_SPACING = 32_767  # of Uniswap V4, an int16
+_MAX_NODE_LIMIT = 1_000_000  # a bound against mistakes; chosen
 
 
 def parse_network(mapping: object, where: str) -> Network:

@@ -19,7 +19,7 @@ from swapcli.core.selection.select_by_flow import Offer, select_by_flow
 _FLOW_MARGIN, _EXACT_OUTPUT_MARGIN = 1.2, 3.0
 """Factors on the order's value. Ranked prices are approximate, and an exact output may cost more than its value. With a
 larger one, pools that trade little in the end take the place of those that trade more."""
-_MAX_PRICING_HOPS = 6
+_MAX_PRICING_HOPS = 6  # on the way to a dollar token
 _PRICING_POOLS_PER_HOP = 3
 
 

@@ -13,7 +13,7 @@ from swapcli.families import FAMILIES, family
 from swapcli.families.state_fields import StateFields
 from swapcli.state.markets.address_field import is_hex, read_address
 
-MAX_FEE_PPM = 999_999
+MAX_FEE_PPM = 999_999  # below 100%
 
 
 def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
