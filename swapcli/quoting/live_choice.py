@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from swapcli.core.errors import ConfigError, InvalidOption
-from swapcli.core.model.live_mode import LiveMode
+from swapcli.core.model.live_and_check_modes import LiveMode
 from swapcli.core.model.network import Network
 from swapcli.core.model.units import DAY_S
 from swapcli.core.records import NamedTuple
@@ -149,7 +149,7 @@ class NamedHosts:
         """Return whether a host has to be named now, and remember it."""
         if host in self._named:
             return False
-        from swapcli.state.json_file import read_json_file, write_json_file
+        from swapcli.state.remembered_json import read_json_file, write_json_file
 
         self._named.add(host)
         now_s = int(self._now_s())

@@ -28,12 +28,12 @@ from typing import Final
 
 from swapcli.core.encoding.abi import SELECTOR_BYTES
 from swapcli.core.errors import InvalidOption, InvalidPoolState, InvalidRoute
-from swapcli.core.model.execution import V4, Execution, RouterGas
 from swapcli.core.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import ReplayedSwap, not_executable
+from swapcli.core.model.router_execution import V4, Execution, RouterGas
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import EncodedCall, Transaction, UnsignedTransaction

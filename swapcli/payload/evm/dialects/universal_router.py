@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidOption, InvalidRoute
-from swapcli.core.model.execution import V4 as V4_KIND
-from swapcli.core.model.execution import Execution, RouterGas
 from swapcli.core.model.network import FIBROUS, UNIVERSAL_ROUTER, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap, not_executable
+from swapcli.core.model.router_execution import V4 as V4_KIND
+from swapcli.core.model.router_execution import Execution, RouterGas
 from swapcli.core.model.swap_terms import NO_DEADLINE_S, Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, EncodedCall, Transaction, UnsignedTransaction
