@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import MAX_PROTOCOL_ID, Network
 from swapcli.core.model.order import MAX_HOPS
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.core.model.route_result import ResultSegment, ResultSwap
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_SWAPS = 64  # pools of a hop: a bound against hostile input; chosen
 MAX_EXTRA = 16  # fields of `extra_data`: a bound against hostile input; chosen
-MAX_PROTOCOL_ID = 2**23 - 1  # int24 in the router's ABI
 
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 
