@@ -60,7 +60,7 @@ INSUFFICIENT_LIQUIDITY = "Insufficient liquidity"
 SLIPPAGE_EXCEEDED = "Slippage exceeded"
 INSUFFICIENT_BALANCE = "Insufficient balance"
 
-DEFAULT_RETRY_AFTER_S = 1
+DEFAULT_RETRY_AFTER_S = 1  # if the response does not name a time
 
 
 def reason_phrase(status: int) -> str:

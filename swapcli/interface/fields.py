@@ -28,8 +28,8 @@ MAX_AMOUNT = MAX_UINT256
 MAX_TEXT = 400
 """Characters of a name or a number; more than any float has when it is written out."""
 
-_MAX_HEX = 2**21
-_MAX_SHOWN_CHARACTERS = 300
+_MAX_HEX = 2**21  # a bound against hostile input; chosen
+_MAX_SHOWN_CHARACTERS = 300  # of a service's text in a message; chosen
 
 
 class Fields(FieldReader):
@@ -165,7 +165,7 @@ def plain(value: object) -> str:
     return truncate(single_line(value[: 4 * _MAX_SHOWN_CHARACTERS]), _MAX_SHOWN_CHARACTERS - 1)
 
 
-MAX_FELTS = 20_000
+MAX_FELTS = 20_000  # a bound against hostile input; chosen
 
 
 def render_felts(felts: Iterable[int]) -> list[str]:

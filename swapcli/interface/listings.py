@@ -15,7 +15,7 @@ from swapcli.interface.route import format_decimal
 if TYPE_CHECKING:
     from swapcli.interface.json_types import ListedProtocolJson, ListedTokenJson, SupportedChainJson
 
-MAX_ENTRIES = 100_000
+MAX_ENTRIES = 100_000  # a bound against hostile input; chosen
 
 
 class SupportedChain(NamedTuple):

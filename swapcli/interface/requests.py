@@ -47,9 +47,9 @@ from swapcli.interface.value_types import ADDRESS, FLAG, TEXTS
 
 LISTED, EXTENDED = PROTOCOL_LISTS = "listed", "extended"
 """Which protocols a route may use: those of the interface's list, or also others."""
-MAX_ENTRIES = 256
-MAX_ENTRY_CHARACTERS = 80
-MAX_DEADLINE_S = 2**63 - 1
+MAX_ENTRIES = 256  # a bound against hostile input; chosen
+MAX_ENTRY_CHARACTERS = 80  # a bound against hostile input; chosen
+MAX_DEADLINE_S = 2**63 - 1  # a signed 64-bit integer
 
 _DIGITS = re.compile(r"[0-9]{1,78}")
 _BPS = re.compile(r"[0-9]{1,9}")

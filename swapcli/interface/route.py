@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 API_VERSION = "2.0"
 
-MAX_QUOTES = 1_000
+MAX_QUOTES = 1_000  # a bound against hostile input; chosen
 
 
 def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:

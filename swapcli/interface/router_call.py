@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import MAX_PROTOCOL_ID, Network
 from swapcli.core.model.quote import RATE_SCALE
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.core.networks.address import display_address, prepare_display
 from swapcli.interface.fields import Fields, invalid_field
-from swapcli.interface.segments import MAX_PROTOCOL_ID
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import CalldataJson, CalldataRouteJson, SwapParameterJson
 
-MAX_SWAPS = 2_000
+MAX_SWAPS = 2_000  # a bound against hostile input; chosen
 
 _FELT_BYTES = 32
 

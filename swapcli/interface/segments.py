@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import MAX_PROTOCOL_ID, Network
 from swapcli.core.model.order import MAX_HOPS
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.core.model.route_result import ResultSegment, ResultSwap
@@ -19,9 +19,8 @@ from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_
 if TYPE_CHECKING:
     from swapcli.interface.json_types import RouteSegmentJson, SwapJson
 
-MAX_SWAPS = 64
-MAX_EXTRA = 16
-MAX_PROTOCOL_ID = 2**23 - 1
+MAX_SWAPS = 64  # pools of a hop: a bound against hostile input; chosen
+MAX_EXTRA = 16  # fields of `extra_data`: a bound against hostile input; chosen
 
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 

@@ -11,7 +11,7 @@ from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.records import NamedTuple
 
 _PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,40}))?|\.([0-9]{1,40})")
-_DECIMALS = 4
+_DECIMALS = 4  # of a percent, which are parts per million
 
 
 class SlippageRange(NamedTuple):

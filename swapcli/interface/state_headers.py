@@ -19,7 +19,7 @@ STATE_HEADER = "X-Swap-State"
 WARNINGS_HEADER = "X-Swap-Warnings"
 WITNESSES_HEADER = "X-Swap-Witnesses"
 
-MAX_CODES = 16
+MAX_CODES = 16  # a bound against hostile input; chosen
 
 _STATE = re.compile(r"([a-z]{1,20})(?:;block=([0-9]{1,18}))?(?:;age=([0-9]{1,12}))?(?:;tag=([a-z]{1,20}))?")
 _WARNING = re.compile(r"([A-Z][A-Z0-9_]{0,39})(?:;impact=(-?[0-9]{1,6}\.[0-9]{1,6}))?")

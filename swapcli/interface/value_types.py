@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MAX_WEI = 2**128 - 1
+_MAX_WEI = 2**128 - 1  # a bound against mistakes; chosen
 # Compiled on first use: most commands need none of these.
 _DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
 _HEX_ADDRESS = r"([A-Za-z0-9_-]{1,32}:){0,2}0[xX][0-9a-fA-F]{1,64}"

@@ -28,7 +28,7 @@ MAX_STEPS: Final = 60
 """Of a ladder: twenty orders of magnitude, for pairs whose price impact is unknown."""
 _DIGITS: Final = 4
 """Of the amounts of levels: the next larger amount is at most a thousandth more."""
-_SMALLEST: Final = 1_000
+_SMALLEST: Final = 1_000  # the least number with `_DIGITS` digits
 _STEPS: Final = 9_000
 """The smallest number of four digits, and how many there are."""
 

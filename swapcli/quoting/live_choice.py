@@ -26,7 +26,7 @@ ETH_RPC_URL: Final = "ETH_RPC_URL"
 """The variable with which foundry's tools name a node of any network."""
 
 _HOSTS: Final = "hosts"
-_MAX_HOSTS: Final = 100
+_MAX_HOSTS: Final = 100  # that are remembered
 
 
 class NodeOrigin(Enum):

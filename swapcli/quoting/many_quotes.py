@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.transfer_behaviour import TransferBehaviour
 
-_KEPT_MARKETS: Final = 2
+_KEPT_MARKETS: Final = 2  # in each worker
 
 
 class ManyQuote(NamedTuple):

@@ -30,7 +30,7 @@ MAX_BOUND_PPM: Final = V2_SLIPPAGE.max_ppm
 
 _GRAIN_PPM: Final = 100
 """Advice is in hundredths of a percent."""
-_TRANSACTIONS: Final = 2
+_TRANSACTIONS: Final = 2  # of a sandwich
 _MOST_GAS_PPM: Final = 1e12
 """A million times the order: no sandwich takes that, and infinite gas would be no number in what follows."""
 _FIRST_PART: Final = 4**8

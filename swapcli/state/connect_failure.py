@@ -14,7 +14,7 @@ from swapcli.core.version import __version__
 USER_AGENT = f"swapcli/{__version__}"
 """Of every request, to nodes and to services: some refuse requests without one."""
 
-_MAX_REASON_CHARACTERS = 299
+_MAX_REASON_CHARACTERS = 299  # of an operating system's message; chosen
 
 
 class ConnectFailure(NamedTuple):

@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from typing import Final
 
-_NEW_FILE: Final = 0o666
+_NEW_FILE: Final = 0o666  # less the umask, as `open` does
 OWNER_ONLY: Final = 0o600
 
 

@@ -32,7 +32,7 @@ from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.node import ChainHead
 from swapcli.state.rpc.rpc_node import RpcNode
 
-_ETHEREUM: Final = 1
+_ETHEREUM: Final = 1  # chain id
 _EVM_COIN_TYPES: Final = 0x8000_0000
 """ENSIP-11: the coin type of an EVM network is this number with the bits of its chain id."""
 _OFFCHAIN_LOOKUP: Final = bytes.fromhex("556f1830")

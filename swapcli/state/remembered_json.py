@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_MAX_BYTES: Final = 1 << 20
+_MAX_BYTES: Final = 1 << 20  # a bound against a wrong file; chosen
 
 
 def read_json_file(path: Path, field: str) -> dict[str, object]:

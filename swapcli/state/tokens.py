@@ -23,10 +23,10 @@ MAX_DECIMALS: Final = 36
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
 _CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAME))
-_STARKNET_ADDRESS_LENGTH: Final = 66
-_MAX_SYMBOL: Final = 32
-_MAX_NAME: Final = 64
-_BATCH_SIZE: Final = 500
+_STARKNET_ADDRESS_LENGTH: Final = 66  # 0x and 64 digits
+_MAX_SYMBOL: Final = 32  # characters that are kept; chosen
+_MAX_NAME: Final = 64  # characters that are kept; chosen
+_BATCH_SIZE: Final = 500  # tokens read at once; chosen
 _NOT_UTF8: Final = "\ufffd"
 """Stands for bytes that are not UTF-8."""
 

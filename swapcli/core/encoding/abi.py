@@ -37,8 +37,8 @@ MAX_ENTRIES: Final = 1 << 16
 ErrorFactory = Callable[[str, str], SwapcliError]
 """Makes the exception for a field (its name) and the problem with it."""
 
-_WRAP: Final = 1 << 256
-_SIGN: Final = 1 << 255
+_WRAP: Final = 1 << 256  # two's complement: a negative number and 2^256 make its word
+_SIGN: Final = 1 << 255  # the sign bit of a word
 _ADDRESS_BITS: Final = 8 * ADDRESS_BYTES
 _ADDRESS_PADDING: Final = "0" * 24
 _SHOWN_BITS: Final = 264

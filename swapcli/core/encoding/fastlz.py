@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-_FIRST: Final = 2
+_FIRST: Final = 2  # byte where the search for matches begins
 _TAIL: Final = 14
 """Bytes at the end among which no match begins."""
 _UNCOMPARED: Final = 4
 """Bytes at the end that are never part of a match, with one more before them."""
-_WINDOW: Final = 0x1FFF
-_HASHED: Final = 3
+_WINDOW: Final = 0x1FFF  # bytes: a match begins at most this far back
+_HASHED: Final = 3  # bytes of the shortest match, which the hash covers
 _HASH_FACTOR: Final = 2_654_435_769
-_HASH_SHIFT: Final = 19
+_HASH_SHIFT: Final = 19  # leaves 13 bits of the 32, one slot each
 _SLOTS: Final = 1 << 13
-_LONGEST_RUN: Final = 32
-_LONGEST_PIECE: Final = 262
-_SHORT_MATCH: Final = 6
+_LONGEST_RUN: Final = 32  # literal bytes after one control byte
+_LONGEST_PIECE: Final = 262  # bytes of a match that one instruction copies
+_SHORT_MATCH: Final = 6  # bytes: shorter matches take an instruction of two bytes, longer ones of three
 
 
 def measure_compressed_length(content: bytes) -> int:

@@ -10,7 +10,7 @@ MAX_BODY_BYTES = 8 * 2**20
 
 ACCEPTED_ENCODINGS = "gzip"
 
-_PART_BYTES = 2**20
+_PART_BYTES = 2**20  # decompressed at once: the size is checked after each part
 _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 MAX_SHORT_BYTES = 135
 """Longer messages take more than one block: the rate is 136 bytes, and padding takes at least one."""
 
-_WORD = 0xFFFFFFFFFFFFFFFF
+_WORD = 0xFFFFFFFFFFFFFFFF  # a lane with all bits set
 _ROUND_CONSTANTS = (
     0x0000000000000001,
     0x0000000000008082,

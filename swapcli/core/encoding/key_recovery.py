@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-_PRIME: Final = 2**256 - 2**32 - 977
+ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141  # of the group of secp256k1
+_PRIME: Final = 2**256 - 2**32 - 977  # of its field
 _SEVEN: Final = 7
 """The curve is y^2 = x^3 + 7."""
-_BITS: Final = 256
+_BITS: Final = 256  # of a scalar
 
 _Point: TypeAlias = tuple[int, int]
 

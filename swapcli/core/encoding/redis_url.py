@@ -5,9 +5,9 @@ from __future__ import annotations
 from swapcli.core.encoding.url import split_url
 from swapcli.core.records import NamedTuple
 
-DEFAULT_PORT = 6379
+DEFAULT_PORT = 6379  # of Redis
 
-_MAX_DATABASE = 65_535
+_MAX_DATABASE = 65_535  # a bound against mistakes; chosen
 
 
 class RedisUrl(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NoReturn
 from swapcli.core.encoding.text import SHOWN_VALUE_CHARACTERS, truncate
 from swapcli.core.errors import InvalidInput
 
-MAX_DEPTH = 64
+MAX_DEPTH = 64  # a bound against hostile input; chosen
 MAX_DIGITS = 400
 """No finite float has more characters when written out in full."""
 

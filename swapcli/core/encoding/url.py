@@ -10,7 +10,7 @@ from swapcli.core.encoding.text import single_line, truncate
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-_MAX_SHOWN_CHARACTERS = 200
+_MAX_SHOWN_CHARACTERS = 200  # of an address in a message; chosen
 _IPC_PREFIXES = ("/", "~/", "\\\\.\\pipe\\")
 """Unix paths, and the named pipes of Windows."""
 

@@ -85,6 +85,8 @@ _TRAITS: Final = {
     ),
 }
 
+MAX_PROTOCOL_ID: Final = 2**23 - 1
+"""Ids are int24 in the ABI of the interface's router."""
 WRAPPER_FAMILY: Final = "wrapper"
 """The pool family of the contract that wraps the native token."""
 

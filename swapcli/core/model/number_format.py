@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 
 from swapcli.core.model.token import fixed_point
 
-SHORT_DIGITS = 9
+SHORT_DIGITS = 9  # significant digits of a rate
 ROUGH_DIGITS = 4
 """Of a rate that is modelled: more would only seem exact."""
 _EXACT = Context(prec=400)

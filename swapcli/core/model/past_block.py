@@ -11,7 +11,7 @@ from swapcli.core.errors import InvalidOption
 PastBlock: TypeAlias = int | str
 """The number of a block, or its hash: 0x and 64 hex digits in lower case."""
 
-_MAX_DIGITS = 18
+_MAX_DIGITS = 18  # numbers with as many digits fit 64 bits
 _is_hash = re.compile(r"0x[0-9a-f]{64}").fullmatch
 
 

@@ -10,6 +10,9 @@ from typing import ClassVar, Protocol, Self
 from swapcli.core.errors import SwapReverts
 from swapcli.core.records import NamedTuple
 
+MAX_FEE_PPM = 999_999
+"""A pool whose fee is all of the input has no price."""
+
 
 class RateCurve(Protocol):
     """One direction of a pool as the solver sees it: floats, input -> output, fee included.

@@ -10,13 +10,13 @@ from swapcli.core.records import NamedTuple
 if TYPE_CHECKING:
     from swapcli.core.model.skipped_pool import SkippedPool
 
-SHARES_PER_HOP = 10_000
-SHARES_PER_ROUTE = 10_000
+SHARES_PER_HOP = 10_000  # hundredths of a percent: the shares of a hop sum to it
+SHARES_PER_ROUTE = 10_000  # the shares of segments sum to it
 MAX_SEGMENTS = 100
 """What clients of the interface can read."""
 WHOLE_PERCENTS, HUNDREDTHS = 100, 1
 """Steps of a segment's share."""
-RATE_SCALE = 1_000_000
+RATE_SCALE = 1_000_000  # the rates of steps are millionths
 
 
 class Swap(NamedTuple):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from swapcli.core.records import NamedTuple
 
+MAX_TOKEN_DECIMALS = 77
+"""10**77 is the greatest power of ten below 2^256."""
+
 
 class Token(NamedTuple):
     """`address` is lower-case hex as the network writes it (20 bytes on EVM, 32 on Starknet).

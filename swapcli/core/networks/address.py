@@ -21,7 +21,7 @@ from swapcli.core.records import NamedTuple
 NATIVE_PLACEHOLDER = "0x" + "e" * 40
 """What many clients write for the native token; the zero address means the same."""
 
-STARKNET_ADDRESS_LIMIT = 1 << 251
+STARKNET_ADDRESS_LIMIT = 1 << 251  # contract addresses have 251 bits
 
 _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
@@ -31,9 +31,9 @@ _NEVER_IN_NAMES = frozenset("/\\:@?#%&=<>\u2026")
 _HINT_CHECKSUM: Final = "copy the address again from its source: at least one character is wrong"
 """The checksum catches typing errors and forged addresses, so no hint may show how to bypass it."""
 
-_EVM_ADDRESS_CHARACTERS = 42
+_EVM_ADDRESS_CHARACTERS = 42  # 0x and 40 digits
 _checksummed: dict[str, str] = {}
-_MAX_HASHED_TOGETHER = 4_096
+_MAX_HASHED_TOGETHER = 4_096  # entries of the cache
 _hashed_together: dict[str, str] = {}
 """Addresses with their checksum, too: the newest, as they come from any order."""
 

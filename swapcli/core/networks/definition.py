@@ -41,6 +41,7 @@ from typing import TypeVar
 from swapcli.core.model.network import (
     DIALECTS,
     FIBROUS,
+    MAX_PROTOCOL_ID,
     Deployment,
     DialectRouter,
     Kind,
@@ -49,7 +50,8 @@ from swapcli.core.model.network import (
     PublicNode,
 )
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.token import Token
+from swapcli.core.model.pool import MAX_FEE_PPM
+from swapcli.core.model.token import MAX_TOKEN_DECIMALS, Token
 from swapcli.core.model.transfer_behaviour import SHARES, TransferBehaviour
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.definition_fields import DefinitionFields
@@ -94,15 +96,12 @@ _ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
 _T = TypeVar("_T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
-_MAX_CHAIN_ID = 2**256 - 1
-_MAX_DECIMALS = 77  # 10**77 is the greatest power of ten below 2^256
-_MAX_PROTOCOL_ID = 2**23 - 1  # int24 in the router's ABI
-_MAX_GAS_PRICE_WEI = 2**128 - 1
+_MAX_CHAIN_ID = 2**256 - 1  # a uint256
+_MAX_GAS_PRICE_WEI = 2**128 - 1  # a bound against mistakes; chosen
 _MIN_BLOCK_GAS, _MAX_BLOCK_GAS = 100_000, 2**63 - 1  # an approval must fit
-_MAX_GAS_SCALE = 1_000_000
-_MAX_FEE_PPM = 999_999
-_MAX_TICK_SPACING = 32_767
-_MAX_NODE_LIMIT = 1_000_000
+_MAX_GAS_SCALE = 1_000_000  # a bound against mistakes; chosen
+_MAX_TICK_SPACING = 32_767  # of Uniswap V4, an int16
+_MAX_NODE_LIMIT = 1_000_000  # a bound against mistakes; chosen
 
 
 def parse_network(mapping: object, where: str) -> Network:
@@ -262,7 +261,7 @@ def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = Non
         address=_native_address(native, kind, known),
         symbol=native.text("symbol"),
         name=native.text("name"),
-        decimals=native.whole("decimals", 0, _MAX_DECIMALS),
+        decimals=native.whole("decimals", 0, MAX_TOKEN_DECIMALS),
     )
 
 
@@ -298,7 +297,7 @@ def _read_token(value: object, where: str, kind: Kind) -> Token:
         address=token.address("address", kind),
         symbol=token.text("symbol"),
         name=token.text("name"),
-        decimals=token.whole("decimals", 0, _MAX_DECIMALS),
+        decimals=token.whole("decimals", 0, MAX_TOKEN_DECIMALS),
     )
 
 
@@ -316,7 +315,7 @@ def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
 
             contracts = (ContractKind.UNISWAP_V4,)
         yield ProtocolInfo(
-            id=protocol.whole("id", 0, _MAX_PROTOCOL_ID),
+            id=protocol.whole("id", 0, MAX_PROTOCOL_ID),
             amm_name=protocol.text("amm_name"),
             display_name=protocol.text("display_name"),
             family=family,
@@ -375,7 +374,7 @@ def _read_hooks(deployment: DefinitionFields, kind: Kind) -> dict[str, tuple[str
 def _read_fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
     for fee_ppm, path, spacing in deployment.members("fee_tiers"):
         yield (
-            deployment.parse(path, fee_ppm, parse_integer, 0, _MAX_FEE_PPM),
+            deployment.parse(path, fee_ppm, parse_integer, 0, MAX_FEE_PPM),
             deployment.parse(path, spacing, parse_integer, 0, _MAX_TICK_SPACING),
         )
 

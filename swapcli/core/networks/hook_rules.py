@@ -52,8 +52,8 @@ _KEYS: Final = (
     "gas", "source",
 )  # fmt: skip
 _FEE_KEYS: Final = ("lp", "input", "output")
-_MAX_FEE_UNIT: Final = 10**18
-_MAX_GAS: Final = 10_000_000
+_MAX_FEE_UNIT: Final = 10**18  # a fee has at most 18 decimals
+_MAX_GAS: Final = 10_000_000  # a bound against mistakes; chosen
 
 Term = int | str
 """A number, hex with 0x, or the name of a value after `$`."""

@@ -19,8 +19,8 @@ from swapcli.core.records import NamedTuple
 _INTERCEPT: Final = -42_585_600
 _COEFFICIENT: Final = 836_500
 _LEAST_SIZE: Final = 100_000_000
-_SIGNATURE_BYTES: Final = 68
-_CALLDATA_GAS: Final = 16
+_SIGNATURE_BYTES: Final = 68  # which an unsigned transaction lacks
+_CALLDATA_GAS: Final = 16  # of a nonzero byte on Ethereum
 _SCALE: Final = 10**12
 
 

@@ -9,6 +9,6 @@ from typing import Final
 
 PERMIT2: Final = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 """Its address on every EVM network of the catalogue but Citrea."""
-AMOUNT_BITS: Final = 160
+AMOUNT_BITS: Final = 160  # an allowance of Permit2 is a uint160
 PERMIT2_ALLOWANCE: Final = "allowance(address,address,address)"
 """Of the owner, the token and the spender; returns the amount, the expiration (Unix) and the nonce of permits."""

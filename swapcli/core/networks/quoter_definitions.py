@@ -65,8 +65,8 @@ _CREATED_KEYS = ("contract", "event", "entry")
 _INDEX = "index"
 _SKIPPED = "-"
 """The name of a word that has no use."""
-_MAX_WORD = 255
-_MAX_PACKED_BYTES = 32
+_MAX_WORD = 255  # a bound against mistakes; chosen
+_MAX_PACKED_BYTES = 32  # a packed value is part of a word
 _TOKENS_OF_POOL = ("token0", "token1")
 
 

@@ -13,7 +13,7 @@ from swapcli.core.validation.values import InvalidValue, parse_json_integer
 
 MAX_TOKENS = 10_000
 """Entries of a list: the limit of the format."""
-_MAX_DECIMALS = 255
+_MAX_DECIMALS = 255  # `decimals()` returns a uint8
 _MAX_NAME = 100
 """Characters of a line that names a token. Addresses have 42, and symbols are shorter."""
 _COMMENT = "#"

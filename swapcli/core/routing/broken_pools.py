@@ -24,7 +24,7 @@ _RATES: Final = (1.0 - 1e-9, 0.5, 1e-3, 1e-12, 1e-60, 1e-120, 1e-240)
 """Parts of the spot rate: from the first units to the least ratio of two prices."""
 _PARTS: Final = (1e-12, 1e-6, 1e-3, 0.5, 1.0)
 """Parts of the capacity."""
-_UNBOUNDED_AMOUNT: Final = 2.0**128
+_UNBOUNDED_AMOUNT: Final = 2.0**128  # stands in for an infinite capacity
 
 
 def broken_pools(pools: Iterable[Pool]) -> tuple[SkippedPool, ...]:

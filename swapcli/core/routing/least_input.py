@@ -8,7 +8,7 @@ from swapcli.core.routing.replay import KnownSwaps, Replay, execute, flatten
 from swapcli.core.routing.search.scored_route import RouteScorer
 from swapcli.core.routing.solver.roots import least_integer
 
-AMOUNT_LIMIT = 1 << 256
+AMOUNT_LIMIT = 1 << 256  # above every uint256
 
 
 def least_input(

@@ -231,12 +231,9 @@ class Router:
         if self.memory is not None and isinstance(answer, SearchResult) and not known:
             self.memory.remember(order, answer)
         if known_routes:
-            from swapcli.core.routing.competing_routes import best_of
-
-            result = answer if isinstance(answer, SearchResult) else None
-            # Known routes are evaluated also after the time is up: they may be all that was found.
+            # They are evaluated also after the time is up: they may be all that was found.
             search_known = partial(search_for, check=without_time_limit(check))
-            answer = best_of(order, result, known_routes, search_known) or answer
+            answer = _best_with_known(order, answer, known_routes, search_known)
         if not isinstance(answer, SearchResult) and not order.reverse:
             answer = self._last_resort(order, graph, (source, target), search_for) or answer
         if isinstance(answer, SearchResult):
@@ -330,6 +327,19 @@ class Router:
             broken_pools=tuple(sorted(self.index.broken_pools.values())),
             unlimited_amount=_traded_amount(order, result.unlimited) if result.unlimited else None,
         )
+
+
+def _best_with_known(
+    order: Order,
+    answer: SearchResult | Shortfall | None,
+    known_routes: Iterable[KnownRoute],
+    search_for: Callable[[int], RouteSearch],
+) -> SearchResult | Shortfall | None:
+    """Return the best of a search's answer and the known routes."""
+    from swapcli.core.routing.competing_routes import best_of
+
+    result = answer if isinstance(answer, SearchResult) else None
+    return best_of(order, result, known_routes, search_for) or answer
 
 
 def _traded_amount(order: Order, route: ScoredRoute) -> int:

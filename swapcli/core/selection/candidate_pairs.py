@@ -10,7 +10,7 @@ from swapcli.core.selection.ranking_reader import PoolLimit, RankingReader, Toke
 
 _HUBS, _TOKENS_PER_END = 12, 16
 """Initial numbers of tokens. They are doubled up to `_MAX_DOUBLINGS` times while the pairs have too few pools."""
-_MAX_DOUBLINGS = 4
+_MAX_DOUBLINGS = 4  # to 192 hubs and 256 tokens per end
 _DIRECT_LIMIT, _END_TO_HUB_LIMIT = PoolLimit(300, 50), PoolLimit(60, 30)
 _CENTRAL_LIMIT, _OTHER_LIMIT = PoolLimit(20, 10), PoolLimit(6, 3)
 """Pools per pair by its position. Chosen so that quotes over 10,000 pools lose at most 0.1 bps in the median (see

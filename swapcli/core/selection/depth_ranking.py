@@ -20,7 +20,7 @@ _RATE_STEP = 0.02
 """Depth is measured over this fall of the rate, as the first unit alone can lie in a very thin range of ticks."""
 MIN_PRICE, MAX_PRICE = 1e-150, 1e150
 """Bounds that keep products and quotients of prices within the range of floats."""
-_ANCHOR_WIDTH = 1e300
+_ANCHOR_WIDTH = 1e300  # dollars: wider than every path, so that anchors keep their prices
 _UNREACHED_WIDTH = 1e-6
 """Dollars. The width of tokens that no anchor reaches: negligible, yet it orders them among themselves."""
 

@@ -19,7 +19,7 @@ from swapcli.core.selection.select_by_flow import Offer, select_by_flow
 _FLOW_MARGIN, _EXACT_OUTPUT_MARGIN = 1.2, 3.0
 """Factors on the order's value. Ranked prices are approximate, and an exact output may cost more than its value. With a
 larger one, pools that trade little in the end take the place of those that trade more."""
-_MAX_PRICING_HOPS = 6
+_MAX_PRICING_HOPS = 6  # on the way to a dollar token
 _PRICING_POOLS_PER_HOP = 3
 
 
@@ -60,11 +60,17 @@ def _offers(
         price_low, price_high = reader.token(low).price_usd, reader.token(high).price_usd
         log_price_ratio = log(price_high) - log(price_low)
         if sells_low:
-            offers = [(-log_price_ratio - leg[1], leg[3] * price_low, leg[0]) for leg in legs if leg[1] is not None]
+            offers = [
+                (-log_price_ratio - up, amount * price_low, pool) for pool, up, _, amount, _ in legs if up is not None
+            ]
             if offers:
                 yield (low, high), sorted(offers)
         if sells_high:
-            offers = [(log_price_ratio - leg[2], leg[4] * price_high, leg[0]) for leg in legs if leg[2] is not None]
+            offers = [
+                (log_price_ratio - down, amount * price_high, pool)
+                for pool, _, down, _, amount in legs
+                if down is not None
+            ]
             if offers:
                 yield (high, low), sorted(offers)
 

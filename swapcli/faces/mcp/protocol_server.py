@@ -9,7 +9,7 @@ both, so a document sent twice costs twice its size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.lowlevel.server import Server
@@ -65,14 +65,7 @@ def build_server(
     listed = ListToolsResult(tools=[_list_tool(each) for each in tools])
     listed_resources = ListResourcesResult(resources=[_list_resource(each) for each in resources.listed])
     listed_prompts = ListPromptsResult(prompts=[_list_prompt(each) for each in prompts])
-    made = resources.template
-    templates = ListResourceTemplatesResult(
-        resource_templates=[
-            ResourceTemplate(
-                uri_template=made.uri, name=made.name, description=made.description, mime_type=made.mime_type
-            )
-        ]
-    )
+    templates = _list_templates(resources)
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return listed
@@ -97,22 +90,10 @@ def build_server(
         return CallToolResult(content=[TextContent(type="text", text=result.text), *links], is_error=result.is_error)
 
     async def read(_: ServerRequestContext[Any], wanted: ReadResourceRequestParams) -> ReadResourceResult:
-        found = resources.read(wanted.uri)
-        if found is None:
-            raise _invalid(f'no resource "{printable(truncate(wanted.uri, _SHOWN))}"')
-        text, mime_type = found
-        return ReadResourceResult(contents=[TextResourceContents(uri=wanted.uri, text=text, mime_type=mime_type)])
+        return _read_resource(resources, wanted.uri)
 
     async def get_prompt(_: ServerRequestContext[Any], wanted: GetPromptRequestParams) -> GetPromptResult:
-        prompt = next((each for each in prompts if each.name == wanted.name), None)
-        if prompt is None:
-            raise _invalid(f'no prompt "{printable(truncate(wanted.name, _SHOWN))}"')
-        given = wanted.arguments or {}
-        missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
-        if missing:
-            raise _invalid(f"the prompt {prompt.name} needs {', '.join(missing)}")
-        content = TextContent(type="text", text=prompt.write(given))
-        return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])
+        return _write_prompt(prompts, wanted.name, wanted.arguments or {})
 
     return Server(
         "swapcli",
@@ -127,6 +108,34 @@ def build_server(
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+
+
+def _list_templates(resources: Resources) -> ListResourceTemplatesResult:
+    made = resources.template
+    template = ResourceTemplate(
+        uri_template=made.uri, name=made.name, description=made.description, mime_type=made.mime_type
+    )
+    return ListResourceTemplatesResult(resource_templates=[template])
+
+
+def _read_resource(resources: Resources, uri: str) -> ReadResourceResult:
+    found = resources.read(uri)
+    if found is None:
+        raise _invalid(f'no resource "{printable(truncate(uri, _SHOWN))}"')
+    text, mime_type = found
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, text=text, mime_type=mime_type)])
+
+
+def _write_prompt(prompts: Sequence[Prompt], name: str, given: Mapping[str, str]) -> GetPromptResult:
+    """Return a prompt with the given arguments. Raises an error of the protocol if it needs more of them."""
+    prompt = next((each for each in prompts if each.name == name), None)
+    if prompt is None:
+        raise _invalid(f'no prompt "{printable(truncate(name, _SHOWN))}"')
+    missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
+    if missing:
+        raise _invalid(f"the prompt {prompt.name} needs {', '.join(missing)}")
+    content = TextContent(type="text", text=prompt.write(given))
+    return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])
 
 
 async def serve_stdio(server: Server[Any]) -> None:

@@ -122,7 +122,9 @@ class Metrics:
         self._defects = Counter(
             "swapcli_defects", "Requests that failed because of a defect of the service.", registry=registry
         )
+        self._add_streams(registry)
 
+    def _add_streams(self, registry: CollectorRegistry) -> None:
         self._streams = Gauge("swapcli_streams_open", "Open streams of quotes.", registry=registry)
         self._events = Counter("swapcli_events", "Events sent to streams.", registry=registry)
         self._dropped_streams = Counter(

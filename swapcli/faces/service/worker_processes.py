@@ -53,64 +53,14 @@ def serve_by_workers(
     """
     if not hasattr(os, "fork"):
         raise InvalidOption("--workers needs a system that can fork processes", hint="leave it out")
-    settings = policy.settings
-
-    def reload() -> None:
-        nonlocal policy
-        # For processes that are forked later; those that run read the settings themselves, and log problems.
-        with suppress(SwapcliError, OSError):
-            policy = read_policy()
-
+    workers = policy.settings.workers
     unqueued_log = AccessLog(UnqueuedLog(sys.stderr))
 
     def log_process(name: str, problem: str) -> None:
         unqueued_log.log_process(name, problem, sources.registry.clock.now_s())
 
-    listener, metrics_listener = _bind(settings)
-
-    def close_listeners() -> None:
-        listener.close()
-        if metrics_listener is not None:
-            metrics_listener.close()
-
-    _allow_pipes(settings.workers, len(sources.followed))
-    stores = SharedStores(sources.followed, settings.workers)
-
-    def run_writer(parent: ParentChannel) -> int:
-        enable_garbage_collection()
-        close_listeners()
-        registry = sources.registry
-        with log_stream(sys.stderr, is_shared=True) as stream:
-            member = GroupMember(group, slot=settings.workers)
-            return stores.write(registry.networks, member, parent, AccessLog(stream, _WRITER), registry.clock)
-
-    def run_worker(slot: int, parent: ParentChannel) -> int:
-        enable_garbage_collection()
-        stores.announcements.close_others(slot)
-        member = GroupMember(group, slot)
-        with (
-            log_stream(sys.stderr, is_shared=True) as stream,
-            FollowerThreads(
-                stores.followed_by(slot),
-                sources.registry,
-                log := AccessLog(stream, _worker_name(slot)),
-                stores.announcements,
-            ) as followers,
-        ):
-            service = open_app(sources, policy, log, followers, member)
-            return serve_as_worker(
-                service,
-                listener,
-                member,
-                parent,
-                on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
-                publish=get_metrics(service).publish,
-                max_connections=share_of(policy.settings.max_connections, member),
-                keep_alive_s=policy.settings.keep_alive_s,
-                on_refusal=get_metrics(service).record_refusal,
-                metrics=open_metrics_port(service, metrics_listener) if metrics_listener is not None else None,
-            )
-
+    processes = _Processes(sources, policy, read_policy)
+    listener, metrics_listener, stores = processes.listener, processes.metrics_listener, processes.stores
     url = base_url(listener)
     url_of_metrics = metrics_url(metrics_listener) if metrics_listener is not None else None
     open_shared_state(sources, unqueued_log)  # raises here if its package is missing, and loads it once
@@ -118,22 +68,86 @@ def serve_by_workers(
     listener.listen(BACKLOG)
     if metrics_listener is not None:
         metrics_listener.listen(BACKLOG)
-    plans = [ProcessPlan(_worker_name(slot), partial(run_worker, slot)) for slot in range(settings.workers)]
+    plans = [ProcessPlan(_worker_name(slot), partial(processes.run_worker, slot)) for slot in range(workers)]
     with listener, metrics_listener or nullcontext(), stores:
         if stores.has_writer:
-            plans.append(ProcessPlan(_WRITER, run_writer))
-        group = WorkerGroup(settings.workers, helpers=len(plans) - settings.workers)
+            plans.append(ProcessPlan(_WRITER, processes.run_writer))
+        processes.group = WorkerGroup(workers, helpers=len(plans) - workers)
         supervisor = Supervisor(
             plans,
-            group,
+            processes.group,
             on_ready=lambda: on_ready(url, url_of_metrics),
-            on_reload=reload,
+            on_reload=processes.reload,
             on_problem=log_process,
-            on_stop=close_listeners,
+            on_stop=processes.close_listeners,
             is_terminal_gone=is_terminal_gone,
         )
         supervisor.run()
     return 0
+
+
+class _Processes:
+    """The forked processes, and the sockets and stores that the parent opens for them."""
+
+    group: WorkerGroup
+
+    def __init__(
+        self, sources: ServiceSources, policy: ServicePolicy, read_policy: Callable[[], ServicePolicy]
+    ) -> None:
+        self._sources, self._policy, self._read_policy = sources, policy, read_policy
+        self._workers = policy.settings.workers
+        self.listener, self.metrics_listener = _bind(policy.settings)
+        _allow_pipes(self._workers, len(sources.followed))
+        self.stores = SharedStores(sources.followed, self._workers)
+
+    def reload(self) -> None:
+        """Read the settings again for processes forked later. Those that run read them themselves, and log problems."""
+        with suppress(SwapcliError, OSError):
+            self._policy = self._read_policy()
+
+    def close_listeners(self) -> None:
+        """Close the sockets in this process."""
+        self.listener.close()
+        if self.metrics_listener is not None:
+            self.metrics_listener.close()
+
+    def run_writer(self, parent: ParentChannel) -> int:
+        """Write the stores of followed markets, until stopped; return the exit status."""
+        enable_garbage_collection()
+        self.close_listeners()
+        registry = self._sources.registry
+        with log_stream(sys.stderr, is_shared=True) as stream:
+            member = GroupMember(self.group, slot=self._workers)
+            return self.stores.write(registry.networks, member, parent, AccessLog(stream, _WRITER), registry.clock)
+
+    def run_worker(self, slot: int, parent: ParentChannel) -> int:
+        """Serve, until stopped; return the exit status."""
+        enable_garbage_collection()
+        self.stores.announcements.close_others(slot)
+        member, registry = GroupMember(self.group, slot), self._sources.registry
+        with (
+            log_stream(sys.stderr, is_shared=True) as stream,
+            FollowerThreads(
+                self.stores.followed_by(slot),
+                registry,
+                log := AccessLog(stream, _worker_name(slot)),
+                self.stores.announcements,
+            ) as followers,
+        ):
+            service = open_app(self._sources, self._policy, log, followers, member)
+            metrics = self.metrics_listener
+            return serve_as_worker(
+                service,
+                self.listener,
+                member,
+                parent,
+                on_hangup=PolicyReloader(get_policy(service), self._read_policy, log, registry.clock),
+                publish=get_metrics(service).publish,
+                max_connections=share_of(self._policy.settings.max_connections, member),
+                keep_alive_s=self._policy.settings.keep_alive_s,
+                on_refusal=get_metrics(service).record_refusal,
+                metrics=open_metrics_port(service, metrics) if metrics is not None else None,
+            )
 
 
 def _bind(settings: ServiceSettings) -> tuple[socket.socket, socket.socket | None]:

@@ -18,7 +18,8 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.balancer.balancer_pool_token import VERSIONS
-from swapcli.families.balancer.balancer_v3_reader import AMP_PRECISION, ECLP_PARAMETERS, read_eclp_parameters
+from swapcli.families.balancer.balancer_stable_math import AMP_PRECISION
+from swapcli.families.balancer.balancer_v3_reader import ECLP_PARAMETERS, read_eclp_parameters
 from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.build_pool import build_pool, build_pool_with_fee

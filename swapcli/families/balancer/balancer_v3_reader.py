@@ -14,6 +14,7 @@ from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
+from swapcli.families.balancer.balancer_stable_math import AMP_PRECISION
 from swapcli.families.balancer.boosted_shares import (
     buffer_calls,
     complete_ref,
@@ -67,7 +68,6 @@ _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
 _OF_SOME_VERSIONS: Final = (_FLOORS, _VIRTUAL_RESERVE)
 _USUAL_VAULT: Final = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 """The address that the vault has on every network (github balancer/balancer-deployments, task 20241204-v3-vault)."""
-AMP_PRECISION: Final = 1000
 _SURGE_HOOK: Final = ("StableSurgeHook", 2)
 """Name and first version of the hook whose fee `balancer_v3_stable_surge` computes."""
 

@@ -24,7 +24,7 @@ from swapcli.families.ekubo.ekubo_evm import (
     may_change_amounts,
     pool_config,
 )
-from swapcli.families.ekubo.ekubo_tick_math import expand_ratio, is_compact_ratio
+from swapcli.families.ekubo.ekubo_tick_math import REACH, expand_ratio, is_compact_ratio
 from swapcli.families.ekubo.rows import EkuboEvmConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_words, to_address
@@ -34,8 +34,6 @@ from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import close_between
 
-REACH: Final = 1_400_000
-"""Ticks to either side of the price that are read: the price can move to four times itself."""
 MAX_WORDS: Final = 1_000
 """Words of the bitmap to either side, which limit the reach of small tick spacings; each takes the node 4,000 gas."""
 RECORDED_FEES_X64: Final = (

@@ -26,7 +26,7 @@ from swapcli.families.ekubo.core_calls import (
     read_version,
 )
 from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
-from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
+from swapcli.families.ekubo.ekubo_tick_math import REACH, STARKNET_TICKS
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.ekubo.twamm_reader import TWAMM_EXTENSION, read_twamm
@@ -39,8 +39,6 @@ from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.starknet_calls import join_signed, read_felts, starknet_call, to_starknet_address
 from swapcli.families.reading.tick_bitmap import close_between
 
-REACH: Final = 1_400_000
-"""Ticks to either side of the price that are read: the price can move to four times itself."""
 _GRID: Final = 200_000
 """The range begins and ends at multiples of this, so that small moves of the price leave it as it was."""
 _PLACES: Final = 16

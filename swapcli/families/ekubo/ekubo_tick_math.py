@@ -55,6 +55,8 @@ _BIT_FACTORS: Final = tuple((1 << k, factor) for k, factor in enumerate(_FACTORS
 _TICKS_PER_LOG: Final = 2 / log1p(1e-6)
 _LOG_Q128: Final = 128 * log(2)
 # In ticks: both logarithms are good to 1e-14, which is 2e-8 ticks; rounding moves a ratio by less.
+REACH: Final = 1_400_000
+"""Ticks to either side of the price that are read: the price can move to four times itself."""
 _MAX_LOG_ERROR: Final = 1e-4
 _MANTISSA_BITS: Final = 94
 _MANTISSA_MASK: Final = (1 << _MANTISSA_BITS) - 1

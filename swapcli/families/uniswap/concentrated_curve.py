@@ -25,17 +25,29 @@ from swapcli.families.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_ti
 # Where the table's walk over the ticks goes on: index of the next tick, q and the amounts so far, liquidity, last tick
 # (None at the pool's price).
 _Walk = tuple[int, float, float, float, int, int | None]
-# Segments by their start: q, input and output so far, liquidity; then the end, where the liquidity is 0. The table
-# answers for less than the q and the input that follow; they are infinite once it is whole. One tuple, never changed: a
-# thread that reads it while another one extends it sees the one or the other.
-_Table = tuple[list[float], list[float], list[float], list[float], float, float, _Walk]
+
+
+class _Table(NamedTuple):
+    """Segments by their start: q, input and output so far, liquidity; then the end, where the liquidity is 0.
+
+    The table answers for a q below `q_limit` and an input below `in_limit`, which are infinite once it is whole. It
+    never changes: a thread that reads it while another one extends it sees the one or the other.
+    """
+
+    qs: list[float]
+    ins: list[float]
+    outs: list[float]
+    liquidities: list[float]
+    q_limit: float
+    in_limit: float
+    walk: _Walk
+
 
 _LOG_SQRT_TICK = log1p(1e-4) / 2
 _BLOCK_BITS = 9
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 # The contract rounds ratios to whole units of 2^-96: below this tick a float would show the difference.
 _MIN_FLOAT_TICK = -580_000
-# The contracts round inputs up, so the true capacity is never below its real value; a float's might be above.
 # A segment that adds a larger part to the input starts below the capacity, however much liquidity follows.
 _MIN_GROWTH = 1.0 + 2.0**-40
 
@@ -107,7 +119,7 @@ class ConcentratedCurve:
     @property
     def capacity(self) -> float:
         """Return the input that uses up all liquidity."""
-        return self._whole_table()[1][-1]
+        return self._whole_table().ins[-1]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Return (amount_in, amount_out, slope); see `RateCurve`."""
@@ -120,7 +132,7 @@ class ConcentratedCurve:
             step = liquidity * (q - start)
             return step / gamma, step / (start * q), 0.5 * liquidity * q / gamma
         table = self._table
-        if table is None or q >= table[4]:
+        if table is None or q >= table.q_limit:
             table = self._extend_table(q, -inf)
         qs, ins, outs, liquidities, _, _, _ = table
         i = bisect_right(qs, q) - 1
@@ -142,7 +154,7 @@ class ConcentratedCurve:
             if end < self._first_segment_end:
                 return step / (start * end)
         table = self._table
-        if table is None or amount_in >= table[5]:
+        if table is None or amount_in >= table.in_limit:
             table = self._extend_table(-inf, amount_in)
         qs, ins, outs, liquidities, _, _, _ = table
         i = bisect_right(ins, amount_in) - 1
@@ -162,7 +174,7 @@ class ConcentratedCurve:
             if q < self._first_segment_end:
                 return gamma / (q * q)
         table = self._table
-        if table is None or amount_in >= table[5]:
+        if table is None or amount_in >= table.in_limit:
             table = self._extend_table(-inf, amount_in)
         qs, ins, _, liquidities, _, _, _ = table
         i = max(bisect_right(ins, amount_in) - 1, 0)
@@ -180,7 +192,7 @@ class ConcentratedCurve:
 
     def _whole_table(self) -> _Table:
         table = self._table
-        return table if table is not None and table[4] == inf else self._extend_table(inf, inf)
+        return table if table is not None and table.q_limit == inf else self._extend_table(inf, inf)
 
     def _extend_table(self, target_q: float, target_in: float) -> _Table:
         """Extend the table by a walk over the ticks until it answers for a q and an input.
@@ -190,16 +202,15 @@ class ConcentratedCurve:
         ticks, nets, gamma, down = self._ticks, self._liquidity_nets, self._gamma, self._down
         price = self._price
         _, _, sqrt_price, growth, growth_between = self._scale
-        table: _Table
         former = self._table
         if former is None:
             qs, ins, outs, liquidities = [], [], [], []
             walk: _Walk = (bisect_right(ticks, self._tick) - down, self._start_q, 0.0, 0.0, self._liquidity, None)
-        elif former[4] == inf:
+        elif former.q_limit == inf:
             return former
         else:
-            qs, ins, outs, liquidities = former[0][:], former[1][:], former[2][:], former[3][:]
-            walk = former[6]
+            qs, ins, outs, liquidities = former.qs[:], former.ins[:], former.outs[:], former.liquidities[:]
+            walk = former.walk
         i, q, amount_in, amount_out, liquidity, last = walk
         end_index, direction = (-1, -1) if down else (len(ticks), 1)
         while i != end_index:
@@ -220,10 +231,10 @@ class ConcentratedCurve:
             i += direction
             if start > target_q and start_in > target_in and amount_in > start_in * _MIN_GROWTH:
                 walk = i, q, amount_in, amount_out, liquidity, last
-                self._table = table = (qs, ins, outs, liquidities, start, start_in, walk)
+                self._table = table = _Table(qs, ins, outs, liquidities, start, start_in, walk)
                 return table
         _close_segments(qs, ins, outs, liquidities, q, amount_in * CAPACITY_MARGIN, gamma)
-        self._table = table = (qs, ins, outs, liquidities, inf, inf, walk)
+        self._table = table = _Table(qs, ins, outs, liquidities, inf, inf, walk)
         return table
 
 

@@ -22,7 +22,7 @@ _MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
 """Its address on nearly every EVM network; anyone can take what it holds."""
 _PREDEPLOYS: Final = range(0x42 << 152, (0x42 << 152) + (1 << 11))
 """The 2,048 system contracts of an OP-stack network (its specification, "Predeploys")."""
-_HYPEREVM_CHAIN_ID: Final = 999
+_HYPEREVM_CHAIN_ID: Final = 999  # whose HyperCore has system addresses
 _HYPERCORE_TOKENS: Final = range(0x20 << 152, (0x20 << 152) + (1 << 64))
 _HYPERCORE_NATIVE: Final = 0x22 * ((1 << 160) - 1) // 0xFF
 """The system addresses that move tokens and HYPE to HyperCore, where the sender of the transfer is credited: the router

@@ -32,7 +32,7 @@ from swapcli.payload.evm.decoding.decode import DECODERS
 from swapcli.payload.starknet.account_transactions import parse_account_calls
 from swapcli.payload.starknet.decode_felts import parse_felts
 
-_MAX_TRANSACTIONS: Final = 256
+_MAX_TRANSACTIONS: Final = 256  # a bound against hostile input; chosen
 _MAX_TEXT_LEVELS: Final = 2
 """How many JSON strings may be wrapped around the text to decode."""
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")

@@ -32,7 +32,7 @@ _MEMBERS: Final = (
     "populatedtransaction", "invoketransaction", "swap", "data", "result", "response",
 )  # fmt: skip
 """The members of a service's response that may be a transaction, or hold one in turn."""
-_MAX_LEVELS: Final = 6
+_MAX_LEVELS: Final = 6  # a bound against hostile input; chosen
 
 
 class Opened(NamedTuple):

@@ -13,7 +13,7 @@ _METHOD: Final = re.compile(r"Method ?I[Dd]:\s*(0x[0-9a-fA-F]{8})")
 _HAS_METHOD: Final = re.compile(r"^\s*Method ?I[Dd]:\s*0x", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"Function:.*")
 _WORD: Final = re.compile(r"\[([0-9]{1,5})\]:\s*((?:[0-9a-fA-F]{2}){1,32})")
-_WORD_DIGITS: Final = 64
+_WORD_DIGITS: Final = 64  # of a word in hex
 
 
 def is_explorer_text(text: str) -> bool:

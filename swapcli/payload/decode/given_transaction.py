@@ -23,7 +23,7 @@ AUTHORIZES_CONTRACTS: Final = "the transaction also lets contracts act as the se
 RUNS_AS_SAFE: Final = "the Safe runs the called contract's code as its own (operation 1)"
 REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), to an account that may be a stranger's"
 
-_MAX_PLACES: Final = 5
+_MAX_PLACES: Final = 5  # of a warning; the others are counted
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 

@@ -14,7 +14,7 @@ from swapcli.payload.evm.unsigned_transaction import RLP_BYTES, RLP_LIST, RLP_SH
 
 _Item: TypeAlias = "bytes | list[_Item]"
 
-_MAX_DEPTH: Final = 4
+_MAX_DEPTH: Final = 4  # of nested lists: a bound against hostile input; chosen
 _FEES: Final = ("max_priority_fee_wei", "max_fee_wei")
 _CALL: Final = ("gas", "to", "value", "data")
 _FIELDS: Final[Mapping[int, tuple[str, ...]]] = {
@@ -24,7 +24,7 @@ _FIELDS: Final[Mapping[int, tuple[str, ...]]] = {
 }
 """The fields of each type of transaction (EIP-2718) before its signature."""
 _LEGACY: Final = ("nonce", "max_fee_wei", *_CALL)
-_SIGNATURE_ITEMS: Final = 3
+_SIGNATURE_ITEMS: Final = 3  # parity, r and s
 
 
 class _Signed(NamedTuple):

@@ -31,7 +31,7 @@ _TOKEN: Final = re.compile(
 """A part of a shell text. Only the first four are in the grammar; an unclosed quote is `other`."""
 _COMMAND_ENDS: Final = frozenset(";|&")
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
-_ADDRESS_CHARACTERS: Final = 42
+_ADDRESS_CHARACTERS: Final = 42  # 0x and 40 digits
 _DECIMAL: Final = re.compile(r"[0-9]{1,78}")
 _FIELDS: Final[Mapping[str, str]] = {
     grammar.CHAIN_OPTION: "chain",

@@ -16,7 +16,7 @@ from swapcli.core.networks.address import parse_address
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.quantities import parse_quantity
 
-_MAX_ITEMS: Final = 32
+_MAX_ITEMS: Final = 32  # a bound against hostile input; chosen
 
 
 class _OrderKind(NamedTuple):

@@ -33,7 +33,7 @@ from swapcli.payload.decode.quantities import find_chain_id, parse_chain_id, par
 from swapcli.payload.decode.signed_orders import describe_unjudged, optional_address
 from swapcli.payload.evm.typed_data import domain_separator
 
-_MAX_ENTRIES: Final = 64
+_MAX_ENTRIES: Final = 64  # a bound against hostile input; chosen
 _SAFE: Final = "SafeTx"
 _STARKNET_DOMAINS: Final = ("StarknetDomain", "StarkNetDomain")
 _PERMIT2_NAME: Final = "Permit2"

@@ -53,9 +53,9 @@ TRANSFER: Final = "a9059cbb"
 
 TRANSFER_AMOUNT: Final = SELECTOR_BYTES + WORD
 WITHDRAW_AMOUNT: Final = SELECTOR_BYTES
-_VAULT_HEAD_WORDS: Final = 7
-_VAULT_SWAP_WORDS: Final = 6
-_FEE_BITS: Final = 24
+_VAULT_HEAD_WORDS: Final = 7  # the offset of `singleSwap`: all words before it
+_VAULT_SWAP_WORDS: Final = 6  # the offset of `userData` in `singleSwap`
+_FEE_BITS: Final = 24  # a V3 fee is a uint24
 V3_FEE_BYTES: Final = 3
 """The bytes of a fee between the tokens of a packed V3 path."""
 _ZERO: Final = "0" * 2 * WORD

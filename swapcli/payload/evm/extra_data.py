@@ -58,7 +58,7 @@ from swapcli.core.model.router_variant import ExtraDataForm
 from swapcli.families import family_row
 from swapcli.families.row import Fee, PoolKey, PoolUse, TickSpacing
 
-_FEE_BYTES: Final = 3
+_FEE_BYTES: Final = 3  # of a uint24
 
 
 def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTES) -> bytes:

@@ -46,7 +46,7 @@ SWAP_BEFORE: Final = "54f53f8b"
 
 _CALLS: Final = {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator", SWAP_BEFORE: "swapBefore"}
 _ROUTE_WORDS: Final = 7
-_SWAP_WORDS: Final = 7
+_SWAP_WORDS: Final = 7  # of a swap before its data
 # An entry of the list takes its offset, its words and the length of its extra data at least.
 _LEAST_SWAP_BYTES: Final = (1 + _SWAP_WORDS + 1) * WORD
 _SWAP_TYPES: Final = {int(each): each for each in SwapType}

@@ -16,7 +16,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.permit2_allowance import TIME_BITS
 from swapcli.payload.evm.typed_data import TypedData
 
-SIGNATURE_BYTES: Final = 65
+SIGNATURE_BYTES: Final = 65  # r, s and v
 _CURVE_ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Of secp256k1 (SEC 2)."""
 
@@ -33,7 +33,7 @@ PERMIT2_TYPES: Final = {
     "PermitSingle": {"details": "PermitDetails", "spender": "address", "sigDeadline": "uint256"},
     "PermitDetails": {"token": "address", "amount": "uint160", "expiration": "uint48", "nonce": "uint48"},
 }
-_NONCE_BITS: Final = 48
+_NONCE_BITS: Final = 48  # of Permit2, a uint48
 
 
 class PermitTerms(NamedTuple):

@@ -12,7 +12,7 @@ from swapcli.core.encoding.abi import encode_address, encode_uint, invalid_field
 from swapcli.core.model.transaction import Approval, Purpose, Transaction
 from swapcli.core.networks.permit2 import AMOUNT_BITS, PERMIT2
 
-TIME_BITS: Final = 48
+TIME_BITS: Final = 48  # of Permit2, a uint48
 APPROVE: Final = "87517c45"
 """`approve(address token, address spender, uint160 amount, uint48 expiration)`."""
 ALLOWANCE: Final = "927da105"

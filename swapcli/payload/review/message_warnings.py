@@ -13,7 +13,7 @@ from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
-_SHOWN_AMOUNTS: Final = 4
+_SHOWN_AMOUNTS: Final = 4  # in one sentence
 _WORD: Final = re.compile(r"[^\W_]+")
 _TETHER: Final = str.maketrans({"₮": "t"})
 """Tether writes its own sign in names: USD₮0."""

@@ -22,7 +22,7 @@ _MAINNET = "-mainnet"
 _KINDS = {Kind.EVM: ("evm", "eip155"), Kind.STARKNET: ("starknet",)}
 """Names of all chains of a kind."""
 _NO_CONTRACT = "the call names no contract"
-_MAX_SENDER_CHARACTERS = 66
+_MAX_SENDER_CHARACTERS = 66  # of a Starknet address
 _HEX = re.compile(r"0x[0-9a-f]{1,64}")
 
 FindToken: TypeAlias = Callable[[str], Token | None]

@@ -19,7 +19,7 @@ from swapcli.state.rpc.rpc_node import render_overrides
 
 _FEE_BLOCKS: Final = 20
 """Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""
-_MEDIAN: Final = 50
+_MEDIAN: Final = 50  # percentile of the priority fees in a block
 _FEE_REQUEST: Final = RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,)))
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch

@@ -12,8 +12,8 @@ from swapcli.state.rpc.node import BlockId, Node
 
 _SPENDER: Final = "0x000000000000000000000000000000000000dead"
 _APPROVE_BYTES: Final = 4 + 2 * WORD
-_FIRST_RESULT: Final = 0x80
-_CALL_CODE_BYTES: Final = 49
+_FIRST_RESULT: Final = 0x80  # its place in memory
+_CALL_CODE_BYTES: Final = 49  # of the code that makes one call
 _END_CODE: Final = f"608060{_FIRST_RESULT:02x}f3"
 """RETURN of two results of two words each."""
 _CODE_BYTES: Final = 2 * _CALL_CODE_BYTES + len(_END_CODE) // 2

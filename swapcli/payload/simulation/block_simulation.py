@@ -41,18 +41,18 @@ _CONTEXT_CODE: Final = bytes.fromhex(
 )  # fmt: skip
 """Returns the block's time, base fee, recipient of fees, randomness and gas limit, the gas price, two balances and a
 size of code; the calldata has two accounts, and the contract with the size of its code."""
-_CONTEXT_WORDS: Final = 9
+_CONTEXT_WORDS: Final = 9  # that the context reader returns
 _PRICE: Final = 5
 """The word with the gas price."""
 _ANY_GAS_PRICE_WEI: Final = 1 << 60
 """Above every base fee."""
-_ANY_BALANCE_WEI: Final = 1 << 128
+_ANY_BALANCE_WEI: Final = 1 << 128  # pays for any value and gas
 _ORIGIN: Final = "0x7d06c14b29fe83a5b0d1467f92ce385ba640f1d9"
 """An arbitrary account without code from which calls come."""
 _PROBE_FEES_WEI: Final = (987_654_321, 1_234_567_890)
 """A base fee and a gas price that no network has."""
-_READ_GAS: Final = 1_000_000
-_APPROVAL_GAS: Final = 300_000
+_READ_GAS: Final = 1_000_000  # of a call that only reads; chosen
+_APPROVAL_GAS: Final = 300_000  # chosen
 _BASE_SWAP_GAS: Final = 1_000_000
 _MAX_SWAP_GAS: Final = 12_000_000
 _SWAP_GAS_PER_BYTE: Final = 1_500

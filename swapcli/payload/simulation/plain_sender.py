@@ -30,7 +30,7 @@ _NEAR_PART: Final = 10_000
 """Amounts that differ by less than a hundredth of a percent count as equal."""
 _TRANSFER: Final = "0xa9059cbb"
 _TRANSFER_FROM: Final = "0x23b872dd"
-_ANY_AMOUNT: Final = 1 << 127
+_ANY_AMOUNT: Final = 1 << 127  # an allowance above every trade
 
 
 class PlainSwap(NamedTuple):

@@ -68,7 +68,7 @@ _LOOKER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b1"
 """An arbitrary address that carries the simulation's contract, which makes several calls in one."""
 _RECIPIENT_CODE: Final = "0xd20b9c6f41e7835ab9c4f06d1e82a75391c3f8e6"
 """An arbitrary address that carries the recipient's own code during a rehearsal."""
-_PLENTY_WEI: Final = 10**24
+_PLENTY_WEI: Final = 10**24  # a million whole tokens, for the gas of the trials
 _SLOT_READER: Final = bytes.fromhex("60005b8036111560155780355481526020016002565b366000f3")
 """Returns the words of the slots in its calldata: for (i = 0; i < calldatasize; i += 32) mstore(i, sload(...)). It
 takes the place of a token's code, whose storage stays."""

@@ -23,7 +23,7 @@ from swapcli.state.tokens import sanitize_text
 
 _ERROR: Final = bytes.fromhex("08c379a0")
 _PANIC: Final = bytes.fromhex("4e487b71")
-_MAX_TEXT: Final = 160
+_MAX_TEXT: Final = 160  # characters of a contract's message
 _PANICS: Final[Mapping[int, str]] = {
     0x01: "a failed assertion",
     0x11: "arithmetic out of range",

@@ -17,9 +17,9 @@ from swapcli.payload.starknet.account_calls import APPROVE, SWAP
 from swapcli.payload.starknet.felts import APPROVE_SELECTOR, SWAP_SELECTOR, address_of_felt, from_felt_text
 
 _NAMES: Final = {SWAP_SELECTOR: SWAP, APPROVE_SELECTOR: APPROVE}
-_MAX_CALLS: Final = 256
-_CALL_FELTS: Final = 3
-_TABLE_FELTS: Final = 4
+_MAX_CALLS: Final = 256  # a bound against hostile input; chosen
+_CALL_FELTS: Final = 3  # to, selector, length
+_TABLE_FELTS: Final = 4  # to, selector, offset, length
 
 
 def entrypoint_name(text: str) -> str:

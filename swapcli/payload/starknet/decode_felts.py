@@ -16,8 +16,8 @@ from swapcli.payload.starknet.swap_call_felts import deserialise_call_with_rest
 FUNCTIONS = ("approve", "swap")
 """The entry points whose felts are decoded."""
 
-_APPROVE_FELTS = 3
-_MAX_FELTS = 100_000
+_APPROVE_FELTS = 3  # spender, and an amount of two felts
+_MAX_FELTS = 100_000  # a bound against hostile input; chosen
 
 
 def decode_felts(felts: Sequence[int]) -> DecodedCall:

@@ -27,20 +27,20 @@ TWAP_S: Final = 1_800
 MAX_FEED_AGE_S: Final = 90_000
 """The longest heartbeat of Chainlink's feeds is a day; and an hour on top."""
 
-_MAX_TWAPS: Final = 3
+_MAX_TWAPS: Final = 3  # of the deepest pools
 _DEPTH_PARTS: Final = 2
 """A pool is deeper than the order if it pays more than half of what its first units are worth."""
 _SMALL_PART: Final = 1_000
-_Q192: Final = 192
+_Q192: Final = 192  # bits after the point of a squared Q64.96
 _OBSERVE: Final = "observe(uint32[])"
 _LATEST_ROUND: Final = "latestRoundData()"
 _DECIMALS: Final = "decimals()"
-_HYPERCORE_CHAIN: Final = 999
+_HYPERCORE_CHAIN: Final = 999  # HyperEVM
 _ORACLE_PRICE: Final = f"0x{0x807:040x}"
 """The precompile that returns the oracle's price of a perpetual, with 6 decimals less those of its sizes."""
 _PERP_INFO: Final = f"0x{0x80A:040x}"
 """The precompile that returns the name of a perpetual, in a tuple whose third word has the decimals of its sizes."""
-_PRICE_DECIMALS: Final = 6
+_PRICE_DECIMALS: Final = 6  # of perpetuals, less the decimals of their size
 _PERPS: Final[Mapping[str, tuple[int, str]]] = {
     "0x5555555555555555555555555555555555555555": (159, "HYPE"),
     "0x9fdbda0a5e284c32744d2f17ee5c74b284993463": (0, "BTC"),

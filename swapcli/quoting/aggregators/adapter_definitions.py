@@ -61,8 +61,8 @@ _OWN_HEADERS: Final = frozenset(
 """Headers that the HTTP client sets itself."""
 _PATH: Final = re.compile(r"/[!-~]*")
 _FIELD_PATH: Final = re.compile(r"[^\s.{}]+(\.[^\s.{}]+)*")
-_MAX_CHAIN_ID: Final = 2**63 - 1
-_MAX_DEPTH: Final = 8
+_MAX_CHAIN_ID: Final = 2**63 - 1  # a signed 64-bit integer
+_MAX_DEPTH: Final = 8  # a bound against mistakes; chosen
 _NO_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType({})
 
 

@@ -38,11 +38,11 @@ from swapcli.quoting.remote.transport_errors import FailedAttempt, timed_out
 from swapcli.state.connect_failure import USER_AGENT
 
 _OK: Final = range(200, 300)
-_MAX_PROBLEM_CHARACTERS: Final = 160
+_MAX_PROBLEM_CHARACTERS: Final = 160  # of an aggregator's message
 _DEFAULT_GAS_PRICE_WEI: Final = 10**9
 """For aggregators that insist on a gas price, on networks of which none is known."""
-_MAX_GAS_UNITS: Final = 10**12
-_MAX_HEX_CHARACTERS: Final = 66
+_MAX_GAS_UNITS: Final = 10**12  # a bound against hostile input; chosen
+_MAX_HEX_CHARACTERS: Final = 66  # of a word
 _MAX_CALLDATA_BYTES: Final = 128 * 1024
 """Nodes accept no larger transaction."""
 

@@ -10,7 +10,7 @@ import yaml
 
 from swapcli.core.errors import ConfigError
 
-_INDENT = 2
+_INDENT = 2  # spaces per level
 _PLAIN = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./:+%@?&=~-]*")
 
 

@@ -50,9 +50,9 @@ _SECRET_TYPES = (
     value_types.REDIS_URL,
     value_types.HEADERS,
 )
-_MANY_REQUESTS = 1_000_000
-_MAX_WORKERS = 256
-_MAX_USD = 1_000_000
+_MANY_REQUESTS = 1_000_000  # a bound against mistakes; chosen
+_MAX_WORKERS = 256  # a bound against mistakes; chosen
+_MAX_USD = 1_000_000  # a bound against mistakes; chosen
 
 
 class Setting(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FLAG_ORIGIN = "flag"
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 20  # a bound against a wrong file; chosen
 
 _MEMBER_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)

@@ -26,7 +26,7 @@ from yaml.events import (
 
 from swapcli.core.errors import ConfigError
 
-_MAX_DEPTH = 32
+_MAX_DEPTH = 32  # a bound against hostile input; chosen
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,77}")

@@ -9,7 +9,7 @@ from swapcli.core.model.token import Token, whole_tokens
 from swapcli.quoting.pictures.flow_graph import Band
 from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, RouteFlow
 
-MAX_SYMBOL = 24
+MAX_SYMBOL = 24  # characters
 
 
 def format_flow(flow: int) -> str:

@@ -9,7 +9,7 @@ from swapcli.core.encoding.text import ELLIPSIS
 _NARROW, _WIDE = frozenset("fijltrI.,:;!'|()[]/ "), frozenset("mwMW@%")
 _NARROW_EM, _LOWER_EM, _UPPER_EM, _WIDE_EM, _FULL_EM = 0.38, 0.60, 0.70, 0.92, 1.05
 """Widths in em, rounded up from DejaVu Sans, which is wider than the fonts of the common systems."""
-BOLD = 1.08
+BOLD = 1.08  # factor on the width of text
 
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:

@@ -10,8 +10,8 @@ from swapcli.core.encoding.retry_after import parse_retry_after
 from swapcli.core.records import NamedTuple
 from swapcli.state.backoff import backoff_s
 
-FIRST_WAIT_S = 0.25
-MAX_WAIT_S = 8.0
+FIRST_WAIT_S = 0.25  # each further attempt doubles it
+MAX_WAIT_S = 8.0  # however many attempts fail
 
 
 class RetryPolicy(NamedTuple):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.state.store import SkippedEntry
 
-_HEALTH_POOLS = 200
+_HEALTH_POOLS = 200  # the deepest ones, for the quote of a health check
 
 
 class KnownInStore:

@@ -28,7 +28,7 @@ TokenListReader = Callable[[str, int], bytes]
 
 _LIST_MARK = "@"
 _MAX_LIST_BYTES = MAX_BODY_BYTES
-_MAX_NOTES = 3
+_MAX_NOTES = 3  # on bad entries; the others are counted
 _DOLLARS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII).fullmatch
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII).fullmatch
 

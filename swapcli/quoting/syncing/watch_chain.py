@@ -11,7 +11,7 @@ from swapcli.state.backoff import backoff_s
 MAX_CONSECUTIVE_FAILURES: Final = 30
 """After this many the node counts as lost: with the longest pause, about half an hour."""
 
-_MAX_PAUSE_S: Final = 60.0
+_MAX_PAUSE_S: Final = 60.0  # after failures; each one doubles the usual pause
 
 
 def watch_chain(

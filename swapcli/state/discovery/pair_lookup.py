@@ -69,9 +69,9 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 _SPACING_OF: Final = "feeAmountTickSpacing(uint24)"
 _SPACINGS: Final = "tickSpacings()"
 _SPACING_KEY: Final = "tickSpacing"
-_MAX_SPACING: Final = 16_383
-_MAX_SPACINGS: Final = 32
-_BATCH_SIZE: Final = 2_000
+_MAX_SPACING: Final = 16_383  # of `UniswapV3Factory.enableFeeAmount`
+_MAX_SPACINGS: Final = 32  # a bound against hostile input; chosen
+_BATCH_SIZE: Final = 2_000  # lookups at once; chosen
 _QUERY_COUNTS: Final[Mapping[str, int]] = {
     ContractKind.UNISWAP_V2: 1,
     ContractKind.SMARDEX: 1,

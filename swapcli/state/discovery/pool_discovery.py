@@ -26,7 +26,7 @@ from swapcli.families.reading.pool_ref import LENS, PoolRef, network_quoter
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import LogFilter
 
-_BATCH_SIZE: Final = 500
+_BATCH_SIZE: Final = 500  # pools read at once; chosen
 
 
 def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:

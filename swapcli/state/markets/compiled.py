@@ -26,7 +26,7 @@ from swapcli.families import family
 _MARSHAL_VERSION = 2
 """The newest one without references: with them, the bytes would depend on how often Python uses a value."""
 
-_CHECKSUM_BYTES = 4
+_CHECKSUM_BYTES = 4  # of a CRC-32
 
 
 class FamilyFields(NamedTuple):

@@ -33,17 +33,17 @@ MAX_ENTRY_BYTES: Final = 64 * 2**20
 MAX_SNAPSHOT_BYTES: Final = 2**30
 """Uncompressed: about a million pools."""
 
-_HASH_BYTES: Final = 16
+_HASH_BYTES: Final = 16  # of the hash of a line
 _MODULUS: Final = 1 << 8 * _HASH_BYTES
 _ENTRY_LEVEL, _SNAPSHOT_LEVEL = 6, 1
 """Levels of zlib. An entry is small and goes to many readers; a snapshot has to be made beside following the chain."""
-_CHUNK_BYTES: Final = 1 << 20
+_CHUNK_BYTES: Final = 1 << 20  # hashed at once; chosen
 _MAX_LINE_BYTES: Final = 4 * 2**20
 """Far more than any pool has; the parts of a longer line would be copied again and again."""
-_MAX_KEY_BYTES: Final = 130
-_MAX_DEPTH_DIGITS: Final = 40
-_MAX_NUMBER: Final = 2**63 - 1
-_MAX_GAS_PRICE: Final = 2**256 - 1
+_MAX_KEY_BYTES: Final = 130  # a bound against hostile input; chosen
+_MAX_DEPTH_DIGITS: Final = 40  # a bound against hostile input; chosen
+_MAX_NUMBER: Final = 2**63 - 1  # a signed 64-bit integer
+_MAX_GAS_PRICE: Final = 2**256 - 1  # a uint256
 
 
 class InvalidFeed(InvalidUpstreamResponse):

@@ -19,7 +19,7 @@ from swapcli.state.markets.fields import MarketFields, parse_document
 
 FORMAT = "swap-market/1"
 
-_MAX_BLOCK = 2**63 - 1
+_MAX_BLOCK = 2**63 - 1  # a signed 64-bit integer
 FILE_PROVENANCES = tuple(each for each in Provenance if each is not Provenance.LIVE)
 """The provenances that a file may state."""
 

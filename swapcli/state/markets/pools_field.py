@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from swapcli.core.errors import InvalidAddress, InvalidPoolState
 from swapcli.core.model.network import Network
-from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.pool import MAX_FEE_PPM, Pool, PoolIdentity
 from swapcli.core.model.token import Token
 from swapcli.core.validation.values import MISSING, describe, parse_integer
 from swapcli.families import FAMILIES, family
 from swapcli.families.state_fields import StateFields
 from swapcli.state.markets.address_field import is_hex, read_address
-
-MAX_FEE_PPM = 999_999
 
 
 def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:

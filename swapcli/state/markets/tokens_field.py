@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli.core.model.network import Kind
-from swapcli.core.model.token import Token
+from swapcli.core.model.token import MAX_TOKEN_DECIMALS, Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import is_native
 from swapcli.core.validation.values import parse_choice, parse_integer, parse_number
 from swapcli.state.markets.fields import MarketFields
-
-MAX_DECIMALS = 77
-"""10**77 is the greatest power of ten below 2^256."""
 
 _MAX_PRICE_USD = 1e300  # keeps out infinity (1e999 in JSON) and integers that no float holds
 _FEES = TransferBehaviour._fields[1:]
@@ -77,7 +74,7 @@ def _parse_token(fields: MarketFields, kind: Kind) -> Token:
         address=_parse_address(fields, kind),
         symbol=fields.text("symbol"),
         name=fields.text("name"),
-        decimals=fields.read("decimals", parse_integer, 0, MAX_DECIMALS),
+        decimals=fields.read("decimals", parse_integer, 0, MAX_TOKEN_DECIMALS),
         price_usd=price_usd,
     )
 

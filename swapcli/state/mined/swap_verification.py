@@ -313,4 +313,4 @@ def find_net_swap(swaps: Iterable[tuple[str | None, str | None, int, int]]) -> N
     return NetSwap(ins[0], outs[0], nets[ins[0]], -nets[outs[0]])
 
 
-_DUST: Final = 10**6
+_DUST: Final = 10**6  # a rest below a millionth of what was passed on

@@ -16,9 +16,9 @@ from urllib.parse import quote
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 
-_BUSY_TIMEOUT_S: Final = 5.0
-_POLL_S: Final = 0.02
-_LAYOUT: Final = 1
+_BUSY_TIMEOUT_S: Final = 5.0  # to wait for the lock of another process
+_POLL_S: Final = 0.02  # between attempts to lock
+_LAYOUT: Final = 1  # version of the tables
 _APPLICATION_ID: Final = 0x73776264
 """Arbitrary: tells the file from other databases."""
 _TABLE: Final = """

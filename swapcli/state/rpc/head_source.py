@@ -33,7 +33,7 @@ _MEASURED_BLOCKS: Final = 16
 """Found blocks whose numbers and times give the time between blocks."""
 _EARLIER: Final = 0.125
 """Part of the time between blocks by which a look is early, and the first pause after one that found none."""
-_MIN_PAUSE_S: Final = 0.01
+_MIN_PAUSE_S: Final = 0.01  # keeps the loop from running without a pause
 POLLING_HINT: Final = "asking the node when its next block is due; a node with a ws:// or wss:// address is faster"
 """For the users of nodes without subscriptions."""
 

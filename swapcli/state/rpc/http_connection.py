@@ -27,8 +27,8 @@ from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.refusals import Refusal
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, hide_secrets, redact
 
-_CHUNK_BYTES = 2**18
-_PROXY_PORT = 80
+_CHUNK_BYTES = 2**18  # read at once; chosen
+_PROXY_PORT = 80  # of HTTP
 _SCHEMES = ("http", "https")
 _INTERIM = range(100, 200)
 _REDIRECTS = range(300, 400)

@@ -33,8 +33,8 @@ from swapcli.state.rpc.refusals import (
 )
 from swapcli.state.rpc.rpc_connection import OK, TOO_LARGE, RpcConnection, RpcResponse
 
-_FIRST_PAUSE_S: Final = 0.25
-_LONGEST_PAUSE_S: Final = 10.0
+_FIRST_PAUSE_S: Final = 0.25  # after a failure; each further one doubles it
+_LONGEST_PAUSE_S: Final = 10.0  # also if a node requests a longer one
 _ADAPTING_REQUESTS: Final = 8
 """Requests of an exchange: if this many are too many, the next exchange has half of them, which is progress."""
 _DIVISIBLE_ATTEMPTS: Final = 2
@@ -44,8 +44,8 @@ _CALM_TIMEOUTS: Final = 3
 _SUSPECT_ATTEMPTS: Final = 3
 """Attempts at a batch that gets no JSON-RPC: the third one is a single request, which shows whether the node
 takes no such batches or is down."""
-_MAX_BYTES: Final = 2**20
-_SHOWN_CHARACTERS: Final = 160
+_MAX_BYTES: Final = 2**20  # of a batch; chosen
+_SHOWN_CHARACTERS: Final = 160  # of a node's message; chosen
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>|[<>{}]", re.IGNORECASE | re.DOTALL)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
 _WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title", "msg")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 N = TypeVar("N", bound="Node")
 T = TypeVar("T")
 
-_FIRST_REST_S: Final = 1.0
-_MAX_REST_S: Final = 300.0
+_FIRST_REST_S: Final = 1.0  # of a node after a failure; each further one doubles it
+_MAX_REST_S: Final = 300.0  # however often it fails
 _SUSPICION_S: Final = 60.0
 _MAX_LAG_REST_S: Final = 8.0
 """A node that is a block behind has caught up a few block times later."""

@@ -20,8 +20,8 @@ from swapcli.state.rpc.node import LogFilter, Node
 MAX_HEADERS: Final = 256
 """Headers that are read for one range of events: at 15 KB each, 4 MB."""
 
-_CHECKED_HEADERS: Final = 16
-_CHECKED_BLOCKS: Final = 3
+_CHECKED_HEADERS: Final = 16  # the newest ones
+_CHECKED_BLOCKS: Final = 3  # the newest ones with events
 _RECHECK_AFTER_BLOCKS: Final = 600
 """Blocks after which a node that has passed is audited again."""
 _MIN_EXPLAINED: Final = 0.75

@@ -19,7 +19,7 @@ Resolve = Callable[[str], Sequence[tuple[int, Any]]]
 _ANY_PORT: Final = 443
 _FAR_ADDRESSES: Final = ((socket.AF_INET, ("198.51.100.1", _ANY_PORT)), (socket.AF_INET6, ("2001:db8::1", _ANY_PORT)))
 """Of the blocks for documentation (RFC 5737, RFC 3849): nothing is ever sent to them."""
-_FINGERPRINT_CHARACTERS: Final = 16
+_FINGERPRINT_CHARACTERS: Final = 16  # of a hash in hex
 
 
 def resolve(host: str) -> list[tuple[int, Any]]:

@@ -23,9 +23,9 @@ _MIN_MAX_AGE_S: Final = 60.0
 """Networks with blocks of seconds may pause for a few of them."""
 _CHAIN: Final = "chain"
 _CALLS: Final = "calls"
-_BATCH: Final = 20
+_BATCH: Final = 20  # calls of the trial batch
 _TOKENS: Final = 20
-_LOG_BLOCKS: Final = 1_000
+_LOG_BLOCKS: Final = 1_000  # of the trial query for events
 _MIN_LOG_BLOCKS: Final = 10
 """A sync of a day with fewer blocks in a request takes thousands of requests."""
 _PROBE: Final = "0x" + "5afe" * 10

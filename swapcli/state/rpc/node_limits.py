@@ -15,7 +15,7 @@ from typing import Final
 
 from swapcli.core.model.network import PublicNode
 
-FIRST_LOG_BLOCKS: Final = 4_096
+FIRST_LOG_BLOCKS: Final = 4_096  # tried first; a rejection halves it
 MAX_LOG_BLOCKS: Final = 1 << 17
 """Blocks of one query for events."""
 MAX_BATCH_REQUESTS: Final = 200
@@ -26,7 +26,7 @@ MIN_AGGREGATE_CALLS: Final = 12
 _MIN_REQUESTS_PER_S: Final = 1.0
 _MAX_REQUESTS_PER_S: Final = 1_000.0
 """A single connection hardly sends more, so a node that accepts this many is not limited."""
-_RATE_WINDOW_S: Final = 1.0
+_RATE_WINDOW_S: Final = 1.0  # in which requests are counted
 _MIN_REJECTED_RATE: Final = 8.0
 """Requests of a second: if fewer are too many, the node is likelier to be busy, unless its rate is known already."""
 _SATURATION: Final = 0.7

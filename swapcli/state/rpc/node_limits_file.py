@@ -17,7 +17,7 @@ from swapcli.state.rpc.node_limits import NodeLimits
 
 _NODES: Final = "nodes"
 _SAVED_AT: Final = "saved_at_s"
-_HASH_CHARACTERS: Final = 32
+_HASH_CHARACTERS: Final = 32  # of the hash of a URL, which may contain a key
 _MAX_NODES: Final = 100
 """More nodes than anybody uses; beyond it the ones that were saved longest ago are forgotten."""
 

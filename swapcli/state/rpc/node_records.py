@@ -23,14 +23,14 @@ _RECORD_AGE_S: Final = 86_400.0
 """A node that answered badly yesterday may be a good one today."""
 _PROOF_AGE_S: Final = 3_600.0
 """How long a node that has served the state of its own block is trusted to do so again."""
-_FIRST_REST_S: Final = 30.0
+_FIRST_REST_S: Final = 30.0  # of a node after a failure; each further one doubles it
 _MAX_REST_S: Final = 3_600.0
 _USUAL_LATENCY_S: Final = 0.3
 """Assumed of a node without a record: a handshake of TLS and one exchange with a server on the same continent."""
 _OLD_WEIGHT: Final = 0.7
 """Weight of the latency so far, so that one slow answer does not decide."""
 _NETWORK: Final = "the network"
-_MAX_HOST: Final = 255
+_MAX_HOST: Final = 255  # characters of a name in DNS
 
 
 class NodeRecord(NamedTuple):

@@ -37,14 +37,14 @@ from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
 if TYPE_CHECKING:
     from swapcli.state.rpc.witness_node import WitnessNode
 
-_MAX_HEDGE_DELAY_S: Final = 0.5
-_STARTERS: Final = 2
+_MAX_HEDGE_DELAY_S: Final = 0.5  # before another node is asked as well
+_STARTERS: Final = 2  # nodes asked at once in the first round
 _RESOLUTION_S: Final = 0.2
 """A name server near this machine answers in a few tens of milliseconds. All names are looked up at once, and one of
 them is enough."""
 _BUDGET_WINDOW_S: Final = 3.0
 """Five requests in three seconds are the 100 requests a minute that HyperEVM's node is reported to take."""
-_REASON_CHARACTERS: Final = 200
+_REASON_CHARACTERS: Final = 200  # of an error in a node's record
 _WITNESS_ATTEMPTS: Final = 2
 """Another node may take the place of a witness that fails, so that more attempts would only cost time."""
 _IDENTITY: Final = f"0x{4:040x}"

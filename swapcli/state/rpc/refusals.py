@@ -98,7 +98,7 @@ _STATE_READS: Final = (
 )
 """Methods that read at a block. Ours only name blocks that the node has named before."""
 
-_REVERTED_CODE: Final = 3
+_REVERTED_CODE: Final = 3  # of geth: "execution reverted"
 _STARKNET_RESULTS: Final = frozenset({20, 21, 40})
 """Of Starknet's JSON-RPC specification: no such contract, no such entry point, an error in the contract."""
 _LIMIT_EXCEEDED_CODE: Final = -32_005

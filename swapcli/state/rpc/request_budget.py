@@ -11,7 +11,7 @@ from swapcli.core.errors import RequestBudgetSpent, UpstreamTimeout
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.rpc_connection import RpcResponse
 
-UNLIMITED: Final = 1_000_000
+UNLIMITED: Final = 1_000_000  # more than a run makes
 
 
 class RequestBudget:

@@ -56,9 +56,9 @@ from swapcli.state.rpc.receipt import Receipt, not_mined
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
-TIMEOUT_S: Final = 20.0
+TIMEOUT_S: Final = 20.0  # of one request
 ATTEMPTS: Final = 4
-_ATTEMPTS_WITH_SPARES: Final = 2
+_ATTEMPTS_WITH_SPARES: Final = 2  # then a spare node takes over
 _LOOK_BLOCKS: Final = 2
 _MAX_LOOK_S: Final = 5.0
 """Wait at most this long, or two blocks, for nodes to show that their blocks advance."""
@@ -70,7 +70,7 @@ _BLOCK_BY_HASH: Final = "eth_getBlockByHash"
 _GAS_PRICE: Final = "eth_gasPrice"
 _HINT_GAS_PRICE: Final = "give a gas price with --gas-price or the setting gas_price, or set another node"
 _FEES: Final = "eth_feeHistory"
-_MEDIAN: Final = 50
+_MEDIAN: Final = 50  # percentile of the priority fees in a block
 _CALL: Final = "eth_call"
 _SIMULATE: Final = "eth_simulateV1"
 _NATIVE_LOGS: Final = "0x" + "ee" * 20

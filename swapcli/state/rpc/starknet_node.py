@@ -33,8 +33,8 @@ _BLOCK: Final = "starknet_getBlockWithTxHashes"
 _CALL: Final = "starknet_call"
 _EVENTS: Final = "starknet_getEvents"
 _CLASS: Final = "starknet_getClassHashAt"
-_BLOCK_NOT_FOUND: Final = 24
-_PAGE_TOO_LARGE: Final = 31
+_BLOCK_NOT_FOUND: Final = 24  # codes of the Starknet JSON-RPC specification
+_PAGE_TOO_LARGE: Final = 31  # codes of the Starknet JSON-RPC specification
 _INVALID_PARAMS: Final = frozenset({-32602, -32600})
 """Codes with which nodes refuse tags and filters that their version of the specification does not have."""
 _PAGE_EVENTS: Final = 1_000

@@ -39,8 +39,8 @@ _MAX_PAUSE_S: Final = 15.0
 """Pauses between attempts to connect. An exchange that needs the connection ends a pause."""
 _PING_INTERVAL_S: Final = 10.0
 """Detects a peer that has gone without closing the connection. web3's default lets that take five minutes."""
-_CLOSE_TIMEOUT_S: Final = 0.5
-_JOIN_TIMEOUT_S: Final = 2.0
+_CLOSE_TIMEOUT_S: Final = 0.5  # of the closing handshake, which nothing waits for
+_JOIN_TIMEOUT_S: Final = 2.0  # for the thread of the connection to answer or to end
 _MESSAGE_TOO_BIG: Final = 1009
 """The WebSocket close code for a message that is too large for the peer (RFC 6455)."""
 _HINT: Final = "check the address of the node, and that it runs"

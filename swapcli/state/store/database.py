@@ -12,7 +12,7 @@ from swapcli.core.errors import ConfigError
 from swapcli.state.store.schema import APPLICATION_ID, MIGRATIONS, check_version, migrate, version_of
 from swapcli.state.store.sqlite_errors import not_a_store, translate_errors
 
-BUSY_TIMEOUT_MS = 5_000
+BUSY_TIMEOUT_MS = 5_000  # for another process to finish its write
 _CACHE_KIB = 8 * 1024
 """SQLite's page cache: quotes read scattered rows, and the default of 2 MiB reads pages twice."""
 

@@ -20,7 +20,7 @@ from swapcli.state.sync.discover import Discovery, Stage, discover
 from swapcli.state.sync.progress import Progress
 from swapcli.state.sync.sync_filter import SyncFilter
 
-_BATCH_SIZE: Final = 500
+_BATCH_SIZE: Final = 500  # pools of the first step; chosen
 _MIN_RETRY_BATCH, _MIN_BATCH, _MAX_BATCH = 10, 50, 2_000
 _SHORT_STEP_S, _LONG_STEP_S = 0.5, 2.0
 """Batches grow or shrink until a step takes between these times: a kill loses one step, and progress waits for one."""

@@ -79,7 +79,7 @@ longer read, or a node that gets new blocks faster, relies on the events of the 
 that only a replaced block changed."""
 _MAX_LOST: Final = 5
 _MAX_LOST_SHARE: Final = 0.01
-_BATCH_SIZE: Final = 500
+_BATCH_SIZE: Final = 500  # pools of one step; chosen
 _MAX_LOG_ADDRESSES: Final = 100
 """Contracts in one query for events; nodes reject much longer lists."""
 _MANY_POOLS: Final = 1_000

@@ -18,7 +18,7 @@ from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.store import SkippedEntry, Store
 from swapcli.state.sync.cursor import read_cursor
 
-_MAX_EXAMPLES: Final = 3
+_MAX_EXAMPLES: Final = 3  # pools named for each reason
 _ADDRESSES_AND_NUMBERS: Final = re.compile(r"0x[0-9a-f]{8,}|\d{6,}")
 
 

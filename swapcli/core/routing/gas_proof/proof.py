@@ -40,11 +40,11 @@ from swapcli.core.routing.solver.quasi_newton import Evaluation, minimize
 _ENOUGH: Final = 2e-6  # of the net output, a fiftieth of a basis point: a smaller gap is not worth a branch
 _MIN_OUTSIDE: Final = 1e-6  # of the net output: what pools outside may add before their tokens are taken in
 _MAX_ROUNDS: Final = 12  # in which the neighbourhood grows. Empirical
-_TOKENS_A_ROUND: Final = 8
+_TOKENS_A_ROUND: Final = 8  # that join the neighbourhood
 _MAX_TOKENS: Final = 32  # of the neighbourhood: the work of a step grows with their square. Empirical
 _BALANCED_TOKENS: Final = 200  # outside the neighbourhood, whose prices are chosen one by one. Empirical
-_ROOT_EVALUATIONS: Final = 200
-_BRANCH_EVALUATIONS: Final = 80
+_ROOT_EVALUATIONS: Final = 200  # of the dual, in the first solution
+_BRANCH_EVALUATIONS: Final = 80  # of the dual, in each branch
 _OUTSIDE_SPEED: Final = 10  # times as fast is an arc that has no surplus. Measured
 _WORK: Final = 250_000
 """Evaluations of arcs after which no branch is solved, about half a second: a count, so that equal orders have equal

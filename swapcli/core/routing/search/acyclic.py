@@ -22,7 +22,7 @@ _MAX_ROUNDS = 40  # of solving again; real markets need up to four
 _SLICES = (12, 48)
 """Slices of greedy flows. Empirical: more rarely change the order of the tokens, flows below a slice never enter it,
 and each of these numbers finds orders that the other one misses."""
-_UNPLACED = 1 << 30
+_UNPLACED = 1 << 30  # above the place of every token in an order
 
 
 def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) -> list[CandidateSolution]:

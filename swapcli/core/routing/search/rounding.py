@@ -23,6 +23,7 @@ from swapcli.core.model.quote import (
     Segment,
     Swap,
 )
+from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.core.routing.graph.best_paths import best_labels
 from swapcli.core.routing.graph.digraph import TokenPair, topological_order
@@ -145,29 +146,36 @@ def _loss(hop: Hop, flow: Flow, prices: Prices, capacity_margin: float, order_va
     return loss
 
 
-_Move = tuple[int, int, float, TokenPair, int]  # from token, to token, cost, hop, change in share
+class _Move(NamedTuple):
+    """A change in the share of a hop, which moves flow from a token to another at a cost."""
+
+    start: int
+    end: int
+    cost: float
+    hop: TokenPair
+    change: int
 
 
 def _negative_cycle(shares: Shares, losses: Losses, size: int, tolerance: float) -> list[tuple[TokenPair, int]]:
     """Return a cycle of moves by `size` of negative cost, by the Bellman-Ford algorithm, or an empty list."""
     moves: list[_Move] = []
     for pair, loss in losses.items():
-        share = shares.get(pair, 0)
+        (token_in, token_out), share = pair, shares.get(pair, 0)
         now = loss(share)
         if share <= SHARES_PER_ROUTE - size:
-            moves.append((pair[0], pair[1], loss(share + size) - now + tolerance, pair, size))
+            moves.append(_Move(token_in, token_out, loss(share + size) - now + tolerance, pair, size))
         if share >= size:
-            moves.append((pair[1], pair[0], loss(share - size) - now + tolerance, pair, -size))
+            moves.append(_Move(token_out, token_in, loss(share - size) - now + tolerance, pair, -size))
     distance = {t: 0.0 for pair in losses for t in pair}
     before: dict[int, _Move] = {}
     for _ in range(len(distance)):
         last = None
         for move in moves:
-            reached = distance[move[0]] + move[2]
-            if reached < distance[move[1]] - tolerance:
-                distance[move[1]] = reached
-                before[move[1]] = move
-                last = move[1]
+            reached = distance[move.start] + move.cost
+            if reached < distance[move.end] - tolerance:
+                distance[move.end] = reached
+                before[move.end] = move
+                last = move.end
         if last is None:
             return []
         cycle = _predecessor_cycle(before)
@@ -184,10 +192,10 @@ def _predecessor_cycle(before: Mapping[int, _Move]) -> list[tuple[TokenPair, int
         token = start
         while token in before and token not in done and token not in trail:
             trail.append(token)
-            token = before[token][0]
+            token = before[token].start
         if token in trail:
             cycle = trail[trail.index(token) :]
-            return [(before[t][3], before[t][4]) for t in cycle]
+            return [(before[t].hop, before[t].change) for t in cycle]
         done.update(trail)
     return []
 

@@ -45,10 +45,10 @@ from swapcli.payload.evm.universal_router.plan import V2, V3, V4
 _SINGLE_WITHOUT_PRICE: Final = 9 * WORD
 _PATH_WITHOUT_PRICES: Final = 4 * WORD
 _SWAP_WITHOUT_PRICES: Final = 5 * WORD
-_HOOK_DATA: Final = 8
+_HOOK_DATA: Final = 8  # word of the offset of `hookData` in a swap without a price
 _MAX_SWEPT: Final = (1 << 160) - 1
 """Releases before 2.1.1 drop the other bits of a sweep's minimum."""
-_MAX_DEPTH: Final = 8
+_MAX_DEPTH: Final = 8  # a bound against hostile input; chosen
 _MAX_COMMANDS: Final = 4_096
 """More than fit a transaction: plans within plans could otherwise name the same bytes again and again."""
 

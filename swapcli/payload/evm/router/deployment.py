@@ -25,8 +25,8 @@ from swapcli.families.row import RouterPoolKind
 PROTOCOL_IDS: Final = 128
 """The contract's table has room for the ids below."""
 
-_IDS_A_WORD: Final = 64
-_BITS_AN_ID: Final = 4
+_IDS_A_WORD: Final = 64  # 64 kinds of 4 bits
+_BITS_AN_ID: Final = 4  # 16 kinds of protocols
 _POOL_MANAGER: Final = "pool_manager"
 
 

@@ -31,8 +31,8 @@ SIMULATE: Final = "a4445c7c"
 """`simulate((address,address,address,uint256,bytes,(address,bytes)[]))`."""
 
 _RUN_WORDS: Final = 5
-_ZERO_BYTE_GAS: Final = 4
-_BYTE_GAS: Final = 16
+_ZERO_BYTE_GAS: Final = 4  # of calldata
+_BYTE_GAS: Final = 16  # of calldata (EIP-2028)
 # A call that carries value costs 9,000 and gives 2,300 of it to the callee; a transaction carries it for nothing.
 _VALUE_GAS: Final = 6_700
 # What a first look at a token and one word of its storage costs beyond a second: the contract has looked before.

@@ -27,7 +27,7 @@ TRY_ALL: Final = "b087f60f"
 CODES: Final = "bd1b9e19"
 """`codes(address[])`."""
 
-_TRANSFERS: Final = 6
+_TRANSFERS: Final = 6  # two in each direction
 _DIRECTIONS: Final = 3
 _LEAST_FEE_PPM: Final = 100
 """A loss of one or two units is taken for rounding where it would be a fee below a hundredth of a percent."""

@@ -14,6 +14,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.commands.route.batch_options import parse_workers
 from swapcli.faces.cli.options import LimitOptions, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
@@ -26,7 +27,6 @@ PUBLIC = ()
 
 app = CommandApp()
 
-MAX_WORKERS = 256
 _BLOCKS = "Blocks and results"
 _is_range = re.compile(r"([0-9][0-9,_]{0,23})\.\.([0-9][0-9,_]{0,23})").fullmatch
 
@@ -73,7 +73,7 @@ def backtest(
     history).
     """
     numbers = _parse_blocks(blocks, every)
-    worker_count = _parse_workers(workers)
+    worker_count = parse_workers(workers)
     if resume and results is None:
         raise InvalidOption("--resume needs the file with the earlier results", hint="name it with --results")
     flags = settings_of(limits, store=store, timeout=timeout)
@@ -187,11 +187,3 @@ def _parse_blocks(text: str | None, every: str | None) -> range:
             raise InvalidOption("--every: expected a whole number above zero", hint=example)
         step = int(plain[:18])
     return range(first, last + 1, step)
-
-
-def _parse_workers(text: str | None) -> int:
-    if text is None:
-        return 1
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
-        raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
-    return int(text)

@@ -13,7 +13,7 @@ from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.options import OutputOptions, option
 from swapcli.faces.cli.output import OutputFormat
 
-MAX_WORKERS = 256
+MAX_WORKERS = 256  # a bound against mistakes; chosen
 _BATCH = "Many orders"
 
 
@@ -32,10 +32,7 @@ class BatchOptions(NamedTuple):
     @property
     def worker_count(self) -> int:
         """The number of processes. Raises `InvalidOption`."""
-        text = "1" if self.workers is None else self.workers
-        if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
-            raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
-        return int(text)
+        return parse_workers(self.workers)
 
     def check_absent(self) -> None:
         """Raise `InvalidOption` if there is no batch but an option that needs one."""
@@ -57,3 +54,12 @@ class BatchOptions(NamedTuple):
             raise InvalidOption(
                 "--resume needs whole results in the file, not one field of each", hint="leave out --get"
             )
+
+
+def parse_workers(text: str | None) -> int:
+    """Return the number of processes, 1 by default. Raises `InvalidOption`."""
+    if text is None:
+        return 1
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
+        raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
+    return int(text)
