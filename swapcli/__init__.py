@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.backtest import Backtest, BacktestOrder, BacktestQuote, BacktestSummary, OrderSummary
+    from swapcli.quoting.batch_line import BatchLine
     from swapcli.quoting.config.display import SettingList, SettingRow
     from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
     from swapcli.quoting.health import Health
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
+    from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
     from swapcli.quoting.review.decoded_payload import DecodedPayload
@@ -145,6 +147,7 @@ _MODULES = {
     "BacktestOrder": "swapcli.quoting.backtest",
     "BacktestQuote": "swapcli.quoting.backtest",
     "BacktestSummary": "swapcli.quoting.backtest",
+    "BatchLine": "swapcli.quoting.batch_line",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
@@ -157,6 +160,7 @@ _MODULES = {
     "DepthPoint": "swapcli.quoting.depth_result",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
+    "FailedRefresh": "swapcli.quoting.quote_change",
     "Finding": "swapcli.core.model.finding",
     "Health": "swapcli.quoting.health",
     "HealthReport": "swapcli.quoting.network_health",
@@ -187,6 +191,7 @@ _MODULES = {
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
     "ProtocolList": "swapcli.quoting.protocol_list",
+    "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
@@ -210,6 +215,7 @@ _MODULES = {
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "Verification": "swapcli.quoting.verification.transaction_verification",
+    "WatchedQuote": "swapcli.quoting.quote_change",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
     "decode": "swapcli.quoting.review.decode",
@@ -245,6 +251,7 @@ __all__ = [
     "BacktestOrder",
     "BacktestQuote",
     "BacktestSummary",
+    "BatchLine",
     "BlockMismatch",
     "BlockTag",
     "Cancelled",
@@ -261,6 +268,7 @@ __all__ = [
     "DepthPoint",
     "DocumentList",
     "ExportedMarket",
+    "FailedRefresh",
     "FeeOnTransfer",
     "Finding",
     "Health",
@@ -316,6 +324,7 @@ __all__ = [
     "PriceImpactTooHigh",
     "PriceList",
     "ProtocolList",
+    "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
     "RateLimited",
@@ -366,6 +375,7 @@ __all__ = [
     "UpstreamTimeout",
     "VerdictBlocks",
     "Verification",
+    "WatchedQuote",
     "__version__",
     "aquote",
     "decode",

@@ -30,7 +30,6 @@ from swapcli.quoting.review.presign_checker import (
     traded_tokens,
 )
 from swapcli.quoting.sources.quote_source import payload_impact, route_pools
-from swapcli.quoting.swap_check import SwapCheck
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.review.presign_checker import PayloadChecker
     from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.quoting.swap_check import SwapCheck
 
 
 class RequestedChecks(NamedTuple):
@@ -88,6 +88,8 @@ class SwapBuilder:
 
     def check(self, quote: SwapQuote, options: TransactionKeywords) -> SwapCheck:
         """Return the verdict on a quote and its warnings. Raises as `Market.check`."""
+        from swapcli.quoting.swap_check import SwapCheck
+
         return SwapCheck(self._prepare(quote, options, refuses=False))
 
     def permit(self, quote: SwapQuote, owner: str, deadline: int | str) -> dict[str, Any]:

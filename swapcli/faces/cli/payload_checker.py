@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import Network
+from swapcli import InvalidOption, Network
 from swapcli.faces.cli.account_options import SENDER, parse_account_option
 from swapcli.faces.cli.options import PayloadOptions, option_name
 from swapcli.faces.cli.session import Session

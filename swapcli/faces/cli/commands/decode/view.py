@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import DecodedPayload
+from swapcli import DecodedPayload, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
 from swapcli.core.model.number_format import format_duration, format_percentage, format_time
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.transfer_behaviour import percent
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
-from swapcli import Depth, DepthLevel, DepthPoint
+from swapcli import Depth, DepthLevel, DepthPoint, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_percentage, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
-from swapcli.core.model.token import Token, in_tokens, whole_tokens
+from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
