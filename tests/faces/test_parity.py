@@ -28,6 +28,7 @@ from tests.support.command import clean_environment, run_swapcli
 
 PASSING_FIELDS: Final = {
     "timeS", "ageS", "timestamp", "expiresAt", "time", "deadline", "latency", "blockAge", "seconds", "poolsPerSecond",
+    "problem",
 }  # fmt: skip
 """Fields that count from the moment of the quote, or its duration."""
 

@@ -54,5 +54,5 @@ def test_a_record_without_a_document_is_not_printed(capsys: pytest.CaptureFixtur
     output = Output(OutputFormat.JSON, "auto", [])
     for print_it in (output.print_document, output.print_line):
         with pytest.raises(TypeError, match=r"^give Plain a method document\(\) that returns a type of interface/"):
-            print_it(Plain(1))
+            print_it(Plain(1))  # type: ignore[arg-type]
     assert capsys.readouterr().out == ""

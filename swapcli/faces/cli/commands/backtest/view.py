@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from swapcli import Backtest, BacktestSummary, OrderSummary
+from swapcli import Backtest, BacktestSummary, Distribution, OrderSummary
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.distribution import Distribution
 from swapcli.core.model.number_format import format_significant
 from swapcli.core.model.token import in_tokens
 from swapcli.faces.cli.render.detail_view import DetailView

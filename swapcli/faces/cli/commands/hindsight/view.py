@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import Hindsight, HindsightSummary, SwapHindsight
+from swapcli import Distribution, Hindsight, HindsightSummary, SwapHindsight
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.distribution import Distribution
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import Verification
+from swapcli import Verification, VerifiedSwap
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
-from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
+from swapcli.state.mined.swap_verification import Outcome
 
 COLUMNS = (Column("pool", has_pool_ids=True), Column("sold"), Column("paid"), Column("quote"), Column("note"))
 
