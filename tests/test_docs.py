@@ -17,6 +17,8 @@ from typing import IO
 
 import pytest
 
+import swapcli
+from swapcli.core import errors
 from swapcli.core.encoding.text import shorten_id
 from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.networks.address import display_address
@@ -41,6 +43,7 @@ HOME = TemporaryDirectory()
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
+IMPORTING = (ROOT / "docs" / "importing.md").read_text()
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 TOPIC_COMMAND = re.compile(r"^  \$ (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
@@ -285,6 +288,29 @@ def test_the_library_example_prints_what_the_readme_shows() -> None:
         shown = ran.stdout
     assert len(ran.stdout.splitlines()) == 2
     assert masked(shown) == masked(ran.stdout)
+
+
+def test_every_public_name_is_on_the_page_of_public_names() -> None:
+    """The errors are listed as one tree, in the reference."""
+    named = set(re.findall(r"`([A-Za-z_]\w*)`", IMPORTING))
+    assert not {name for name in swapcli.__all__ if not hasattr(errors, name)} - named
+
+
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", IMPORTING, re.DOTALL))
+def test_each_group_of_public_names_has_an_example_that_runs(code: str, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"HOME": str(tmp_path), "SWAPCLI_LIVE": "never"},
+        check=True,
+    )
+    assert ran.stdout
+
+
+def test_the_glossary_explains_ten_words() -> None:
+    words = re.findall(r"^\*\*(\w+)\.\*\*", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    assert len(words) == 10
 
 
 def test_the_readme_is_short() -> None:

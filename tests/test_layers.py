@@ -91,9 +91,9 @@ LOADED_ON_DEMAND = (
     "faces/service/", "faces/mcp/protocol_server.py", "quoting/config/yaml_parser.py", "quoting/config/edit.py",
     "quoting/remote/", "quoting/aggregators/ask_aggregator.py", "state/rpc/", "families/reading/", "state/discovery/",
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
-    "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py",
-    "state/agreements_file.py",
-    "state/router_findings_file.py", "quoting/sources/state_confirmation.py",
+    "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py",
+    "state/remembered_json.py", "state/agreements_file.py", "state/router_findings_file.py",
+    "quoting/sources/state_confirmation.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

@@ -11,7 +11,8 @@ from swapcli.interface.route import parse_meta, render_meta
 if TYPE_CHECKING:
     from swapcli.interface.json_types import HealthV1Json, HealthV2Json
 
-HEALTHY = 200
+HEALTHY, UNHEALTHY = 200, 503
+"""HTTP statuses, which the documents repeat."""
 
 
 class HealthResponse(NamedTuple):

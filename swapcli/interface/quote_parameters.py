@@ -12,13 +12,13 @@ from typing import Any, Final
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import DIALECTS
-from swapcli.core.model.order import DEFAULT_MAX_HOPS
+from swapcli.core.model.order import DEFAULT_MAX_HOPS, MAX_HOPS
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.core.model.units import DAY_S
 from swapcli.core.records import NamedTuple
 from swapcli.interface.value_types import (
     ADDRESS,
-    DAY_S,
     FLAG,
     GAS_PRICE,
     PERCENTAGE,
@@ -34,7 +34,6 @@ ANSWER: Final = "Answer"
 INTEGRATOR: Final = "Integrator (v2 only, needs an API key)"
 """The panels of the help pages that have quote parameters."""
 
-_MAX_HOPS = 16
 _API_VERSIONS = tuple(each.value for each in ApiVersion)
 _SHARES = tuple(each.value for each in SharePrecision)
 _POOL_COUNT = whole_number(1, 999_999)._replace(expected="a whole number above zero")
@@ -104,7 +103,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         query="direct", description="Direct swaps only: paths of a single hop.", served=False,
     ),
     QuoteParameter(
-        "max_hops", whole_number(1, _MAX_HOPS), f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", "N",
+        "max_hops", whole_number(1, MAX_HOPS), f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", "N",
         default=DEFAULT_MAX_HOPS, field="max_hops", is_limit=True, tools=(*_LIMITED, _BATCH), tool="Per path. [8]",
         setting="Most pools in a row.", unsent="a number of hops, other than by asking for direct swaps",
     ),

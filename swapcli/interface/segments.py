@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
+from swapcli.core.model.order import MAX_HOPS
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.core.model.route_result import ResultSegment, ResultSwap
 from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_entries, require_text
@@ -18,7 +19,6 @@ from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_
 if TYPE_CHECKING:
     from swapcli.interface.json_types import RouteSegmentJson, SwapJson
 
-MAX_HOPS = 16
 MAX_SWAPS = 64
 MAX_EXTRA = 16
 MAX_PROTOCOL_ID = 2**23 - 1

@@ -14,6 +14,7 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.encoding.text import ELLIPSIS
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
+from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import parse_boolean, parse_choice, parse_integer, parse_number, parse_printable
 from swapcli.interface.slippage import parse_slippage_ppm
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DAY_S = 86_400
 _MAX_WEI = 2**128 - 1
 # Compiled on first use: most commands need none of these.
 _DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
 _HEX_ADDRESS = r"([A-Za-z0-9_-]{1,32}:){0,2}0[xX][0-9a-fA-F]{1,64}"
 _GAS_PRICE = r"([0-9]{1,40})(?:\.([0-9]{1,9})0*)? ?(wei|gwei)?"
 _NUMBER_BEFORE_UNIT = r"[0-9.]+ ?"
-_GWEI_DECIMALS = 9
 _BPS_PER_PERCENT = 100
 _HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}"
 _RESERVED_HEADERS = frozenset(
@@ -177,7 +176,7 @@ def _parse_gas_price(value: object) -> int:
     match = re.fullmatch(_GAS_PRICE, _number_text(value).lower())
     if match is None:
         raise ValueError
-    decimals = _GWEI_DECIMALS if match[3] == "gwei" else 0
+    decimals = GWEI_DECIMALS if match[3] == "gwei" else 0
     fraction = (match[2] or "").rstrip("0")
     if len(fraction) > decimals:
         raise ValueError

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import (
     FIBROUS,
@@ -19,6 +18,7 @@ from swapcli.core.model.network import (
     Network,
     ProtocolInfo,
 )
+from swapcli.core.model.router_execution import Execution
 
 if TYPE_CHECKING:
     from swapcli.core.model.router_dialect import InterfaceDialect, RouterDialect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.errors import InvalidAmount
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
 
@@ -14,7 +14,6 @@ _SCALED = re.compile(_NUMBER + r"(?P<suffix>[kmb]?)", re.IGNORECASE)
 _CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
 _WITH_UNIT = re.compile(r"([0-9][0-9.,_]{0,40})([A-Za-z]{2,10})")
 _UNITS, _SMALL_UNITS = ("USD", "k", "m", "b"), ("wei", "gwei")
-_SHOWN_CHARACTERS = 80
 _FORMS = "amounts look like 1.5, 1,000.5, 2k, $1000, 50% or all; see swapcli help amounts"
 
 
@@ -43,10 +42,10 @@ def scaled_number(number: str) -> tuple[int, int]:
 
 def _in_percent(text: str) -> WrittenAmount:
     number = _read_number(text[:-1], text)
-    units, places = scaled_number(number) if len(number) <= _SHOWN_CHARACTERS else (0, 0)
+    units, places = scaled_number(number) if len(number) <= SHOWN_INPUT_CHARACTERS else (0, 0)
     if not 0 < units <= 100 * 10**places:
         raise InvalidAmount(
-            f'"{truncate(text, _SHOWN_CHARACTERS)}" is not a part of a balance',
+            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a part of a balance',
             hint="write a percentage above 0% and up to 100%, or all",
         )
     return WrittenAmount(text, AmountUnit.PERCENT, number)
@@ -56,7 +55,7 @@ def _read_number(written: str, text: str) -> str:
     """Return a number with separators and a suffix as a plain decimal. Raises `InvalidAmount` about `text`."""
     match = _SCALED.fullmatch(written)
     if match is None or not (match["whole"] or match["fraction"]):
-        raise InvalidAmount(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not an amount', hint=_hint(written))
+        raise InvalidAmount(f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not an amount', hint=_hint(written))
     whole, fraction = re.sub("[,_]", "", match["whole"]), match["fraction"] or ""
     exponent = _EXPONENTS[match["suffix"].lower()]
     if exponent:
@@ -75,6 +74,6 @@ def _hint(written: str) -> str:
     closest = did_you_mean(f"{with_unit[1]}{unit}" for unit in closest_names(with_unit[2], _UNITS)) if with_unit else ""
     if closest:
         return closest
-    if _CONTINENTAL.fullmatch(written) and len(written) <= _SHOWN_CHARACTERS:
+    if _CONTINENTAL.fullmatch(written) and len(written) <= SHOWN_INPUT_CHARACTERS:
         return f"commas separate thousands, a point the decimals: write {written.replace('.', '').replace(',', '.')}"
     return _FORMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.errors import InvalidAmount, InvalidOption
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
@@ -24,7 +24,6 @@ Amount: TypeAlias = "str | int | Decimal"
 
 _WHOLE = re.compile(r"[0-9]+")
 _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
-_SHOWN_CHARACTERS = 80
 _MAX_DECIMAL_PLACES = 400
 """Of a `Decimal` before it is written out; more than any amount of any token has."""
 
@@ -110,7 +109,7 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
     fraction = match[2] or ""
     if len(fraction) > decimals:
         raise InvalidAmount(
-            f'amount "{truncate(text, _SHOWN_CHARACTERS)}" has {len(fraction)} decimals, {symbol} has {decimals}',
+            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {len(fraction)} decimals, {symbol} has {decimals}',
             hint=f"write at most {decimals} digits after the point",
             details={"decimals": decimals},
         )
@@ -131,7 +130,7 @@ def _parse_digits(text: str, digits: str) -> int:
     # Compare lengths first: Python refuses to parse very long integers.
     if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
         raise InvalidAmount(
-            f'amount "{truncate(text, _SHOWN_CHARACTERS)}" is 2^256 smallest units or more',
+            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" is 2^256 smallest units or more',
             hint="no token contract can move that much",
         )
     return int(digits)
@@ -146,8 +145,8 @@ def _check_range(amount: int) -> int:
 
 
 def _describe(value: object) -> str:
-    return truncate(f"{type(value).__name__} {value!r}", _SHOWN_CHARACTERS)
+    return truncate(f"{type(value).__name__} {value!r}", SHOWN_INPUT_CHARACTERS)
 
 
 def _not_an_amount(text: str, hint: str) -> InvalidAmount:
-    return InvalidAmount(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not an amount', hint=hint)
+    return InvalidAmount(f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not an amount', hint=hint)

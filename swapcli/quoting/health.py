@@ -16,6 +16,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.interface.health import HEALTHY, UNHEALTHY
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.state.clock import Clock
@@ -23,7 +24,6 @@ from swapcli.state.clock import Clock
 if TYPE_CHECKING:
     from swapcli.interface.document_types import HealthDocumentJson, SampleJson
 
-HEALTHY, UNHEALTHY = 200, 503
 
 _PRICES: Final = {
     Provenance.LIVE: "live",

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from swapcli.core.errors import ConfigError, InvalidOption
-from swapcli.core.model.live_mode import LiveMode
+from swapcli.core.model.live_and_check_modes import LiveMode
 from swapcli.core.model.network import Network
+from swapcli.core.model.units import DAY_S
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings, node_url
 from swapcli.quoting.config.settings import NETWORKS, variable_of
@@ -26,7 +27,6 @@ ETH_RPC_URL: Final = "ETH_RPC_URL"
 
 _HOSTS: Final = "hosts"
 _MAX_HOSTS: Final = 100
-_DAY_S: Final = 86_400
 
 
 class NodeOrigin(Enum):
@@ -149,12 +149,12 @@ class NamedHosts:
         """Return whether a host has to be named now, and remember it."""
         if host in self._named:
             return False
-        from swapcli.state.json_file import read_json_file, write_json_file
+        from swapcli.state.remembered_json import read_json_file, write_json_file
 
         self._named.add(host)
         now_s = int(self._now_s())
         saved = read_json_file(self._path, _HOSTS)
-        recent = {name: at for name, at in saved.items() if isinstance(at, int) and 0 <= now_s - at < _DAY_S}
+        recent = {name: at for name, at in saved.items() if isinstance(at, int) and 0 <= now_s - at < DAY_S}
         if host in recent:
             return False
         write_json_file(self._path, _HOSTS, dict([*recent.items(), (host, now_s)][-_MAX_HOSTS:]))

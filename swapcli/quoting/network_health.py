@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
 from swapcli.core.records import NamedTuple
+from swapcli.interface.health import UNHEALTHY
 from swapcli.quoting.config import network_names_from
-from swapcli.quoting.health import UNHEALTHY, Health, judge_prices
+from swapcli.quoting.health import Health, judge_prices
 from swapcli.quoting.network_list import node_document
 from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, SourceChooser, open_source_chooser
 from swapcli.quoting.openers.markets import STDIN

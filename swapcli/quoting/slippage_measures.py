@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf
 from typing import Final
 
+from swapcli.core.model.execution import TRANSACTION_GAS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.skipped_pool import pass_request_errors
@@ -29,8 +30,6 @@ MAX_BOUND_PPM: Final = V2_SLIPPAGE.max_ppm
 
 _GRAIN_PPM: Final = 100
 """Advice is in hundredths of a percent."""
-_TRANSACTION_GAS: Final = 21_000
-"""What every transaction costs, whatever it does."""
 _TRANSACTIONS: Final = 2
 _MOST_GAS_PPM: Final = 1e12
 """A million times the order: no sandwich takes that, and infinite gas would be no number in what follows."""
@@ -125,7 +124,7 @@ def bound_sandwich(
     swaps = _merge(steps)
     flow = _trace_flow(steps, pools, amount_in)
     swap_gas = min(pools[swap.pool].swap_gas for swap in swaps)
-    gas_units = _TRANSACTIONS * (_TRANSACTION_GAS + swap_gas)
+    gas_units = _TRANSACTIONS * (TRANSACTION_GAS + swap_gas)
     gas_ppm = None if gas_unit_ppm is None else min(gas_unit_ppm * gas_units, _MOST_GAS_PPM)
     gain, limit_ppm = 0.0, float(MAX_BOUND_PPM)
     for swap in sorted(swaps, key=lambda swap: -flow.spent[swap.token_in] * swap.amount_in):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.state.json_file import read_json_file, write_json_file
+from swapcli.state.remembered_json import read_json_file, write_json_file
 
 _FILE: Final = "live-agreements.json"
 _NETWORKS: Final = "networks"

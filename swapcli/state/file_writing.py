@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 _NEW_FILE: Final = 0o666
-_OWNER_ONLY: Final = 0o600
+OWNER_ONLY: Final = 0o600
 
 
 def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: bool = False) -> None:
@@ -67,7 +67,7 @@ def _replace(target: str, content: bytes, mode: int, existing: os.stat_result | 
     temporary = os.path.join(folder, f".{base}.{os.urandom(4).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(temporary, flags, mode if existing is None else _OWNER_ONLY)
+        descriptor = os.open(temporary, flags, mode if existing is None else OWNER_ONLY)
     except OSError:
         return False
     try:

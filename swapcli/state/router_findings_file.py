@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from swapcli.core.model.router_findings import NO_FINDINGS, RouterFinding, RouterFindings
 from swapcli.core.model.router_variant import ExtraDataForm, RateVariant
-from swapcli.state.json_file import read_json_file, write_json_file
+from swapcli.state.remembered_json import read_json_file, write_json_file
 
 _ROUTERS: Final = "routers"
 _Value = TypeVar("_Value", bound=StrEnum)

@@ -20,7 +20,7 @@ from swapcli.quoting.config.settings import ServiceSettings
 from tests.chain.anvil import running_anvil
 from tests.chain.trader import USER
 from tests.contracts.evm import load_artifact
-from tests.faces.service.test_route_events import serving
+from tests.faces.service.test_quote_stream import serving
 from tests.support.redis_server import free_ports
 from tests.support.service import build_order_query
 from tests.support.waiting import until

@@ -14,7 +14,7 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
-from swapcli.core.model.execution import OWN_ROUTER_GAS
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.families.balancer.weighted import Weighted

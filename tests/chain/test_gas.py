@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from swapcli.core.model.execution import OWN_ROUTER_GAS
 from swapcli.core.model.order import Order
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS
 from swapcli.families import family
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import WETH

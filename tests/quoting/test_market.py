@@ -328,8 +328,8 @@ def test_a_ladder_of_depth_starts_at_a_few_dollars() -> None:
 def test_dir_shows_what_programs_call() -> None:
     with Market.embedded("base") as market:
         expected = (
-            "allowance backtest balance check close compare depth embedded execute from_file health hindsight live network"
-            " open permit pinned pool_list pool_rows pools prepare prices quote quote_many refresh service settings"
-            " state store token tokens transaction transactions verify watch"
+            "allowance backtest balance check close compare depth embedded execute from_file health hindsight"
+            " live network open permit pinned pool_list pool_rows pools prepare prices quote quote_many refresh"
+            " service settings state store token tokens transaction transactions verify watch"
         )
         assert " ".join(name for name in dir(market) if not name.startswith("__")) == expected

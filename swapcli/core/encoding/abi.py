@@ -18,11 +18,19 @@ from binascii import Error, unhexlify
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
+from swapcli.core.encoding.text import SHOWN_VALUE_CHARACTERS
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.records import NamedTuple
 
 WORD: Final = 32
 """Bytes of a word."""
+WORD_CHARACTERS: Final = 2 + 2 * WORD
+"""Characters of a word in hex, with 0x."""
+ADDRESS_BYTES: Final = 20
+SELECTOR_BYTES: Final = 4
+"""A call begins with these bytes of the hash of its function's signature."""
+SELECTOR_CHARACTERS: Final = 2 + 2 * SELECTOR_BYTES
+"""Characters of a selector in hex, with 0x."""
 MAX_ENTRIES: Final = 1 << 16
 """Limit of a decoded list: more entries than any pool has."""
 
@@ -31,12 +39,10 @@ ErrorFactory = Callable[[str, str], SwapcliError]
 
 _WRAP: Final = 1 << 256
 _SIGN: Final = 1 << 255
-_ADDRESS_BITS: Final = 160
+_ADDRESS_BITS: Final = 8 * ADDRESS_BYTES
 _ADDRESS_PADDING: Final = "0" * 24
 _SHOWN_BITS: Final = 264
 """Longer numbers are described by their length in error messages; a uint256 overflow by some bits is still shown."""
-_SHOWN_CHARACTERS: Final = 84
-"""A word in hex and some more: what an error message quotes of a malformed address."""
 _is_address = re.compile(r"0x[0-9a-f]{40}").fullmatch
 
 
@@ -62,7 +68,7 @@ def encode_int(value: int, bits: int, field: str) -> str:
 def encode_address(address: str, field: str) -> str:
     """Return the word of an address in canonical form: 0x and 40 lower-case digits."""
     if not _is_address(address):
-        problem = f'expected 0x and 40 lower-case hexadecimal digits, not "{address[:_SHOWN_CHARACTERS]}"'
+        problem = f'expected 0x and 40 lower-case hexadecimal digits, not "{address[:SHOWN_VALUE_CHARACTERS]}"'
         raise invalid_field(field, problem)
     return _ADDRESS_PADDING + address[2:]
 

@@ -8,14 +8,13 @@ from itertools import accumulate
 from math import isfinite
 from typing import NoReturn
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_VALUE_CHARACTERS, truncate
 from swapcli.core.errors import InvalidInput
 
 MAX_DEPTH = 64
 MAX_DIGITS = 400
 """No finite float has more characters when written out in full."""
 
-_MAX_SHOWN_CHARACTERS = 84
 _BRACKETS = b"[]{}"
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 _STEPS = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")
@@ -118,7 +117,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
-        repeated = truncate(json.dumps(next(name for name in names if names.count(name) > 1)), _MAX_SHOWN_CHARACTERS)
+        repeated = truncate(json.dumps(next(name for name in names if names.count(name) > 1)), SHOWN_VALUE_CHARACTERS)
         raise InvalidJson(f"has the key {repeated} twice in one object")
     return members
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 ELLIPSIS = "…"
+SHOWN_CHARACTERS = 40
+"""Characters of a text that a message quotes from a payload or an option: enough to recognize it."""
+SHOWN_INPUT_CHARACTERS = 80
+"""Characters of an amount or an address that a message quotes: a uint256 has 78 digits, an address at most 66."""
+SHOWN_VALUE_CHARACTERS = 84
+"""Characters of a malformed value that a message quotes: a word in hex and some more."""
 
 
 def truncate(text: str, max_characters: int) -> str:

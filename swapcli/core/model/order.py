@@ -13,6 +13,8 @@ ZERO_ADDRESS = "0x" + "0" * 40
 UNOWNED_ADDRESS = "0x7a3f0c5be9d24816a7c1f36d58e09b42cd61f7a9"
 """An arbitrary address that nobody owns, for swaps without a sender of their own."""
 DEFAULT_MAX_HOPS = 8
+MAX_HOPS = 16
+"""A bound of the option and of routes in documents; chosen."""
 
 
 class Order(NamedTuple):

@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from swapcli.core.errors import InvalidRoute
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.model.swap_terms import Integrator, SignedPermit
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.core.records import NamedTuple

@@ -35,6 +35,8 @@ catalogue, and several times a swap on Ethereum on most days."""
 
 DEFAULT_DEADLINE_S = 20 * 60
 """Seconds after which a swap fails that waits to be mined, as in the interface."""
+NO_DEADLINE_S = 2**256 - 1
+"""The deadline in the calls of routers that need one, for a swap without a deadline."""
 
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 

@@ -1,4 +1,4 @@
-"""Units of numbers that are shares of a whole."""
+"""Units: shares of a whole, and of gas prices and time."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ BPS: Final = 10_000
 PPM_PER_BPS: Final = PPM // BPS
 WAD: Final = 10**18
 """One whole of the 18-decimal fractions that contracts compute with."""
+E18_PER_BPS: Final = WAD // BPS
+"""A basis point as such a fraction."""
+GWEI_DECIMALS: Final = 9
+"""Decimals of a gwei in wei."""
+DAY_S: Final = 86_400

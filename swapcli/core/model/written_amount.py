@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.records import NamedTuple
-
-_SHOWN_CHARACTERS = 80
 
 
 class AmountUnit(StrEnum):
@@ -33,7 +31,7 @@ class WrittenAmount(NamedTuple):
     @property
     def shown(self) -> str:
         """The text, shortened for messages."""
-        return truncate(self.text, _SHOWN_CHARACTERS)
+        return truncate(self.text, SHOWN_INPUT_CHARACTERS)
 
     @property
     def is_balance_part(self) -> bool:

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from itertools import count
 from typing import Final
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.errors import InvalidAddress
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
@@ -27,7 +27,6 @@ _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 _EVM_IN_TEXT = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{40}(?![0-9a-zA-Z])")
 _NEVER_IN_NAMES = frozenset("/\\:@?#%&=<>\u2026")
-_SHOWN_CHARACTERS = 80
 
 _HINT_CHECKSUM: Final = "copy the address again from its source: at least one character is wrong"
 """The checksum catches typing errors and forged addresses, so no hint may show how to bypass it."""
@@ -166,7 +165,7 @@ _FORMATS: Final = {
 
 
 def _invalid(text: str, problem: str, *, hint: str | None = None, has_wrong_checksum: bool = False) -> InvalidAddress:
-    shown = truncate(text, _SHOWN_CHARACTERS)
+    shown = truncate(text, SHOWN_INPUT_CHARACTERS)
     details = {"address": shown}
     return InvalidAddress(f'"{shown}" is {problem}', hint=hint, details=details, has_wrong_checksum=has_wrong_checksum)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.errors import InvalidAddress
 from swapcli.core.model.network import Kind, Network
 
@@ -22,7 +22,6 @@ _SHORT_NAMES: Final[Mapping[int, tuple[str, ...]]] = MappingProxyType(
 """Short names besides the network's own name, by chain ID (EIP-3770 has them from ethereum-lists/chains)."""
 _PREFIXED: Final = r"(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9_-]{1,32}):(0[xX][0-9a-fA-F]+)"
 _PAYMENT_LINK: Final = r"ethereum:(?:pay-)?(0[xX][0-9a-fA-F]+)@([0-9]{1,20})"
-_SHOWN_CHARACTERS: Final = 80
 _EVM_NAMESPACE: Final = "eip155"
 
 
@@ -57,7 +56,7 @@ def strip_chain(text: str, network: Network) -> str:
         return text
     if is_own:
         return address
-    shown = truncate(text, _SHOWN_CHARACTERS)
+    shown = truncate(text, SHOWN_INPUT_CHARACTERS)
     raise InvalidAddress(
         f'"{shown}" is for {named}, not for {network.name}',
         hint=f"give an address on {network.name}",

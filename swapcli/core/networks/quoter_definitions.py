@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from swapcli.core.encoding.abi import ADDRESS_BYTES
 from swapcli.core.encoding.abi_arguments import argument_types
 from swapcli.core.errors import InvalidAddress, InvalidInput
 from swapcli.core.model.network import Kind, Network
@@ -66,7 +67,6 @@ _SKIPPED = "-"
 """The name of a word that has no use."""
 _MAX_WORD = 255
 _MAX_PACKED_BYTES = 32
-_ADDRESS_BYTES = 20
 _TOKENS_OF_POOL = ("token0", "token1")
 
 
@@ -177,7 +177,7 @@ def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
     pool = DefinitionFields(item, where)
     for name in pool.values:
         if name in _TOKENS_OF_POOL:
-            pool.read(name, parse_hex, _ADDRESS_BYTES)
+            pool.read(name, parse_hex, ADDRESS_BYTES)
         yield name, pool.read(name, parse_number_text)
 
 
@@ -214,7 +214,7 @@ def _parse_function(fields: DefinitionFields, names: Collection[str]) -> Contrac
     contract, signature = fields.text("contract"), fields.text("call")
     check_value(fields, fields.path_of("contract"), contract, names)
     if not contract.startswith("$"):
-        fields.read("contract", parse_hex, _ADDRESS_BYTES)
+        fields.read("contract", parse_hex, ADDRESS_BYTES)
     arguments = tuple(_parse_argument(fields, where, item, names) for where, item in fields.optional_items("arguments"))
     _check_count(fields, "call", signature, "arguments", len(arguments))
     return ContractFunction(contract, signature, arguments)

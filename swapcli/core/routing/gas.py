@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from swapcli.core.model.execution import OWN_ROUTER_GAS, V4, RouterGas
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS, V4, RouterGas
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.routing.replay import Replay
 

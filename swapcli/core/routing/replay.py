@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from swapcli.core.errors import InvalidRoute, PoolError, SwapReverts
-from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.pool import Pool, SharedState
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
+from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
 

@@ -10,11 +10,11 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import Cancelled, NoRoute, SameToken, UnknownToken
-from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
+from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
 from swapcli.core.routing.graph.digraph import TokenPair

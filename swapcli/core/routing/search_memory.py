@@ -20,7 +20,7 @@ _MAX_ENTRIES = 128  # some 10 KB each
 _MAX_RATIO = 1.25  # of the amounts of similar orders, and of their values of gas
 _MAX_USES = 64  # of results that each come from the one before: then a search from the start follows
 
-_Key = tuple[str, str, bool, bool, int, frozenset[str], int, bool]
+_Key = tuple[Order, int, bool]
 """Addresses of the tokens, and what else orders must have in common: reverse, direct, most hops, excluded protocols,
 share step, and whether gas costs anything."""
 
@@ -97,16 +97,8 @@ class SearchMemory:
 
 
 def _key(order: Order, spec: SwapSpec) -> _Key:
-    return (
-        order.token_in.address,
-        order.token_out.address,
-        order.reverse,
-        order.direct,
-        order.max_hops,
-        order.excluded_protocols,
-        spec.share_step,
-        spec.gas_value > 0.0,
-    )
+    """Return what searches must share for one to start from another: all of the order but these three fields."""
+    return order._replace(amount=0, max_pools=None, single_path=False), spec.share_step, spec.gas_value > 0.0
 
 
 def _are_close(value: float, other: float) -> bool:

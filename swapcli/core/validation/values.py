@@ -9,7 +9,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import Final, cast
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_VALUE_CHARACTERS, truncate
 
 MAX_UINT256: Final = 2**256 - 1
 MAX_FELT: Final = 2**251 + 17 * 2**192
@@ -18,7 +18,6 @@ MISSING: Final = object()
 """The value of a field that is absent, other than null."""
 
 _MAX_DIGITS = 80  # a number of 256 bits has 78
-_MAX_SHOWN_CHARACTERS = 84
 _MAX_SHOWN_BITS = 512  # printing larger integers could exceed Python's limit on digits
 _INTEGER_TEXT = re.compile(rf"-?[0-9]{{1,{_MAX_DIGITS}}}").fullmatch
 _UNSIGNED_TEXT = re.compile(r"[0-9]{1,78}").fullmatch
@@ -51,7 +50,7 @@ def describe(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:
         return f"a number of {value.bit_length()} bits"
     text = json.dumps(value, default=repr, ensure_ascii=False)
-    return truncate(text if text.isprintable() else json.dumps(value, default=repr), _MAX_SHOWN_CHARACTERS)
+    return truncate(text if text.isprintable() else json.dumps(value, default=repr), SHOWN_VALUE_CHARACTERS)
 
 
 def parse_object(value: object) -> Mapping[str, object]:

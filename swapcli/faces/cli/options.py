@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from swapcli.core.model.block_tag import BLOCK_TAGS
-from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
+from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.core.records import NamedTuple, extend_record
 from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
 from swapcli.interface.quote_parameters import ANSWER, PARAMETERS, QUOTE_PARAMETERS, QuoteParameter

@@ -37,9 +37,9 @@ from swapcli.faces.service.metrics import MarketMetrics, Metrics
 from swapcli.faces.service.metrics_app import MetricsApp, MetricsPort
 from swapcli.faces.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
 from swapcli.faces.service.operations_pages import build_pages
+from swapcli.faces.service.quote_stream import RouteEvents
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.redis_state import ROUTE_LIFE_S, RedisState
-from swapcli.faces.service.route_events import RouteEvents
 from swapcli.faces.service.state_confirmer import StateConfirmer
 from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
 from swapcli.faces.service.worker_group import GroupMember, share_of

@@ -26,6 +26,7 @@ from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.operations_pages import PageBuilder, render_html
 from swapcli.faces.service.order_costs import classify_order
 from swapcli.faces.service.quote_headers import with_witnesses
+from swapcli.faces.service.quote_stream import RouteEvents
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.request_io import (
     get_context,
@@ -35,7 +36,6 @@ from swapcli.faces.service.request_io import (
     send_json,
     wait_for_disconnect,
 )
-from swapcli.faces.service.route_events import RouteEvents
 from swapcli.faces.service.state_confirmer import StateConfirmer
 from swapcli.faces.service.worker_thread import Worker, cancel_on_disconnect
 

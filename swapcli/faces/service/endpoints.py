@@ -18,8 +18,8 @@ from swapcli.core.networks.address import display_address, is_native, parse_addr
 from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.market_registry import MarketRegistry
-from swapcli.faces.service.node_verdicts import BuiltResponse, amend_with_verdict
 from swapcli.faces.service.quote_headers import payload_headers, quote_headers
+from swapcli.faces.service.transaction_verdicts import BuiltResponse, amend_with_verdict
 from swapcli.interface import requests
 from swapcli.interface.fields import render_felts
 from swapcli.interface.integrators import require_integrator

@@ -21,8 +21,7 @@ from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.quote_headers import health_headers
 from swapcli.faces.service.worker_group import GroupMember, describe_workers
 from swapcli.faces.service.worker_thread import Worker
-from swapcli.interface.health import render_health_v1, render_health_v2
-from swapcli.quoting.health import UNHEALTHY
+from swapcli.interface.health import UNHEALTHY, render_health_v1, render_health_v2
 from swapcli.quoting.price_policy import PriceUse
 from swapcli.state.rpc.head_source import FollowMode
 

@@ -110,6 +110,7 @@ class HttpProtocol(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._unparsed = b""
+        """Received bytes of later requests, which are parsed after the response to the current one."""
         self._head_bytes = 0
         self._header_lines = 0
         self._silent_bytes = 0  # parsed without a callback, of an incomplete line
@@ -119,6 +120,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._ignores_input = False
         self._ignored_bytes = 0
         self._is_ended = False
+        """Whether the client has closed its sending side: it sends no further request, but may read responses."""
         self._running: RequestResponseCycle | None = None
         self._unsent = _UnsentBytes(0, 0.0, 0.0)
         self.waiting_since_s = 0.0
@@ -384,8 +386,11 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
+        """Start the next request: one that waits in the pipeline, else one of the bytes that are not parsed yet."""
         self.waiting_since_s = self.loop.time()
         if self._ignores_input and not self.pipeline:
+            # This was the rejection, after which `_linger` closes the connection. Uvicorn's method would also wait for
+            # the next request, with its keep-alive timeout; so only its count is kept.
             self.server_state.total_requests += 1
             return
         super().on_response_complete()

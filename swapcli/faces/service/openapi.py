@@ -30,10 +30,9 @@ from swapcli.faces.service.parameter_descriptions import Parameter
 from swapcli.faces.service.rate_limits import RequestClass
 from swapcli.interface import json_types
 from swapcli.interface.errors import ErrorFormat
+from swapcli.interface.health import UNHEALTHY
 from swapcli.interface.json_schemas import any_of, build_components
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, WITNESSES_HEADER
-
-UNHEALTHY = 503
 
 _ABOUT = """\
 Finds the best route for swapping one token for another over the liquidity pools of a network, and builds the

@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from heapq import heappop, heappush
 
 from swapcli.core.records import NamedTuple
+from swapcli.faces.service.rate_limits import MAX_CLIENTS
 
 EARLY_S = 0.2
 """How long before its time an order may come. Clients are told whole seconds, rounded up, and seldom come early."""
@@ -24,8 +25,6 @@ SPARE_WAIT_S = 1.0
 keep the thread busy until it comes, as clients are told whole seconds."""
 MAX_DELAY_S = 60.0
 """Maximum time until an order is due."""
-MAX_CLIENTS = 10_000
-"""Clients with refused orders; the same as for rate limits. The one that was refused least recently is dropped."""
 MAX_ORDERS = 1_024
 """Refused orders of a client; as many as the service has connections by default."""
 

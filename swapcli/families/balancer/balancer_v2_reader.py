@@ -18,7 +18,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.balancer.balancer_pool_token import VERSIONS
-from swapcli.families.balancer.balancer_v3_reader import ECLP_PARAMETERS, read_eclp_parameters
+from swapcli.families.balancer.balancer_v3_reader import AMP_PRECISION, ECLP_PARAMETERS, read_eclp_parameters
 from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.build_pool import build_pool, build_pool_with_fee
@@ -77,7 +77,6 @@ _FUNCTIONS: Final = {
     "balancer_v2_composable": ((*_STABLE, _RECOVERY, _PROVIDERS, _OWN_TOKEN), ()),
 }
 """By family, the functions that each pool has, and those that only some have."""
-_PRECISION: Final = 1000
 _UNNAMED_VERSION: Final = 1
 """The only version of composable pools without that function."""
 _NUMBERED: Final = re.compile(r'"version": ?([0-9]{1,9})\b')
@@ -173,8 +172,8 @@ def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]
     if _without(_read_tokens(pool_tokens), left_out) != ref.tokens:
         raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
     value, is_updating, precision = read_words(amp, 3, _AMP)
-    if precision != _PRECISION:
-        raise invalid_response(_AMP, f"a precision of {precision} instead of {_PRECISION}")
+    if precision != AMP_PRECISION:
+        raise invalid_response(_AMP, f"a precision of {precision} instead of {AMP_PRECISION}")
     listed = [] if providers is None else [to_address(each, _PROVIDERS) for each in read_list(providers, _PROVIDERS)]
     used = _without(tuple(listed), left_out) if listed else (ZERO_ADDRESS,) * len(ref.tokens)
     shown = _without(read_list(scaling, _SCALING), left_out)

@@ -67,7 +67,7 @@ _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
 _OF_SOME_VERSIONS: Final = (_FLOORS, _VIRTUAL_RESERVE)
 _USUAL_VAULT: Final = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 """The address that the vault has on every network (github balancer/balancer-deployments, task 20241204-v3-vault)."""
-_PRECISION: Final = 1000
+AMP_PRECISION: Final = 1000
 _SURGE_HOOK: Final = ("StableSurgeHook", 2)
 """Name and first version of the hook whose fee `balancer_v3_stable_surge` computes."""
 
@@ -250,8 +250,8 @@ def _stable_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData])
     del ref
     amp, version = results
     value, is_updating, precision = read_words(amp, 3, _AMP)
-    if precision != _PRECISION:
-        raise invalid_response(_AMP, f"a precision of {precision} instead of {_PRECISION}")
+    if precision != AMP_PRECISION:
+        raise invalid_response(_AMP, f"a precision of {precision} instead of {AMP_PRECISION}")
     return {
         "amp": value,
         "limits_imbalance": read_version(version)[1] >= 3,

@@ -19,7 +19,7 @@ from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
-from swapcli.families.reading.infinity_key import (
+from swapcli.families.reading.infinity_pool_creation import (
     PAUSED_SLOT,
     check_key,
     key_fields,

@@ -30,13 +30,13 @@ from swapcli.families.iziswap.iziswap_math import (
     sell_y_in_range,
     sell_y_to_order,
 )
+from swapcli.families.rounding import UINT128_LIMIT
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 MAX_POINT: Final = 800_000
 MARK_GAS: Final = 28_000
 """Gas units of each marked point that a swap crosses: five of its words change. A public simulator has 28,675."""
-_AMOUNT_LIMIT: Final = 1 << 128
 _WORD_BITS: Final = 8
 _WORD_MASK: Final = (1 << _WORD_BITS) - 1
 
@@ -157,7 +157,7 @@ class IziSwap(Pool):
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`."""
-        if amount_in >= _AMOUNT_LIMIT:
+        if amount_in >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
         sale, position = self._sell(token_in, token_out, amount_in)
         if not sale.is_finished:
@@ -175,7 +175,7 @@ class IziSwap(Pool):
         """Return the direction in floats: one rate for each point or group of points, and one for each order."""
         sells_x = is_forward(self, token_in, token_out)
         bins = bins_of_levels(self._levels(sells_x), (PPM - self.fee_ppm) / PPM, sells_x)
-        return BinCurve(bins, _AMOUNT_LIMIT - 1)
+        return BinCurve(bins, UINT128_LIMIT - 1)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""
@@ -318,13 +318,13 @@ def _parse_row(value: object, width: int) -> tuple[int, ...]:
     row = parse_list(value)
     if len(row) != width:
         raise InvalidValue(f"a list of {width} integers", value)
-    return tuple(parse_integer(each, -_AMOUNT_LIMIT, _AMOUNT_LIMIT - 1) for each in row)
+    return tuple(parse_integer(each, -UINT128_LIMIT, UINT128_LIMIT - 1) for each in row)
 
 
 def _check_liquidity(endpoints: Sequence[int], nets: Sequence[int], point: int, liquidity: int) -> None:
     """Raise `InvalidPoolState` unless the liquidity of the points adds up to that of the current one, and to 0."""
     sums = list(accumulate(nets, initial=0))
-    if min(sums) < 0 or max(sums) >= _AMOUNT_LIMIT or sums[-1]:
+    if min(sums) < 0 or max(sums) >= UINT128_LIMIT or sums[-1]:
         raise InvalidPoolState("points", f"their liquidity is {min(sums)} at least and {sums[-1]} at the end")
     if sums[bisect_right(endpoints, point)] != liquidity:
         raise InvalidPoolState("liquidity", f"differs from that of the points, {sums[bisect_right(endpoints, point)]}")

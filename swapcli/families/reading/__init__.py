@@ -1,7 +1,7 @@
 """What the readers of pools share, and how a reader is called: `pool_readers`, from a `PoolRef` to the pool."""
 
 PUBLIC = (
-    "block_time", "build_pool", "call_encoding", "calls", "contract_kinds", "factory_contract", "infinity_key",
-    "l1_fee_params", "lockstep_reads", "logs_bloom", "manager_storage", "pool_change_events", "pool_readers",
-    "pool_ref", "pool_ref_text", "share_price", "starknet_calls", "tick_bitmap", "views",
+    "block_time", "build_pool", "call_encoding", "calls", "contract_kinds", "factory_contract",
+    "infinity_pool_creation", "l1_fee_params", "lockstep_reads", "logs_bloom", "manager_storage", "pool_change_events",
+    "pool_readers", "pool_ref", "pool_ref_text", "share_price", "starknet_calls", "tick_bitmap", "views",
 )  # fmt: skip

@@ -19,6 +19,7 @@ from typing import Final
 
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
+from swapcli.families.rounding import CAPACITY_MARGIN
 from swapcli.families.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
 
 # Where the table's walk over the ticks goes on: index of the next tick, q and the amounts so far, liquidity, last tick
@@ -35,7 +36,6 @@ _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 # The contract rounds ratios to whole units of 2^-96: below this tick a float would show the difference.
 _MIN_FLOAT_TICK = -580_000
 # The contracts round inputs up, so the true capacity is never below its real value; a float's might be above.
-_CAPACITY_MARGIN = 1.0 - 2.0**-46
 # A segment that adds a larger part to the input starts below the capacity, however much liquidity follows.
 _MIN_GROWTH = 1.0 + 2.0**-40
 
@@ -222,7 +222,7 @@ class ConcentratedCurve:
                 walk = i, q, amount_in, amount_out, liquidity, last
                 self._table = table = (qs, ins, outs, liquidities, start, start_in, walk)
                 return table
-        _close_segments(qs, ins, outs, liquidities, q, amount_in * _CAPACITY_MARGIN, gamma)
+        _close_segments(qs, ins, outs, liquidities, q, amount_in * CAPACITY_MARGIN, gamma)
         self._table = table = (qs, ins, outs, liquidities, inf, inf, walk)
         return table
 

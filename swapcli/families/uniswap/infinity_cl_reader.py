@@ -8,7 +8,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
-from swapcli.families.reading.infinity_key import (
+from swapcli.families.reading.infinity_pool_creation import (
     PAUSED_SLOT,
     check_key,
     key_fields,

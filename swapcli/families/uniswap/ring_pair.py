@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from swapcli.core.encoding.abi import ADDRESS_BYTES
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, SharedState
 from swapcli.core.model.units import PPM
@@ -21,8 +22,6 @@ from swapcli.families.identity_checks import check_pair
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProductCurve
-
-_ADDRESS_BYTES = 20  # bytes of an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class RingPair(Pool):
         check_pair(identity)
         fields = StateFields(state)
         first, second = (
-            fields.parse(path, entry, parse_hex, _ADDRESS_BYTES) for path, entry in fields.items("wrappers", 2, 2)
+            fields.parse(path, entry, parse_hex, ADDRESS_BYTES) for path, entry in fields.items("wrappers", 2, 2)
         )
         if first == second:
             raise InvalidPoolState("wrappers", "both are the same contract")

@@ -9,9 +9,7 @@ from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.token import Token, whole_tokens
-from swapcli.core.model.units import BPS
-
-_E18_PER_BPS = 10**14
+from swapcli.core.model.units import BPS, E18_PER_BPS
 
 
 def find_strangers(
@@ -35,7 +33,7 @@ def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) ->
     is_allowed = (
         payment.token in outputs
         and payment.amount is None
-        and share_e18 <= integrator.fee_bps * _E18_PER_BPS
+        and share_e18 <= integrator.fee_bps * E18_PER_BPS
         and payment.surplus_bps <= integrator.surplus_bps
     )
     return payment if is_allowed else None

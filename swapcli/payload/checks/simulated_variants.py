@@ -143,22 +143,23 @@ def proven_trials(trials: Sequence[VariantTrial]) -> tuple[VariantTrial, ...]:
 def best_unproven(trials: Sequence[VariantTrial], tokens: TradedTokens, is_exact: bool) -> VariantTrial:
     """Return the trial that pays the most of those that pay their minimum, if the state was not the quote's.
 
-    On the quote's state, and if none pays enough, the first one raises the error.
+    On the quote's state, and if none pays enough, raises `SimulationError` for the first one.
     """
     first = trials[0]
     paying = [trial for trial in trials if _pays_minimum(trial) and trial.is_reported_truly]
     if not is_exact and paying:
         return max(paying, key=lambda trial: trial.simulation.received)
     require_expected(first, tokens, is_exact)
-    simulation = first.simulation
-    returned = int.from_bytes(first.run.return_data[:WORD])
-    raise _simulation_error(
-        simulation,
-        f"the router pays {in_tokens(simulation.received, tokens.token_out)} at block {simulation.block}, but returns"
-        f" {in_tokens(returned, tokens.token_out)}",
-        _HINT_DO_NOT_SIGN,
-        first.run.return_data,
-    )
+    raise _false_report_error(first, tokens)  # it paid enough, so it is unproven because the router returned otherwise
+
+
+def _false_report_error(trial: VariantTrial, tokens: TradedTokens) -> SimulationError:
+    """Return the error for a router that paid enough, but returned another amount than it paid."""
+    simulation, return_data = trial.simulation, trial.run.return_data
+    paid = in_tokens(simulation.received, tokens.token_out)
+    returned = in_tokens(int.from_bytes(return_data[:WORD]), tokens.token_out)
+    message = f"the router pays {paid} at block {simulation.block}, but returns {returned}"
+    return _simulation_error(simulation, message, _HINT_DO_NOT_SIGN, return_data)
 
 
 def _pays_minimum(trial: VariantTrial) -> bool:

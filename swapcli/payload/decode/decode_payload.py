@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, printable, truncate
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall, DecodedMessage
 from swapcli.core.model.market import MarketState
@@ -14,8 +14,6 @@ from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.dialects import known_contracts
 from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.payload.starknet.decode_felts import FUNCTIONS, decode_felts
-
-_SHOWN_CHARACTERS = 40
 
 
 def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
@@ -41,7 +39,7 @@ def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: s
         return decode_calldata(given.calldata, wrapped, given.value)._replace(message=message)
     if message.is_judged and not message.approvals:
         return DecodedCall("", message=message)  # a Safe sends a value
-    name = "permit" if message.approvals else printable(truncate(message.primary_type, _SHOWN_CHARACTERS))
+    name = "permit" if message.approvals else printable(truncate(message.primary_type, SHOWN_CHARACTERS))
     return DecodedCall(name or "a message", approval=next(iter(message.approvals), None), message=message)
 
 
@@ -84,7 +82,7 @@ def parse_value(text: str, label: str = "value") -> int:
     except ValueError:
         value = -1
     if not 0 <= value < 1 << 256 or not digits.isascii():
-        raise InvalidInput(f'{label}: "{truncate(text, _SHOWN_CHARACTERS)}" is not an amount in wei')
+        raise InvalidInput(f'{label}: "{truncate(text, SHOWN_CHARACTERS)}" is not an amount in wei')
     return value
 
 

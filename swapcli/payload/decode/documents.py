@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from swapcli.core.encoding.abi import SELECTOR_CHARACTERS, WORD_CHARACTERS
 from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
@@ -34,9 +35,6 @@ from swapcli.payload.starknet.decode_felts import parse_felts
 _MAX_TRANSACTIONS: Final = 256
 _MAX_TEXT_LEVELS: Final = 2
 """How many JSON strings may be wrapped around the text to decode."""
-_SELECTOR_CHARACTERS: Final = 10
-_WORD_CHARACTERS: Final = 66
-"""Of a word or a felt in hex with 0x."""
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _INVOKE: Final = "INVOKE"
 """Prefix of the type of an account's transaction on Starknet."""
@@ -139,9 +137,9 @@ def _join_lines(text: str) -> str | None:
     if not all(_HEX.fullmatch(line) for line in (first, *lines[1:])):
         return None
     digits = first + "".join(lines[1:])
-    begins_with_call = digits[: _SELECTOR_CHARACTERS - 2].lower() in DECODERS
+    begins_with_call = digits[: SELECTOR_CHARACTERS - 2].lower() in DECODERS
     # Felts are short, and only a call begins with 0x and goes on without.
-    is_long = lines[0] != first and any(len(line) > _WORD_CHARACTERS for line in lines)
+    is_long = lines[0] != first and any(len(line) > WORD_CHARACTERS for line in lines)
     return f"0x{digits}" if begins_with_call or is_long else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, printable, truncate
 from swapcli.core.errors import InvalidInput
 from swapcli.payload.decode.given_transaction import parse_calldata
 
@@ -14,7 +14,6 @@ _HAS_METHOD: Final = re.compile(r"^\s*Method ?I[Dd]:\s*0x", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"Function:.*")
 _WORD: Final = re.compile(r"\[([0-9]{1,5})\]:\s*((?:[0-9a-fA-F]{2}){1,32})")
 _WORD_DIGITS: Final = 64
-_SHOWN_CHARACTERS: Final = 40
 
 
 def is_explorer_text(text: str) -> bool:
@@ -39,9 +38,7 @@ def parse_explorer_text(text: str) -> tuple[str, tuple[str, ...]]:
                 raise InvalidInput(f"line {number}: expected word {len(words)}", hint="give the whole input data")
             words.append(found[2])
         elif stripped and not (_FUNCTION.fullmatch(stripped) and not selectors):
-            oddities.append(
-                f"line {number} is not part of the call: {printable(truncate(stripped, _SHOWN_CHARACTERS))}"
-            )
+            oddities.append(f"line {number} is not part of the call: {printable(truncate(stripped, SHOWN_CHARACTERS))}")
     if len(selectors) != 1:
         raise InvalidInput(f"expected one MethodID, not {len(selectors)}", hint="give the whole input data")
     return parse_calldata(selectors[0] + "".join(words)), tuple(oddities)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from swapcli.core.encoding.abi import SELECTOR_CHARACTERS
 from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidInput
@@ -59,7 +60,6 @@ _TAKES: Final = re.compile(
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
 """The fields of a step in an aggregator's route, where `to` is a token."""
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
-_SELECTOR_CHARACTERS: Final = 10
 _SHOWN_CHARACTERS: Final = 60
 
 
@@ -123,7 +123,7 @@ def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
     stripped = text.strip()
     if _BYTES.fullmatch(stripped) and len(stripped) % 2 == 0:
         calldata = parse_calldata(stripped)
-        if calldata[2:_SELECTOR_CHARACTERS] in _APPROVALS:
+        if calldata[2:SELECTOR_CHARACTERS] in _APPROVALS:
             yield f"{_shown(path)} is an approval, which decode does not read"
         elif parse_raw(calldata) is not None:
             yield f"{_shown(path)} is another transaction, which decode does not read"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.abi import SELECTOR_CHARACTERS
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, truncate
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.decoded_call import DecodedMessage
 from swapcli.core.records import NamedTuple
@@ -23,8 +24,6 @@ RUNS_AS_SAFE: Final = "the Safe runs the called contract's code as its own (oper
 REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), to an account that may be a stranger's"
 
 _MAX_PLACES: Final = 5
-_SHOWN_CHARACTERS: Final = 40
-_SELECTOR_CHARACTERS: Final = 10
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 
@@ -68,7 +67,7 @@ class GivenTransaction(NamedTuple):
         """Whether it calls a function of a router that is decoded."""
         if self.felts is not None:
             return self.entrypoint == SWAP
-        selector = self.calldata[2:_SELECTOR_CHARACTERS].lower()
+        selector = self.calldata[2:SELECTOR_CHARACTERS].lower()
         return selector in DECODERS and selector not in _APPROVALS
 
 
@@ -83,7 +82,7 @@ def parse_calldata(text: str) -> str:
     """Return calldata in lower-case hex with 0x. Raises `InvalidInput`."""
     digits = text[2:] if text[:2] in ("0x", "0X") else text
     if not digits or not _HEX.fullmatch(digits):
-        raise InvalidInput(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not calldata', hint=HINT)
+        raise InvalidInput(f'"{truncate(text, SHOWN_CHARACTERS)}" is not calldata', hint=HINT)
     if len(digits) % 2:
         raise InvalidInput("the calldata has an odd number of digits", hint="check that all of it was copied")
     if len(digits) > MAX_BYTES * 2:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
+from swapcli.core.encoding.abi import ADDRESS_BYTES
 from swapcli.core.encoding.key_recovery import recover_public_key
 from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.given_transaction import AUTHORIZES_CONTRACTS, GivenTransaction
-from swapcli.payload.evm.unsigned_transaction import encode_rlp
+from swapcli.payload.evm.unsigned_transaction import RLP_BYTES, RLP_LIST, RLP_SHORT, encode_rlp
 
 _Item: TypeAlias = "bytes | list[_Item]"
 
-_SHORT: Final = 55
-_BYTES: Final = 0x80
-_LIST: Final = 0xC0
-_ADDRESS_BYTES: Final = 20
 _MAX_DEPTH: Final = 4
 _FEES: Final = ("max_priority_fee_wei", "max_fee_wei")
 _CALL: Final = ("gas", "to", "value", "data")
@@ -46,7 +43,7 @@ def parse_raw(calldata: str) -> GivenTransaction | None:
     """
     raw = bytes.fromhex(calldata[2:])
     # Calldata begins with a selector and is not RLP to its last byte.
-    if not raw or not (raw[0] in _FIELDS or raw[0] >= _LIST):
+    if not raw or not (raw[0] in _FIELDS or raw[0] >= RLP_LIST):
         return None
     try:
         return _transaction(_typed(raw) if raw[0] in _FIELDS else _legacy(raw))
@@ -93,7 +90,7 @@ def _legacy(raw: bytes) -> _Signed:
 def _transaction(signed: _Signed) -> GivenTransaction:
     fields = signed.fields
     to, data = fields["to"], fields["data"]
-    if not isinstance(to, bytes) or not isinstance(data, bytes) or len(to) not in (0, _ADDRESS_BYTES):
+    if not isinstance(to, bytes) or not isinstance(data, bytes) or len(to) not in (0, ADDRESS_BYTES):
         raise _InvalidRlpError
 
     def number(name: str) -> int | None:
@@ -126,7 +123,7 @@ def _transaction(signed: _Signed) -> GivenTransaction:
 
 def _recover(content: bytes, r: int, s: int, parity: int) -> str | None:
     key = recover_public_key(keccak256(content), r, s, parity)
-    return None if key is None else f"0x{keccak256(key)[-_ADDRESS_BYTES:].hex()}"
+    return None if key is None else f"0x{keccak256(key)[-ADDRESS_BYTES:].hex()}"
 
 
 def _number(item: _Item) -> int:
@@ -148,21 +145,21 @@ def _item(raw: bytes, at: int, depth: int) -> tuple[_Item, int]:
     if at >= len(raw) or depth > _MAX_DEPTH:
         raise _InvalidRlpError
     first = raw[at]
-    if first < _BYTES:
+    if first < RLP_BYTES:
         return raw[at : at + 1], at + 1
-    kind = _LIST if first >= _LIST else _BYTES
+    kind = RLP_LIST if first >= RLP_LIST else RLP_BYTES
     length, start = first - kind, at + 1
-    if length > _SHORT:
-        start += length - _SHORT
+    if length > RLP_SHORT:
+        start += length - RLP_SHORT
         written = raw[at + 1 : start]
         length = int.from_bytes(written)
-        if length <= _SHORT or written[:1] == b"\0":
+        if length <= RLP_SHORT or written[:1] == b"\0":
             raise _InvalidRlpError
     end = start + length
     if end > len(raw):
         raise _InvalidRlpError
-    if kind == _BYTES:
-        if length == 1 and raw[start] < _BYTES:
+    if kind == RLP_BYTES:
+        if length == 1 and raw[start] < RLP_BYTES:
             raise _InvalidRlpError
         return raw[start:end], end
     return _items(raw, start, end, depth), end

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from swapcli.core.encoding.strict_json import parse_json
-from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, printable, truncate
 from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode import shell_grammar as grammar
@@ -30,7 +30,6 @@ _TOKEN: Final = re.compile(
 )
 """A part of a shell text. Only the first four are in the grammar; an unclosed quote is `other`."""
 _COMMAND_ENDS: Final = frozenset(";|&")
-_SHOWN_CHARACTERS: Final = 40
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
 _ADDRESS_CHARACTERS: Final = 42
 _DECIMAL: Final = re.compile(r"[0-9]{1,78}")
@@ -328,4 +327,4 @@ def _parse_decimal(text: str, name: str) -> int:
 
 
 def _shown(text: str) -> str:
-    return printable(truncate(text, _SHOWN_CHARACTERS))
+    return printable(truncate(text, SHOWN_CHARACTERS))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, truncate
 from swapcli.core.errors import InvalidAddress, InvalidInput
 from swapcli.core.model.decoded_call import DecodedMessage
 from swapcli.core.model.network import Kind
@@ -34,7 +34,6 @@ from swapcli.payload.decode.signed_orders import describe_unjudged, optional_add
 from swapcli.payload.evm.typed_data import domain_separator
 
 _MAX_ENTRIES: Final = 64
-_SHOWN_CHARACTERS: Final = 40
 _SAFE: Final = "SafeTx"
 _STARKNET_DOMAINS: Final = ("StarknetDomain", "StarkNetDomain")
 _PERMIT2_NAME: Final = "Permit2"
@@ -175,7 +174,7 @@ def _parse_structs(typed: Values) -> tuple[dict[str, Fields], Fields | None]:
         if not isinstance(fields, list) or not all(
             isinstance(each, Mapping) and each.keys() == {"name", "type"} for each in fields
         ):
-            raise InvalidInput(f"types.{truncate(str(name), _SHOWN_CHARACTERS)}: expected a list of names and types")
+            raise InvalidInput(f"types.{truncate(str(name), SHOWN_CHARACTERS)}: expected a list of names and types")
         structs[name] = tuple((str(each["name"]), str(each["type"])) for each in fields)
     return structs, structs.pop(DOMAIN_TYPE, None)
 
@@ -198,7 +197,7 @@ def _domain_problems(domain: Values, declared: Fields | None, *, is_request: boo
     """Yield a sentence for each field of the domain that is not hashed or not in the standard."""
     present = {name for name, value in domain.items() if value is not None}
     if others := sorted(present - {name for name, _ in DOMAIN_FIELDS}):
-        yield f"the domain has fields that no standard defines: {truncate(', '.join(others), _SHOWN_CHARACTERS)}"
+        yield f"the domain has fields that no standard defines: {truncate(', '.join(others), SHOWN_CHARACTERS)}"
     expected = tuple((name, kind) for name, kind in DOMAIN_FIELDS if name in present)
     if declared is None and is_request:
         yield f"the types have no {DOMAIN_TYPE}, so a wallet would sign without a domain"

@@ -26,7 +26,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.abi import WORD, encode_address, encode_bytes, encode_bytes32, encode_int, encode_uint
+from swapcli.core.encoding.abi import (
+    SELECTOR_BYTES,
+    WORD,
+    encode_address,
+    encode_bytes,
+    encode_bytes32,
+    encode_int,
+    encode_uint,
+)
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
@@ -43,12 +51,13 @@ WITHDRAW: Final = "2e1a7d4d"
 TRANSFER: Final = "a9059cbb"
 """`transfer(address to, uint256 amount)` of ERC-20."""
 
-SELECTOR_BYTES: Final = 4
 TRANSFER_AMOUNT: Final = SELECTOR_BYTES + WORD
 WITHDRAW_AMOUNT: Final = SELECTOR_BYTES
 _VAULT_HEAD_WORDS: Final = 7
 _VAULT_SWAP_WORDS: Final = 6
 _FEE_BITS: Final = 24
+V3_FEE_BYTES: Final = 3
+"""The bytes of a fee between the tokens of a packed V3 path."""
 _ZERO: Final = "0" * 2 * WORD
 _ONE: Final = f"{1:064x}"
 _LATEST_UINT64: Final = (1 << 64) - 1

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 from swapcli.core.encoding.abi import (
+    SELECTOR_BYTES,
     WORD,
     AbiReader,
     encode_address,
@@ -44,7 +45,6 @@ SWAP_WITH_PERMIT: Final = "df9f8e3a"
 SWAP_BEFORE: Final = "54f53f8b"
 
 _CALLS: Final = {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator", SWAP_BEFORE: "swapBefore"}
-_SELECTOR_BYTES: Final = 4
 _ROUTE_WORDS: Final = 7
 _SWAP_WORDS: Final = 7
 # An entry of the list takes its offset, its words and the length of its extra data at least.
@@ -214,9 +214,9 @@ def _swap_words(swap: RouterSwapParam) -> str:
 def _open(calldata: str) -> tuple[str, AbiReader]:
     """The selector in hex, and a reader of the arguments."""
     raw = parse_hex(calldata, "calldata")
-    if len(raw) < _SELECTOR_BYTES:
-        raise invalid_field("selector", f"expected {_SELECTOR_BYTES} bytes, not {len(raw)}")
-    return raw[:_SELECTOR_BYTES].hex(), AbiReader(raw[_SELECTOR_BYTES:])
+    if len(raw) < SELECTOR_BYTES:
+        raise invalid_field("selector", f"expected {SELECTOR_BYTES} bytes, not {len(raw)}")
+    return raw[:SELECTOR_BYTES].hex(), AbiReader(raw[SELECTOR_BYTES:])
 
 
 def _read_route(reader: AbiReader) -> RouterRouteParam:

@@ -35,6 +35,7 @@ from swapcli.core.encoding.abi import (
     invalid_field,
 )
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.swap_terms import NO_DEADLINE_S
 from swapcli.core.records import NamedTuple
 
 EXEC: Final = "2213bc0b"
@@ -53,7 +54,6 @@ NATIVE: Final = "0x" + "ee" * 20
 ALL: Final = 10_000
 """The whole balance in bps."""
 
-_NO_DEADLINE: Final = 2**256 - 1
 # The tightest limits that a pool accepts: one inside `TickMath.MIN_SQRT_RATIO` and `MAX_SQRT_RATIO` of Uniswap V3.
 _LOWEST_SQRT_PRICE: Final = 4_295_128_740
 _HIGHEST_SQRT_PRICE: Final = 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_341
@@ -241,7 +241,7 @@ def _with_bytes(words: Sequence[str], content: str, *after: str) -> str:
 
 
 def _deadline(deadline_s: int | None) -> str:
-    return encode_uint(_NO_DEADLINE if deadline_s is None else deadline_s, 256, "deadline")
+    return encode_uint(NO_DEADLINE_S if deadline_s is None else deadline_s, 256, "deadline")
 
 
 def _bps(bps: int) -> str:

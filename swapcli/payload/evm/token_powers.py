@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from swapcli.core.encoding.abi import WORD
+from swapcli.core.encoding.abi import ADDRESS_BYTES, WORD
 from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
 
@@ -104,7 +104,6 @@ _FUNCTIONS: Final[dict[Power, tuple[str, ...]]] = {
 _PUSH1, _PUSH4, _PUSH32 = 0x60, 0x63, 0x7F
 _MINIMAL_PROXY: Final = (bytes.fromhex("363d3d373d3d3d363d73"), bytes.fromhex("5af43d82803e903d91602b57fd5bf3"))
 """The code of ERC-1167 around the address that it delegates to, which never changes."""
-_ADDRESS_BYTES: Final = 20
 
 
 def selector_of(signature: str) -> bytes:
@@ -115,9 +114,9 @@ def selector_of(signature: str) -> bytes:
 def minimal_proxy_target(code: bytes) -> str | None:
     """Return the address that a proxy of ERC-1167 delegates to; None for other code."""
     head, tail = _MINIMAL_PROXY
-    if not (code.startswith(head) and code.endswith(tail) and len(code) == len(head) + _ADDRESS_BYTES + len(tail)):
+    if not (code.startswith(head) and code.endswith(tail) and len(code) == len(head) + ADDRESS_BYTES + len(tail)):
         return None
-    return f"0x{code[len(head) : len(head) + _ADDRESS_BYTES].hex()}"
+    return f"0x{code[len(head) : len(head) + ADDRESS_BYTES].hex()}"
 
 
 def selectors_in(code: bytes) -> frozenset[bytes]:
@@ -150,6 +149,6 @@ def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
 
 def address_in(word: bytes) -> str | None:
     """Return the address in a word, None for zero and for anything else."""
-    if len(word) < WORD or any(word[: WORD - _ADDRESS_BYTES]) or not any(word[:WORD]):
+    if len(word) < WORD or any(word[: WORD - ADDRESS_BYTES]) or not any(word[:WORD]):
         return None
-    return f"0x{word[WORD - _ADDRESS_BYTES : WORD].hex()}"
+    return f"0x{word[WORD - ADDRESS_BYTES : WORD].hex()}"

@@ -12,9 +12,10 @@ from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
 
 _TYPE: Final = b"\x02"
-_SHORT: Final = 55
-_BYTES: Final = 0x80
-_LIST: Final = 0xC0
+RLP_SHORT: Final = 55
+RLP_BYTES: Final = 0x80
+RLP_LIST: Final = 0xC0
+"""RLP: the first byte of a string and of a list of no bytes; a length above `RLP_SHORT` is written out."""
 
 _Item = int | bytes | Sequence["_Item"]
 
@@ -48,14 +49,14 @@ def encode_rlp(item: _Item) -> bytes:
     if isinstance(item, int):
         return encode_rlp(item.to_bytes((item.bit_length() + 7) // 8))
     if not isinstance(item, bytes):
-        return _with_length(b"".join(map(encode_rlp, item)), _LIST)
-    is_itself = len(item) == 1 and item[0] < _BYTES
-    return item if is_itself else _with_length(item, _BYTES)
+        return _with_length(b"".join(map(encode_rlp, item)), RLP_LIST)
+    is_itself = len(item) == 1 and item[0] < RLP_BYTES
+    return item if is_itself else _with_length(item, RLP_BYTES)
 
 
 def _with_length(content: bytes, kind: int) -> bytes:
     length = len(content)
-    if length <= _SHORT:
+    if length <= RLP_SHORT:
         return bytes((kind + length,)) + content
     written = length.to_bytes((length.bit_length() + 7) // 8)
-    return bytes((kind + _SHORT + len(written),)) + written + content
+    return bytes((kind + RLP_SHORT + len(written),)) + written + content

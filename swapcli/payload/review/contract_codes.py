@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from swapcli.core.encoding.abi import WORD_CHARACTERS
 from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.address import display_address
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 _NO_CODE = ("0x", "0x0")
 _DOMAIN_SEPARATOR = "0x3644e515"
 """The selector of `DOMAIN_SEPARATOR()` (EIP-2612)."""
-_WORD_CHARACTERS = 66
 
 
 def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
@@ -53,7 +53,7 @@ def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
     if message is None or not message.domain_hash or to is None:
         return review
     (found,) = node.send_optional([RpcRequest("eth_call", ({"to": to, "data": _DOMAIN_SEPARATOR}, "latest"))])
-    if not isinstance(found, str) or len(found) != _WORD_CHARACTERS or found == "0x" + message.domain_hash.hex():
+    if not isinstance(found, str) or len(found) != WORD_CHARACTERS or found == "0x" + message.domain_hash.hex():
         return review
     sentence = f"the message has a different domain than its contract {review.shown(to)}, which would reject it"
     return review._replace(warnings=(*review.warnings, FindingCode.MESSAGE_UNKNOWN.finding(sentence)))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.core.model.decoded_call import DecodedSwap
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import FlatSwap, execute, faults_as_reverts

@@ -13,7 +13,7 @@ from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.quantities import parse_quantity
 from swapcli.payload.review.reviewed_payload import PayloadReview
-from swapcli.payload.signing.signing_limits import MAX_PRICE_FACTOR
+from swapcli.payload.signing.signing_limits import MAX_CATALOGUE_FACTOR, MAX_PRICE_FACTOR
 
 _MAX_GAS_FACTOR = 4
 """Of the estimate in the document. A limit has a quarter more than the estimate after refunds, which is up to 1.7 times
@@ -26,8 +26,6 @@ _MAX_GAS = 60_000_000
 
 _MAX_PRICE_WEI = 1_000 * 10**9
 """The limit for a network without its own. Ethereum has reached it for minutes only."""
-_MAX_CATALOGUE_FACTOR = 100
-"""A multiple of the gas price in the definition of such a network."""
 _MAX_STRK, _MAX_ETH = 200, 0.05
 """More than the calls of a swap cost on Starknet: wallets set bounds of a few STRK."""
 _MIN_BOUND_PART = 25
@@ -62,7 +60,7 @@ def _price_limit(network: Network, usual_price_wei: int | None) -> int | None:
     """Return the highest price per unit of gas, in wei, that is not unusual; None without EVM fees."""
     if not network.kind.traits.has_eth_nodes:
         return None
-    limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, _MAX_CATALOGUE_FACTOR * network.gas_price_wei)
+    limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, MAX_CATALOGUE_FACTOR * network.gas_price_wei)
     return limit if usual_price_wei is None else max(MAX_PRICE_FACTOR * usual_price_wei, limit // _MIN_BOUND_PART)
 
 

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, printable, truncate
 from swapcli.core.model.decoded_call import DecodedMessage
 from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
-_SHOWN_CHARACTERS: Final = 40
 _SHOWN_AMOUNTS: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
 _TETHER: Final = str.maketrans({"₮": "t"})
@@ -44,7 +43,7 @@ def _unknown(sentence: str) -> Finding:
 
 def _describe_unjudged(message: DecodedMessage, review: PayloadReview) -> str:
     if not message.title:
-        name = printable(truncate(message.primary_type, _SHOWN_CHARACTERS)) or "without a name"
+        name = printable(truncate(message.primary_type, SHOWN_CHARACTERS)) or "without a name"
         return f"the message {name} is unknown or differs from its standard, so its effect is not known"
     if not message.sells and not message.buys:
         return f"this is {message.title}, which decode cannot check"
@@ -86,7 +85,7 @@ def _name_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[s
     name = message.contract_name
     if network is None or token is None or name is None:
         return
-    shown = printable(truncate(name, _SHOWN_CHARACTERS))
+    shown = printable(truncate(name, SHOWN_CHARACTERS))
     others = (each for each in (*network.tokens, network.native) if each.symbol != token.symbol)
     is_other = any(_plain(name) in (_plain(each.name), _plain(each.symbol)) for each in others)
     is_own = _plain(name) in (_plain(token.name), _plain(token.symbol))

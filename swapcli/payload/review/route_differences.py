@@ -306,6 +306,7 @@ class _Comparison:
             yield f"the route of the document cannot be executed: {error.message}"
 
     def _of_rebuilt(self, result: RouteResult, route: RouterRouteParam, market: MarketState) -> Iterator[str]:
+        """Build the payload of the route again, and compare its calldata. `GivenTransaction` has it in lower case."""
         if self._call.permit is not None:  # its signature is not in the route
             return
         if self._call.dialect in INTERFACE_DIALECTS:
@@ -317,8 +318,10 @@ class _Comparison:
             if build_wrap(route).calldata != payload.calldata:
                 yield "the calldata does not wrap or unwrap what the route does"
             return
+        router = payload.to
+        if self._call.dialect == SETTLER and self._call.router:
+            router = self._call.router
         steps = planned_steps(result.route, result.input_amount, execution_of(network))
-        router = self._call.router or payload.to if self._call.dialect == SETTLER else payload.to
         pools = pools_for(result, market)
         swap = ReplayedSwap(route, steps, pools, result.integrator, self._order.deadline_s)
         rebuilt = router_dialect(network).build_payload(swap, router or network.router or "")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, printable, truncate
 from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall
 from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import Kind, Network
@@ -22,7 +22,6 @@ _MAINNET = "-mainnet"
 _KINDS = {Kind.EVM: ("evm", "eip155"), Kind.STARKNET: ("starknet",)}
 """Names of all chains of a kind."""
 _NO_CONTRACT = "the call names no contract"
-_SHOWN_CHARACTERS = 40
 _MAX_SENDER_CHARACTERS = 66
 _HEX = re.compile(r"0x[0-9a-f]{1,64}")
 
@@ -72,7 +71,7 @@ def _other_chains(network: Network, given: PayloadInput) -> Iterator[Finding]:
     for name in filter(None, (given.network, *given.chain_names)):
         if not _is_named(name, network):
             yield FindingCode.CHAIN_DIFFERS.finding(
-                f"the document is for {printable(truncate(name, _SHOWN_CHARACTERS))}, not for {network.name}",
+                f"the document is for {printable(truncate(name, SHOWN_CHARACTERS))}, not for {network.name}",
             )
     for chain_id in given.chain_ids:
         if chain_id != network.chain_id:

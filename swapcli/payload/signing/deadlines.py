@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_CHARACTERS, truncate
 from swapcli.core.errors import InvalidDeadline
 from swapcli.interface.timestamps import find_unit
 
 _FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
 _UNIX_TIME = re.compile(r"[0-9]{1,20}")
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600}
-_SHOWN_CHARACTERS = 40
 
 LATEST_S = 253_402_300_799
 """The end of the year 9999, the last year that `datetime` can represent."""
@@ -35,7 +34,7 @@ def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
         deadline_s = int(text)
     else:
         raise InvalidDeadline(
-            f'{label}: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
+            f'{label}: "{truncate(text, SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
             hint="write 20m, +1200 or 1800000000",
         )
     if found := find_unit(deadline_s, now_s):

@@ -8,7 +8,7 @@ from typing import Final
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import Network
-from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import with_margin

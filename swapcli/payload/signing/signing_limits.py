@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swapcli.core.model.node_figures import NodeFigures
 from swapcli.core.model.number_format import format_gwei
+from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.records import NamedTuple
 
 MAX_PRICE_FACTOR = 10
@@ -23,7 +23,7 @@ MAX_PENDING_TRANSACTIONS = 16
 """Transactions in the pool before this one: go-ethereum keeps 16 of a sender for certain (`txpool.accountslots`)."""
 _MIN_PRICE_WEI = 1
 """The least that a transaction pays: blocks of a test network may be free."""
-_MAX_CATALOGUE_FACTOR = 100
+MAX_CATALOGUE_FACTOR = 100
 """Of the catalogue's gas price, where nothing says what the native token is worth."""
 
 
@@ -91,6 +91,6 @@ def _total_excesses(gas: int, max_fee_wei: int, limits: FeeLimits) -> Iterator[s
         usd = gas * max_fee_wei * limits.wei_usd
         if usd > limits.max_fee_usd:
             yield f"the gas may cost ${usd:,.2f}, above ${limits.max_fee_usd:,.2f} (setting max_fee_usd)"
-    elif max_fee_wei > _MAX_CATALOGUE_FACTOR * limits.catalogue_price_wei > 0:
+    elif max_fee_wei > MAX_CATALOGUE_FACTOR * limits.catalogue_price_wei > 0:
         shown, usual = format_gwei(max_fee_wei), format_gwei(limits.catalogue_price_wei)
         yield f"the maximum fee is {shown} per unit of gas, but the network's usual price is {usual}"

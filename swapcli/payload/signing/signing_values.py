@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult

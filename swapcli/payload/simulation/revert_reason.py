@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from swapcli.core.encoding.abi import WORD, to_signed
+from swapcli.core.encoding.abi import SELECTOR_BYTES, WORD, to_signed
 from swapcli.core.errors import InvalidInput, InvalidUpstreamResponse
 from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
@@ -21,7 +21,6 @@ from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.router import read_artifact
 from swapcli.state.tokens import sanitize_text
 
-_SELECTOR_BYTES: Final = 4
 _ERROR: Final = bytes.fromhex("08c379a0")
 _PANIC: Final = bytes.fromhex("4e487b71")
 _MAX_TEXT: Final = 160
@@ -94,7 +93,7 @@ def describe_revert(output: bytes, depth: int = 0) -> str:
     """Describe the return data of a reverted call. A contract's own text is sanitized and truncated."""
     if not output:
         return "no reason given"
-    selector, arguments = output[:_SELECTOR_BYTES], output[_SELECTOR_BYTES:]
+    selector, arguments = output[:SELECTOR_BYTES], output[SELECTOR_BYTES:]
     try:
         if selector == _ERROR and len(arguments) > WORD:
             return f'"{sanitize_text(read_text(arguments, "Error"), _MAX_TEXT)}"'
@@ -144,4 +143,4 @@ def _router_errors() -> Iterator[_Known]:
 
 
 def _selector(error: _Known) -> bytes:
-    return keccak256(f"{error.name}({','.join(error.types.values())})".encode())[:_SELECTOR_BYTES]
+    return keccak256(f"{error.name}({','.join(error.types.values())})".encode())[:SELECTOR_BYTES]

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidRoute
-from swapcli.core.model.execution import RATES
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import ReplayedSwap
+from swapcli.core.model.router_execution import RATES
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.payload.starknet.account_calls import build_account_calls, build_transaction

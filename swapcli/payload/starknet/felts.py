@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, parse_address
@@ -28,7 +28,6 @@ _HALF_BITS = 128
 _HALF_LIMIT = 1 << _HALF_BITS
 _DECIMAL = re.compile(r"[0-9]{1,76}")
 _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
-_SHOWN_CHARACTERS = 80
 
 
 def check_range(field: str, number: int, minimum: int, limit: int) -> int:
@@ -81,7 +80,7 @@ def from_felt_text(text: str) -> int:
         return check_felt("felt", int(text))
     if _HEX.fullmatch(text):
         return check_felt("felt", int(text, 16))
-    shown = truncate(text, _SHOWN_CHARACTERS)
+    shown = truncate(text, SHOWN_INPUT_CHARACTERS)
     raise InvalidInput(f'"{shown}" is not a felt: expected a decimal or a 0x-prefixed hexadecimal number')
 
 

@@ -26,6 +26,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.model.transaction import Transaction
+from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.core.networks.address import display_address, is_native, parse_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import MAX_UINT256, MISSING, InvalidValue, describe, parse_hex, parse_integer
@@ -38,7 +39,6 @@ from swapcli.state.connect_failure import USER_AGENT
 
 _OK: Final = range(200, 300)
 _MAX_PROBLEM_CHARACTERS: Final = 160
-_GWEI_DECIMALS: Final = 9
 _DEFAULT_GAS_PRICE_WEI: Final = 10**9
 """For aggregators that insist on a gas price, on networks of which none is known."""
 _MAX_GAS_UNITS: Final = 10**12
@@ -242,7 +242,7 @@ def template_values(adapter: AggregatorAdapter, request: AggregatorRequest) -> d
         "slippage_fraction": slippage_ppm / (100 * PPM_PER_PERCENT),
         "slippage_bps": slippage_ppm * 100 // PPM_PER_PERCENT,
         "gas_price_wei": str(gas_price_wei),
-        "gas_price_gwei": whole_tokens(gas_price_wei, _GWEI_DECIMALS).replace(",", ""),
+        "gas_price_gwei": whole_tokens(gas_price_wei, GWEI_DECIMALS).replace(",", ""),
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
-from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
+from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.core.model.network import DIALECTS, OWN
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import (
@@ -24,10 +24,11 @@ from swapcli.core.model.swap_terms import (
     DEFAULT_ROUTE_TTL_S,
     DEFAULT_SLIPPAGE_WARNING_PPM,
 )
+from swapcli.core.model.units import DAY_S
 from swapcli.core.records import NamedTuple
 from swapcli.interface import value_types
 from swapcli.interface.quote_parameters import PARAMETERS
-from swapcli.interface.value_types import DAY_S, ValueType
+from swapcli.interface.value_types import ValueType
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,6 @@ AGGREGATORS: Final = "aggregators"
 
 _API_VERSIONS = [each.value for each in ApiVersion]
 _SHARES = [each.value for each in SharePrecision]
-_MAX_HOPS = 16
 _SECRET_TYPES = (
     value_types.KEY,
     value_types.NODE_URL,

@@ -15,10 +15,8 @@ from swapcli.quoting.config.loader import load_settings
 from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import DEFAULT_ORIGIN, NAMED_TABLES, NETWORKS, TABLE, Setting, Settings
 from swapcli.quoting.config.source_readers import MAX_BYTES, config_file_path, home_folder, read_text, row_of
-from swapcli.state.file_writing import write_text_file
+from swapcli.state.file_writing import OWNER_ONLY, write_text_file
 from swapcli.state.user_folders import NO_HOME
-
-OWNER_ONLY = 0o600
 
 
 def find_setting(key: str, settings: Settings) -> SettingRow:

@@ -252,18 +252,22 @@ class _FileReader:
 
 
 def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> str | None:
-    """Return the key of `SWAPCLI_NETWORKS_NAME_X`: of the known network with that name, else of NAME in lower case.
+    """Return the key of a variable that sets a member of a named group, such as a network; None for other variables.
 
-    Aggregators have such variables too.
+    For example, `SWAPCLI_NETWORKS_BASE_RPC_URL` sets `networks.base.rpc_url`. A variable has `_` where a name has `-`,
+    so the name is looked up in the known ones; an unknown name is the variable's part in lower case.
     """
     for group, table in NAMED_TABLES.items():
-        rest = variable.removeprefix(variable_of(group) + "_")
-        for member in table if rest != variable else ():
-            suffix = "_" + member.upper()
-            spelled = rest.removesuffix(suffix)
-            if spelled and spelled != rest:
-                named = (name for name in names_of(group) if name.upper().replace("-", "_") == spelled)
-                return f"{group}.{next(named, spelled.lower())}.{member}"
+        prefix = f"{variable_of(group)}_"
+        if not variable.startswith(prefix):
+            continue
+        name_and_member = variable.removeprefix(prefix)
+        for member in table:
+            spelled_name = name_and_member.removesuffix(f"_{member.upper()}")
+            if spelled_name in ("", name_and_member):  # no name, or another member
+                continue
+            known = (name for name in names_of(group) if name.upper().replace("-", "_") == spelled_name)
+            return f"{group}.{next(known, spelled_name.lower())}.{member}"
     return None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.encoding.url import is_http_url
 from swapcli.core.errors import ConfigError, InvalidOption, UpstreamError
-from swapcli.core.model.live_mode import CheckMode
+from swapcli.core.model.live_and_check_modes import CheckMode
 from swapcli.core.model.network import Network
 from swapcli.quoting.config.source_readers import FLAG_ORIGIN
 from swapcli.quoting.live_choice import (

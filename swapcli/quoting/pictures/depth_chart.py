@@ -23,6 +23,7 @@ from swapcli.quoting.pictures.svg_elements import (
     NOTE_SIZE,
     SURFACE,
     TEXT,
+    TITLE_SIZE,
     escape_text,
     px,
     text_element,
@@ -34,7 +35,6 @@ LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0
 """The margins of the chart, which have its title and the labels of its scales."""
 FLOOR: Final = 0.0001
 """The smallest price impact of the scale; smaller ones, and gains, are drawn there."""
-TITLE_SIZE: Final = 15.0
 _MIN_TICK_GAP: Final = 14.0
 
 

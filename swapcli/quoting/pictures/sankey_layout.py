@@ -19,10 +19,10 @@ from swapcli.quoting.pictures.route_words import (
     format_flow,
     format_symbol,
 )
+from swapcli.quoting.pictures.svg_elements import TITLE_SIZE
 from swapcli.quoting.pictures.text_width import fit_text, text_width, wrap_text
 
-LABEL_SIZE, TITLE_SIZE = 12.0, 15.0
-"""Sizes of text."""
+LABEL_SIZE = 12.0
 MARGIN, FOOTER = 6.0, 24.0
 TITLE_LINE, TITLE_GAP = 20.0, 14.0
 BAR = 6.0

@@ -20,6 +20,7 @@ from swapcli.quoting.pictures.svg_elements import (
     NOTE_SIZE,
     SURFACE,
     TEXT,
+    TITLE_SIZE,
     escape_text,
     px,
     text_element,
@@ -28,7 +29,6 @@ from swapcli.quoting.pictures.text_width import fit_text, text_width
 
 ROW_HEIGHT: Final = 34.0
 TOP, BOTTOM, RIGHT = 64.0, 52.0, 24.0
-TITLE_SIZE: Final = 15.0
 _LINEAR: Final = 1.0
 """The scale is about linear up to this value."""
 _TICKS: Final = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)

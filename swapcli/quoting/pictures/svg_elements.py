@@ -8,6 +8,7 @@ from swapcli.core.encoding.text import printable_lines
 
 NOTE_SIZE = 11.0
 """The smallest text, and the smallest size that reads well on a telephone."""
+TITLE_SIZE = 15.0
 SURFACE, TEXT, MUTED, BAR = (
     ("#ffffff", "#131a24"),
     ("#18202b", "#eef2f7"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import httpx
@@ -14,8 +15,6 @@ from swapcli.core.errors import InvalidOption, InvalidUpstreamResponse, Upstream
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.quoting.remote.transport_errors import classify_error, redirect_error
 from swapcli.state.connect_failure import USER_AGENT
-
-_OK = 200
 
 
 def download(url: str, *, timeout_s: float, max_bytes: int) -> bytes:
@@ -39,7 +38,7 @@ def download(url: str, *, timeout_s: float, max_bytes: int) -> bytes:
             has_answered = True
             if response.is_redirect:
                 raise redirect_error(service, response.status_code, response.headers.get("Location", ""))
-            if response.status_code != _OK:
+            if response.status_code != HTTPStatus.OK:
                 raise UpstreamRejected(f"{host} answered with status {response.status_code}")
             chunks = _before(deadline_s, response.iter_raw(), host)
             return read_body(chunks, response.headers.get("Content-Encoding", ""), max_bytes=max_bytes)

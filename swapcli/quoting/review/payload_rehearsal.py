@@ -16,7 +16,7 @@ from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import DAY_S, PPM
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
 from swapcli.payload.review.reviewed_payload import PayloadReview
@@ -26,7 +26,6 @@ from swapcli.payload.simulation.revert_reason import describe_revert
 if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
-_DAY_S: Final = 86_400
 _DIFFERENCE_PPM: Final = 1_000
 """A payload that pays less than a fresh quote by more than this is worth a warning."""
 
@@ -41,7 +40,7 @@ def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> Pay
         return review
     try:
         head = node.read_head()
-        swap = _simulated_call(review, order, sender, calldata, head.block.timestamp + _DAY_S)
+        swap = _simulated_call(review, order, sender, calldata, head.block.timestamp + DAY_S)
         price_wei = head.gas_price if isinstance(head.gas_price, int) else 0
         (run,) = simulate_offers(node, head.block, [swap], sender, price_wei)
     except (UpstreamError, SimulationError, InvalidInput):

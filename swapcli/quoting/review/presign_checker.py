@@ -21,10 +21,10 @@ from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
-    from swapcli.core.model.node_figures import NodeFigures
     from swapcli.core.model.pool import Pool
     from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.router_findings import RouterFindings
+    from swapcli.core.model.signing_figures import NodeFigures
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
@@ -216,7 +216,7 @@ class PayloadChecker(NamedTuple):
 
         Public nodes may honestly have different pending transactions, so of those only the fees count.
         """
-        from swapcli.core.model.node_figures import NodeFigures
+        from swapcli.core.model.signing_figures import NodeFigures
         from swapcli.payload.signing.signing_values import read_node_figures
 
         for node in others:

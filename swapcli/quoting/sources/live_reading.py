@@ -20,6 +20,7 @@ from swapcli.core.networks.address import hash_code
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
 from swapcli.state.clock import Clock
+from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S
 from swapcli.state.rpc.node import Node
 from swapcli.state.snapshot_reader import BlockSnapshot
 
@@ -27,7 +28,6 @@ _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
 """Attempts with a node that answers from another block than requested. A request takes 10 to 20% of the block time, so
 this many requests practically never all meet a new block."""
-_DEFAULT_BLOCK_TIME_S = 2.0
 _PENDING_TIME_S = 0.2
 """How often Base adds transactions to its pending block."""
 _HINT_OLD_STATE = "the node may not keep the state of a block that old: use the latest state, or another node"
@@ -66,7 +66,7 @@ class LiveBlock:
         return snapshot
 
     def _find_snapshot(self) -> BlockSnapshot:
-        now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or _DEFAULT_BLOCK_TIME_S
+        now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or DEFAULT_BLOCK_TIME_S
         max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
         is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
         if self._snapshot is not None and self.is_past:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
-from swapcli.core.model.execution import RouterGas
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import OWN
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Quote, Step
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult, build_result
+from swapcli.core.model.router_execution import RouterGas
 from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, SwapTerms
 from swapcli.core.model.swap_type import SwapType

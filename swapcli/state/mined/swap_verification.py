@@ -84,7 +84,7 @@ def verify_swaps(
     """
     tracks = {key: _Track(known) for key, known in pools.items()}
     swaps = {event.first_log: event for event in find_swaps(logs)}
-    parts = {number for event in swaps.values() for number in range(event.first_log, event.last_log + 1)}
+    logs_of_swaps = {number for event in swaps.values() for number in range(event.first_log, event.last_log + 1)}
     verified: list[VerifiedSwap] = []
     for log in sorted(logs, key=lambda each: each.log_index):
         event = swaps.get(log.log_index)
@@ -94,7 +94,9 @@ def verify_swaps(
             if log.log_index in own_logs:
                 verified.append(found or _unknown(event, pools, unknown))
         for key, track in tracks.items():
-            if log.log_index not in parts or (event and key != event.key):
+            # A contract of several pools emits the swaps of all: to a pool, a swap of another one is any other event.
+            is_swap_of_other_pool = event is not None and event.key != key
+            if log.log_index not in logs_of_swaps or is_swap_of_other_pool:
                 track.follow_other(log)
     return verified
 

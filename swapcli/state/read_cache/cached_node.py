@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
+from swapcli.core.model.units import DAY_S
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.state.read_cache.cache_file import CacheFile, Scope, call_key
 from swapcli.state.rpc.delegating_node import DelegatingNode
@@ -32,7 +33,6 @@ from swapcli.state.rpc.receipt import Receipt, ReceiptNode
 
 T = TypeVar("T")
 
-_DAY_S: Final = 86_400
 _REVERTED: Final = b"\0"
 _RETURNED: Final = b"\1"
 
@@ -176,7 +176,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         while high - low > 1:
             middle = (low + high) // 2
             block = node.read_block(middle)
-            if block is not None and newest.timestamp - block.timestamp >= _DAY_S:
+            if block is not None and newest.timestamp - block.timestamp >= DAY_S:
                 low = middle
             else:
                 high = middle

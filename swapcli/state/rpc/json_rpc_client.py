@@ -19,6 +19,7 @@ from swapcli.state.backoff import backoff_s
 from swapcli.state.connect_failure import explain_redirect
 from swapcli.state.rpc.node_limits import MAX_BATCH_REQUESTS, NodeLimits
 from swapcli.state.rpc.refusals import (
+    READ_CHARACTERS,
     TREATMENTS,
     Attempt,
     Refusal,
@@ -30,7 +31,7 @@ from swapcli.state.rpc.refusals import (
     refused,
     requested_pause_s,
 )
-from swapcli.state.rpc.rpc_connection import RpcConnection, RpcResponse
+from swapcli.state.rpc.rpc_connection import OK, TOO_LARGE, RpcConnection, RpcResponse
 
 _FIRST_PAUSE_S: Final = 0.25
 _LONGEST_PAUSE_S: Final = 10.0
@@ -44,10 +45,7 @@ _SUSPECT_ATTEMPTS: Final = 3
 """Attempts at a batch that gets no JSON-RPC: the third one is a single request, which shows whether the node
 takes no such batches or is down."""
 _MAX_BYTES: Final = 2**20
-_READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
-_OK: Final = 200
-_TOO_LARGE: Final = 413
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>|[<>{}]", re.IGNORECASE | re.DOTALL)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
 _WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title", "msg")
@@ -311,7 +309,7 @@ class JsonRpcClient:
             return response
         except UpstreamError as error:
             if count > 1 and error.refusal == Refusal.TOO_LARGE:
-                return RpcResponse(_TOO_LARGE, None)
+                return RpcResponse(TOO_LARGE, None)
             is_suspect = count > 1 and type(error) in (Unreachable, InvalidUpstreamResponse) and not error.refusal
             refusal = _Refused(error, batch_requests=count if is_suspect else 1)
             refusal.late_requests = count if isinstance(error, UpstreamTimeout) else 0
@@ -330,7 +328,7 @@ class JsonRpcClient:
             problem, hint, target = explain_redirect(url, reply.location)
             failure = UpstreamRejected(problem, hint=hint, details={"status": reply.status, "location": target})
             kind = Refusal.NOT_SERVED
-        elif reply.status != _OK:
+        elif reply.status != OK:
             hint = "try again later, or set another node"
             is_lasting = TREATMENTS[kind].for_good or kind is Refusal.OTHER
             failure = UpstreamRejected(
@@ -388,7 +386,7 @@ class JsonRpcClient:
         return self._shown(refusal.message) or "it gives no reason"
 
     def _shown(self, words: str) -> str:
-        return self._connection.redact(words[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS].rstrip()
+        return self._connection.redact(words[:READ_CHARACTERS])[:_SHOWN_CHARACTERS].rstrip()
 
     def _not_rpc(self, shown: str = "") -> UpstreamError:
         problem = f"{self._connection.redacted_url} answered with what is not JSON-RPC"
@@ -486,9 +484,9 @@ def _words_of(reply: RpcResponse) -> str:
         if isinstance(content, dict):
             content = next((found for key in _WORD_KEYS if (found := content.get(key))), None)
     if isinstance(content, str):
-        return _MARKUP.sub(" ", content[:_READ_CHARACTERS])
+        return _MARKUP.sub(" ", content[:READ_CHARACTERS])
     title = _TITLE.search(reply.text)
-    return " ".join((title[1] if title else _MARKUP.sub(" ", reply.text)).split())[:_READ_CHARACTERS]
+    return " ".join((title[1] if title else _MARKUP.sub(" ", reply.text)).split())[:READ_CHARACTERS]
 
 
 def _body(number: int, request: RpcRequest) -> bytes:

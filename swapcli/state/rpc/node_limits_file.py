@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from swapcli.state.json_file import read_json_file, write_json_file
+from swapcli.state.remembered_json import read_json_file, write_json_file
 from swapcli.state.rpc.node_limits import NodeLimits
 
 _NODES: Final = "nodes"

@@ -229,7 +229,7 @@ _REQUESTED_PAUSE: Final = re.compile(
 )
 _MAX_PAUSE_S: Final = 86_400.0
 """A longer pause than a day is no pause."""
-_READ_CHARACTERS: Final = 1_000
+READ_CHARACTERS: Final = 1_000
 """Of a message: the rest says nothing more, and regular expressions need not see it."""
 
 
@@ -239,7 +239,7 @@ def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
     >>> classify_error(-32_602, "Block requested not found.", Attempt("eth_call"))
     <Refusal.TRANSIENT: 'transient'>
     """
-    message = message[:_READ_CHARACTERS]
+    message = message[:READ_CHARACTERS]
     if not attempt.method:
         return _classify_batch_error(code, message, attempt)
     if is_result(attempt.method, code, message):
@@ -259,7 +259,7 @@ def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
 
 def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
     """Return what a reply without JSON-RPC means: an HTTP status, with the words of its body."""
-    words = words[:_READ_CHARACTERS]
+    words = words[:READ_CHARACTERS]
     known = _STATUSES.get(status)
     if known is not None and known is not Refusal.NOT_SERVED:
         return known
@@ -291,7 +291,7 @@ def is_known_transient(code: int) -> bool:
 
 def names_batch(code: int, message: str) -> bool:
     """Return whether an error of one request of a batch is about the batch."""
-    return code in (31, -32_014) or "batch" in message[:_READ_CHARACTERS].lower()
+    return code in (31, -32_014) or "batch" in message[:READ_CHARACTERS].lower()
 
 
 def requested_pause_s(message: str, data: object = None) -> float:
@@ -303,7 +303,7 @@ def requested_pause_s(message: str, data: object = None) -> float:
     seconds: object = rate.get("backoff_seconds") if isinstance(rate, dict) else None
     if isinstance(seconds, int | float) and 0 <= seconds < _MAX_PAUSE_S:
         return float(seconds)
-    found = _REQUESTED_PAUSE.search(message[:_READ_CHARACTERS])
+    found = _REQUESTED_PAUSE.search(message[:READ_CHARACTERS])
     if found is None or len(found[1]) > 6:
         return 0.0
     unit = (found[2] or "s").lower()

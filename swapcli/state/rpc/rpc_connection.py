@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_RESPONSE_BYTES = 32 * 2**20
 """Limit of a response, compressed or decompressed: some 100,000 events."""
+OK, TOO_LARGE = 200, 413
+"""Statuses of HTTP, which connections without HTTP give too."""
 
 _MIN_SECRET = 6
 """Characters: shorter strings are no keys, and may be part of any word."""

@@ -31,7 +31,7 @@ from swapcli.state.backoff import backoff_s
 from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.head_source import SubscribedHeads
 from swapcli.state.rpc.refusals import Attempt, Refusal, classify_status, refused
-from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
+from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, OK, TOO_LARGE, RpcResponse, find_secrets, redact
 from swapcli.state.rpc.rpc_node import wrong_chain
 
 _FIRST_PAUSE_S: Final = 0.1
@@ -41,8 +41,6 @@ _PING_INTERVAL_S: Final = 10.0
 """Detects a peer that has gone without closing the connection. web3's default lets that take five minutes."""
 _CLOSE_TIMEOUT_S: Final = 0.5
 _JOIN_TIMEOUT_S: Final = 2.0
-_OK: Final = 200
-_TOO_LARGE: Final = 413
 _MESSAGE_TOO_BIG: Final = 1009
 """The WebSocket close code for a message that is too large for the peer (RFC 6455)."""
 _HINT: Final = "check the address of the node, and that it runs"
@@ -320,10 +318,10 @@ class _Connector:
         except Exception as error:
             self._drop(attempt)
             if _is_too_large(error):
-                return RpcResponse(_TOO_LARGE, None)
+                return RpcResponse(TOO_LARGE, None)
             raise self._describe(error) from None
         provider.was_useful = True
-        return RpcResponse(_OK, content)
+        return RpcResponse(OK, content)
 
     def _new_provider(self) -> _Exchanging:
         if is_ipc_path(self._url):

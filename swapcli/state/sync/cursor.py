@@ -69,7 +69,7 @@ class SyncCursor:
         )
 
 
-def begin_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
+def resume_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
     """Return the cursor for a sync with `sync_filter` at `block`: the stored one, reset as far as the filter changed.
 
     Newly requested protocols start without a cursor. Only a changed token filter or an earlier start block restarts

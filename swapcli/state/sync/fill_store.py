@@ -15,7 +15,7 @@ from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store
 from swapcli.state.sync.advance import Discoverer, SyncStep, advance
 from swapcli.state.sync.chain_position import ChainPosition
-from swapcli.state.sync.cursor import NO_PROTOCOLS, SyncCursor, begin_cursor, read_cursor
+from swapcli.state.sync.cursor import NO_PROTOCOLS, SyncCursor, read_cursor, resume_cursor
 from swapcli.state.sync.discover import Discovery, Stage, discover
 from swapcli.state.sync.progress import Progress
 from swapcli.state.sync.sync_filter import SyncFilter
@@ -41,30 +41,63 @@ def sync(
     not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed. Raises
     `UpstreamError`, and `ConfigError` if another process is writing to the store.
     """
-    size, has_begun, attempts = batch_size, False, 0
+    batch, is_first_step, is_retry = _BatchSize(batch_size), True, False
 
     def discover_batch(reader: MulticallReader, position: ChainPosition) -> Discovery:
-        nonlocal size, attempts
-        attempts += 1
-        if attempts > 1:  # a shorter step is likelier to fit between two blocks or reorganizations
-            size = max(size // 2, min(size, _MIN_RETRY_BATCH))
-        resumes = has_begun and position.rewound_to is None
-        cursor = read_cursor(store) if resumes else begin_cursor(store, sync_filter, reader.block)
-        if cursor is None or cursor.sync_filter != sync_filter:
-            raise _other_sync(store)
-        return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, size)
+        nonlocal is_retry
+        if is_retry:
+            batch.after_retry()
+        is_retry = True  # until the next step
+        cursor = _cursor_for(store, sync_filter, reader.block, position, is_first_step=is_first_step)
+        return discover(store, reader, cursor, batch.pools)
 
     is_complete = False
     while not is_complete:
-        started_s, attempts = clock.monotonic_s(), 0
+        started_s, is_retry = clock.monotonic_s(), False
         step = _require_step(store, node, discover_batch, accept_losses)
-        has_begun, is_complete = True, step.discovery.is_complete
-        duration_s = clock.monotonic_s() - started_s
-        if duration_s > _LONG_STEP_S:
-            size = max(size // 2, min(size, _MIN_BATCH))
-        elif duration_s < _SHORT_STEP_S:
-            size = min(2 * size, _MAX_BATCH)
+        is_first_step, is_complete = False, step.discovery.is_complete
+        batch.after_step(clock.monotonic_s() - started_s)
         yield _progress(store, step)
+
+
+class _BatchSize:
+    """The number of `pools` to discover in a step, adapted to the time that steps take."""
+
+    def __init__(self, pools: int) -> None:
+        self.pools = pools
+
+    def after_retry(self) -> None:
+        """Halve the batch: a shorter step is likelier to fit between two blocks or reorganizations."""
+        self._halve(_MIN_RETRY_BATCH)
+
+    def after_step(self, duration_s: float) -> None:
+        """Halve the batch after a long step, and double it after a short one."""
+        if duration_s > _LONG_STEP_S:
+            self._halve(_MIN_BATCH)
+        elif duration_s < _SHORT_STEP_S:
+            self.pools = min(2 * self.pools, _MAX_BATCH)
+
+    def _halve(self, minimum: int) -> None:
+        self.pools = max(self.pools // 2, min(self.pools, minimum))  # a batch below the minimum stays as it is
+
+
+def _cursor_for(
+    store: Store, sync_filter: SyncFilter, block: int, position: ChainPosition, *, is_first_step: bool
+) -> SyncCursor:
+    """Return the cursor from which a step discovers pools.
+
+    The first step adapts the cursor of the last sync to this sync's filter. So does a step after a rewind, which
+    restores the cursor of an earlier block, possibly from before this sync. Other steps continue where the step before
+    them stopped; raises `ConfigError` if another process has stored a cursor with a different filter since.
+    """
+    if is_first_step or position.rewound_to is not None:
+        cursor = resume_cursor(store, sync_filter, block)
+    else:
+        stored = read_cursor(store)
+        if stored is None or stored.sync_filter != sync_filter:
+            raise _other_sync(store)
+        cursor = stored
+    return cursor.reset() if position.is_fork_unknown else cursor
 
 
 def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:

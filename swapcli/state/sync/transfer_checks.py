@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from swapcli.core.model.transfer_behaviour import UNKNOWN
 from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S
 from swapcli.state.store import BlockWriter, Store
 from swapcli.state.transfers.transfer_trials import MAX_HOLDERS, plan_trials, run_transfer_trials
 
@@ -16,7 +17,6 @@ _REPROBE_S: Final = 86_400
 """Fees change rarely, but the owner of a token may change its fee at any time."""
 _RETRY_S: Final = 3_600
 """A node that could not probe may only have been busy, or the user may set another one."""
-_DEFAULT_BLOCK_TIME_S: Final = 2.0
 _METADATA_KEY: Final = "transfers"
 
 
@@ -25,7 +25,7 @@ def check_transfers(store: Store, writer: BlockWriter, reader: MulticallReader, 
 
     A node that cannot simulate state overrides is not used again for an hour. Raises `UpstreamError`.
     """
-    block_time_s = store.network.block_time_s or _DEFAULT_BLOCK_TIME_S
+    block_time_s = store.network.block_time_s or DEFAULT_BLOCK_TIME_S
     failure: Any = store.read_metadata(_METADATA_KEY)
     if failure and failure["block"] > reader.block - round(_RETRY_S / block_time_s):
         return

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 
 from swapcli.core.errors import NoRoute, PoolError
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route, Segment, Swap
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.model.swap_terms import DEFAULT_MAX_IMPACT_PPM
 from swapcli.core.routing.replay import flatten
 from swapcli.core.routing.router import Router

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute, PoolError
-from swapcli.core.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.quote import SHARES_PER_HOP, Route, Segment, Swap
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.graph.market_graph import Arc

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.execution import RATES
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.core.model.router_execution import RATES
 from swapcli.core.routing.least_input import least_input
 from swapcli.core.routing.output_jumps import estimate_jump
 from swapcli.core.routing.replay import replay

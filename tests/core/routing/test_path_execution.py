@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.routing.replay import Replay, flatten, replay
 from swapcli.core.routing.router import Router
 from tests.core.routing.random_routes import random_route

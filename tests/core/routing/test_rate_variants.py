@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.quote import RATE_SCALE
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.model.router_variant import RateVariant
 from swapcli.core.routing.replay import Replay, replay
 from tests.core.routing.random_routes import random_route

@@ -31,8 +31,8 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
-from tests.faces.service.test_node_verdicts import priced_market
-from tests.faces.service.test_route_events import serving
+from tests.faces.service.test_quote_stream import serving
+from tests.faces.service.test_transaction_verdicts import priced_market
 from tests.support.command import run_swapcli
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market

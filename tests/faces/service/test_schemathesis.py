@@ -57,7 +57,7 @@ def described() -> dict[str, Any]:
 
 
 def _without_streams() -> dict[str, Any]:
-    """The document without responses that do not end: `test_route_events` has requests for them."""
+    """The document without responses that do not end: `test_quote_stream` has requests for them."""
     document = deepcopy(openapi_document())
     document["paths"] = {path: each for path, each in document["paths"].items() if not path.endswith("/events")}
     return document

@@ -26,7 +26,7 @@ from swapcli.faces.service.worker_thread import (
     cancel_on_disconnect,
 )
 from swapcli.quoting.sources.in_memory import InMemorySource
-from tests.faces.service.test_route_events import serving
+from tests.faces.service.test_quote_stream import serving
 from tests.support.service import build_order_query
 
 SHORT, LONG = (OrderClass("/{network}/route", "testnet", None, size) for size in (1, 2))

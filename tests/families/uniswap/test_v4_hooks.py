@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.routing.replay import replay
 from swapcli.families.protocol_fees import DYNAMIC_FEE, with_protocol_fee
 from swapcli.families.tick_math import Q96

@@ -25,6 +25,7 @@ _TREE = """
 topics/index
 commands
 library
+importing
 http
 exactness
 aggregators
@@ -41,6 +42,7 @@ threat-model
 
 architecture
 contributing
+glossary
 families
 decisions/index
 releasing
@@ -56,6 +58,7 @@ def documents() -> dict[str, str]:
     return {
         "README.md": "index",
         **{f"{TOPICS.relative_to(ROOT).as_posix()}/{topic}.txt": f"topics/{topic}" for topic in ORDER},
+        "docs/importing.md": "importing",
         "docs/exactness.md": "exactness",
         "docs/aggregators.md": "aggregators",
         "BENCHMARKS.md": "benchmarks",
@@ -66,6 +69,7 @@ def documents() -> dict[str, str]:
         "docs/threat-model.md": "threat-model",
         "ARCHITECTURE.md": "architecture",
         "CONTRIBUTING.md": "contributing",
+        "docs/glossary.md": "glossary",
         "docs/families.md": "families",
         "docs/releasing.md": "releasing",
         **{

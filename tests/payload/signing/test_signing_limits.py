@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.payload.signing.signing_limits import FeeLimits, LimitedGas, find_excesses
 
 GWEI = 10**9

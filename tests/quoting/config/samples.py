@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.core.model.live_mode import CheckMode, LiveMode
+from swapcli.core.model.live_and_check_modes import CheckMode, LiveMode
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.quoting.config import Secret
 from tests.quoting.config.in_memory import HOME

@@ -10,7 +10,7 @@ from swapcli.core.errors import InvalidRoute, NoRoute, Unauthorized, UnknownToke
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.quoting.health import HEALTHY
+from swapcli.interface.health import HEALTHY
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.remote import RemoteSource
 from swapcli.state.clock import SYSTEM_CLOCK

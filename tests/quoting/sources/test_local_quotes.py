@@ -13,11 +13,11 @@ from swapcli.core.errors import (
     SameToken,
 )
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.execution import OWN_ROUTER_GAS
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote import Quote
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network, network_names

@@ -26,7 +26,7 @@ from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.uniswap.rows import V4Constants
 from swapcli.state.store import SkippedEntry, Store
 from swapcli.state.sync import SyncFilter
-from swapcli.state.sync.cursor import SyncCursor, begin_cursor, read_cursor, write_cursor
+from swapcli.state.sync.cursor import SyncCursor, read_cursor, resume_cursor, write_cursor
 from swapcli.state.sync.skipped import parse_pool_refs, skipped_known_pool, skipped_pool
 from tests.state.store.build import create, pool
 
@@ -63,7 +63,7 @@ def test_a_cursor_is_stored_and_rewound_with_the_store(first: SyncCursor, second
 def test_a_changed_filter_rewinds_the_cursor_far_enough(last: SyncCursor, sync_filter: SyncFilter, block: int) -> None:
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         store_cursor(store, last)
-        cursor = begin_cursor(store, sync_filter, block)
+        cursor = resume_cursor(store, sync_filter, block)
         assert cursor.sync_filter == sync_filter
         assert not cursor.liquidity_filtered
         assert (cursor.event_gaps, cursor.event_error) == ({}, "")
@@ -83,7 +83,7 @@ def test_a_changed_filter_rewinds_the_cursor_far_enough(last: SyncCursor, sync_f
 def test_an_unchanged_filter_continues_from_the_last_cursor(last: SyncCursor, later: int) -> None:
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         store_cursor(store, last)
-        cursor = begin_cursor(store, last.sync_filter, last.last_recheck_block + later)
+        cursor = resume_cursor(store, last.sync_filter, last.last_recheck_block + later)
         assert (cursor.list_positions, cursor.factories_queried) == (last.list_positions, last.factories_queried)
         assert cursor.event_blocks == {**last.event_blocks, **last.event_gaps}
         is_due = last.recheck_key is None and later >= 1_000
@@ -93,7 +93,7 @@ def test_an_unchanged_filter_continues_from_the_last_cursor(last: SyncCursor, la
 def test_the_first_cursor_starts_empty_without_a_recheck(tmp_path: Path) -> None:
     sync_filter = SyncFilter(from_block=7)
     with create(tmp_path / "store") as store:
-        assert begin_cursor(store, sync_filter, 99) == SyncCursor(sync_filter, last_recheck_block=99)
+        assert resume_cursor(store, sync_filter, 99) == SyncCursor(sync_filter, last_recheck_block=99)
 
 
 A, B, HOOK, POOL_ID = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "40" * 20, "0x" + "1" * 64

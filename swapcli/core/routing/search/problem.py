@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from math import inf
 
-from swapcli.core.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.model.quote import WHOLE_PERCENTS
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.core.routing.graph.digraph import TokenPair

@@ -10,9 +10,9 @@ from itertools import pairwise
 from math import inf
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import WHOLE_PERCENTS, Route, Step
+from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
 from swapcli.core.routing.graph.best_paths import extend_prices

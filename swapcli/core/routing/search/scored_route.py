@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.replay import Replay, check_pools, execute, flatten

@@ -15,8 +15,13 @@ from swapcli.faces.cli.options import (
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
-from swapcli.faces.cli.payload_checker import open_checker, requested_checks
-from swapcli.faces.cli.payload_output import parse_deadline, print_payload, shows_full_calldata
+from swapcli.faces.cli.payload_output import (
+    open_checker,
+    parse_deadline,
+    print_payload,
+    requested_checks,
+    shows_full_calldata,
+)
 from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transactions_to_send import RenderedTransaction

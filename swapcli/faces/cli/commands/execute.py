@@ -22,8 +22,13 @@ from swapcli.faces.cli.options import (
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
 from swapcli.faces.cli.overview import ROUTE_TO_EXECUTE
-from swapcli.faces.cli.payload_checker import open_checker, requested_checks
-from swapcli.faces.cli.payload_output import parse_deadline, print_payload, shows_full_calldata
+from swapcli.faces.cli.payload_output import (
+    open_checker,
+    parse_deadline,
+    print_payload,
+    requested_checks,
+    shows_full_calldata,
+)
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_posted_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE

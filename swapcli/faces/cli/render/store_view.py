@@ -9,6 +9,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_megabytes, format_time
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.transfer_behaviour import TransferKind
+from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact
@@ -17,7 +18,6 @@ from swapcli.quoting.warnings import NOT_LIVE, format_age
 if TYPE_CHECKING:
     from swapcli import ExportedMarket, RemovedStore, StateSource, StoreInfo, StoreList
 
-GWEI_DECIMALS = 9
 EMPTY = "empty"
 STORE_COLUMNS = (
     Column("network"),

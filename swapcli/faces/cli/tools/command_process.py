@@ -26,6 +26,7 @@ class CommandProcesses:
     def __init__(self) -> None:
         self._running: set[asyncio.subprocess.Process] = set()
         self._starting = 0
+        """The number of processes that are starting: `kill_all` cannot kill them yet, as nothing refers to them."""
 
     async def run(self, line: CommandLine) -> CommandOutput:
         """Run a command line and return its output. Cancelling it kills the process. Raises `OSError`."""
@@ -39,12 +40,13 @@ class CommandProcesses:
         return CommandOutput(stdout.decode(), stderr.decode(errors="replace"), process.returncode or 0)
 
     def kill_all(self) -> bool:
-        """Kill the processes that run, and return whether none is left: one that is just starting has to be awaited."""
+        """Kill the running processes, and return whether none is left. If one is starting, call this again."""
         for process in list(self._running):
             self._kill(process)
         return self._starting == 0
 
     async def _start(self, line: CommandLine) -> asyncio.subprocess.Process:
+        """Start a process. Until it can be killed it is counted, so that `kill_all` does not miss it."""
         self._starting += 1
         try:
             process = await asyncio.create_subprocess_exec(

@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.abi import invalid_field
+from swapcli.core.encoding.abi import ADDRESS_BYTES, invalid_field
 from swapcli.core.model.decoded_call import PoolHint
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm import basic_calls
+from swapcli.payload.evm.basic_calls import V3_FEE_BYTES
 from swapcli.payload.evm.decoding.arguments import Arguments
 
 BASIC: Final = "BASIC"
-_ADDRESS_BYTES: Final = 20
-_FEE_BYTES: Final = 3
 
 
 class CalledSwap(NamedTuple):
@@ -55,10 +54,10 @@ def _gmx_swap(called: str, words: Arguments) -> CalledSwap:
 def _swap_amount(called: str, words: Arguments) -> CalledSwap:
     swap = words.nested(0, "swap")
     path = swap.content(0, "path")
-    if len(path) != 2 * _ADDRESS_BYTES + _FEE_BYTES:
-        raise invalid_field("path", f"{len(path)} bytes, and one pool takes {2 * _ADDRESS_BYTES + _FEE_BYTES}")
-    sold, bought = f"0x{path[:_ADDRESS_BYTES].hex()}", f"0x{path[-_ADDRESS_BYTES:].hex()}"
-    fee_ppm = int.from_bytes(path[_ADDRESS_BYTES:-_ADDRESS_BYTES])
+    if len(path) != 2 * ADDRESS_BYTES + V3_FEE_BYTES:
+        raise invalid_field("path", f"{len(path)} bytes, and one pool takes {2 * ADDRESS_BYTES + V3_FEE_BYTES}")
+    sold, bought = f"0x{path[:ADDRESS_BYTES].hex()}", f"0x{path[-ADDRESS_BYTES:].hex()}"
+    fee_ppm = int.from_bytes(path[ADDRESS_BYTES:-ADDRESS_BYTES])
     hint = PoolHint(None, BASIC, fee_ppm, family="iziswap", contract=called)
     return CalledSwap(hint, sold, bought, (swap.address(1, "recipient"),))
 

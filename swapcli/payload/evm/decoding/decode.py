@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.abi import WORD, parse_hex
+from swapcli.core.encoding.abi import SELECTOR_BYTES, WORD, parse_hex
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.decoded_call import (
     SENDER,
@@ -22,6 +22,7 @@ from swapcli.core.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterSwapParam
+from swapcli.core.model.units import E18_PER_BPS
 from swapcli.core.networks import permit2
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
@@ -31,9 +32,7 @@ from swapcli.payload.evm.fibrous_calldata import SWAP, SWAP_BEFORE, SWAP_INTEGRA
 from swapcli.payload.evm.integrator import IntegratorShares, decode_integrator_data
 from swapcli.payload.evm.universal_router import commands
 
-_SELECTOR_BYTES: Final = 4
 _POOL_KEY_BYTES: Final = 5 * WORD
-_E18_PER_BPS: Final = 10**14
 _APPROVE_WORDS, _PERMIT2_WORDS = 2, 4
 
 
@@ -53,12 +52,12 @@ def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None
     that do not fit their function. Time and memory grow with the length of the input.
     """
     raw = parse_hex(calldata, "calldata")
-    if len(raw) < _SELECTOR_BYTES:
+    if len(raw) < SELECTOR_BYTES:
         raise InvalidInput(
-            f"calldata begins with a selector of {_SELECTOR_BYTES} bytes, and this has {len(raw)}",
+            f"calldata begins with a selector of {SELECTOR_BYTES} bytes, and this has {len(raw)}",
             hint="copy all of it, from 0x to its end",
         )
-    selector, arguments = raw[:_SELECTOR_BYTES].hex(), raw[_SELECTOR_BYTES:]
+    selector, arguments = raw[:SELECTOR_BYTES].hex(), raw[SELECTOR_BYTES:]
     decode = DECODERS.get(selector)
     if decode is None:
         return DecodedCall("", f"0x{selector}")
@@ -101,7 +100,7 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
     if permit:
         allowed = DecodedApproval(route.token_in, None, route.amount_in, deadline_s=permit.deadline)
     return DecodedCall(
-        _NAMES[raw[:_SELECTOR_BYTES].hex()],
+        _NAMES[raw[:SELECTOR_BYTES].hex()],
         dialect=FIBROUS,
         order=order,
         swaps=tuple(map(_router_swap, call.swaps)),
@@ -115,7 +114,7 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
 
 def _integrator_payment(shares: IntegratorShares, order: DecodedOrder) -> DecodedPayment:
     token = ZERO_ADDRESS if order.is_native_out else order.token_out
-    share_e18 = None if shares.surplus_bps and not shares.fee_bps else shares.fee_bps * _E18_PER_BPS
+    share_e18 = None if shares.surplus_bps and not shares.fee_bps else shares.fee_bps * E18_PER_BPS
     return DecodedPayment(token, shares.address, share_e18, surplus_bps=shares.surplus_bps)
 
 
@@ -157,7 +156,7 @@ def _decode_permit2_approve(raw: bytes, arguments: bytes, native: _Native) -> De
 def _decode_universal_router(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
     from swapcli.payload.evm.decoding.universal_router import decode_execute
 
-    has_deadline = raw[:_SELECTOR_BYTES].hex() == commands.EXECUTE
+    has_deadline = raw[:SELECTOR_BYTES].hex() == commands.EXECUTE
     call = decode_execute(arguments, native.wrapped, native.value, has_deadline=has_deadline)
     return call._replace(dialect=UNIVERSAL_ROUTER)
 
@@ -165,19 +164,19 @@ def _decode_universal_router(raw: bytes, arguments: bytes, native: _Native) -> D
 def _decode_settler(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
     from swapcli.payload.evm.decoding.settler import decode_exec, decode_settler
 
-    is_exec = raw[:_SELECTOR_BYTES].hex() == settler_actions.EXEC
+    is_exec = raw[:SELECTOR_BYTES].hex() == settler_actions.EXEC
     return (decode_exec if is_exec else decode_settler)(arguments, native.wrapped)._replace(dialect=SETTLER)
 
 
 def _decode_wrap(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
-    is_deposit = raw[:_SELECTOR_BYTES].hex() == wrapped_native.DEPOSIT
+    is_deposit = raw[:SELECTOR_BYTES].hex() == wrapped_native.DEPOSIT
     amount = (native.value or 0) if is_deposit else Arguments(arguments).uint(0, "amount")
     wrapped = native.wrapped or ZERO_ADDRESS
     order = DecodedOrder(
         wrapped, wrapped, amount, amount, SENDER, is_native_in=is_deposit, is_native_out=not is_deposit
     )
     trailing = len(arguments) - (0 if is_deposit else WORD)
-    return DecodedCall(_NAMES[raw[:_SELECTOR_BYTES].hex()], order=order, trailing_bytes=trailing)
+    return DecodedCall(_NAMES[raw[:SELECTOR_BYTES].hex()], order=order, trailing_bytes=trailing)
 
 
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(

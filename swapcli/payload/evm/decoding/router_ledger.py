@@ -18,11 +18,10 @@ from swapcli.core.model.decoded_call import (
     DecodedSwap,
 )
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.units import E18_PER_BPS
 from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.decoding.router_run import ALL
 
-ALL: Final = -1
-"""The amount that stands for the router's whole balance of a token."""
-_E18_PER_BPS: Final = 10**14
 _SOME_WRAPPED: Final = "wrapped"
 """Stands for the wrapped native token while the network, and with it the address, is unknown."""
 
@@ -268,8 +267,8 @@ class RouterLedger:
         for each in payments:
             share_e18 = each.share_e18
             if share_e18 is not None and share_e18 < WHOLE_E18 and self._norm(each.token) == bought:
-                exact, rest = divmod(share_e18, _E18_PER_BPS)
-                return DecodedFee(each.recipient, share_e18 / _E18_PER_BPS if rest else exact)
+                exact, rest = divmod(share_e18, E18_PER_BPS)
+                return DecodedFee(each.recipient, share_e18 / E18_PER_BPS if rest else exact)
         return None
 
     def _note_leftovers(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.abi import invalid_field
+from swapcli.core.encoding.abi import ADDRESS_BYTES, SELECTOR_BYTES, invalid_field
 from swapcli.core.model.decoded_call import (
     DecodedCall,
     DecodedFee,
@@ -16,22 +16,20 @@ from swapcli.core.model.decoded_call import (
     PoolHint,
 )
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.units import PPM
+from swapcli.core.model.swap_terms import NO_DEADLINE_S
+from swapcli.core.model.units import E18_PER_BPS, PPM
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.payload.evm import settler_actions
-from swapcli.payload.evm.basic_calls import AMOUNT_AT, SELECTOR_BYTES, TRANSFER, TRANSFER_AMOUNT, WITHDRAW
+from swapcli.payload.evm.basic_calls import AMOUNT_AT, TRANSFER, TRANSFER_AMOUNT, WITHDRAW
 from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.decoding.basic_calls import CalledSwap, read_called_swap
 from swapcli.payload.evm.settler_actions import ALL, NATIVE
 
-_NO_DEADLINE: Final = 2**256 - 1
-_ADDRESS_BYTES: Final = 20
-_PATH_BYTES: Final = 2 * _ADDRESS_BYTES + 1 + 3 + 20
+_PATH_BYTES: Final = 2 * ADDRESS_BYTES + 1 + 3 + 20
 """One hop: sell token, fork, pool id, price limit, buy token."""
-_FILL_BYTES: Final = 2 + 20 + 1 + _ADDRESS_BYTES + 3 + 3 + _ADDRESS_BYTES + 3
+_FILL_BYTES: Final = 2 + 20 + 1 + ADDRESS_BYTES + 3 + 3 + ADDRESS_BYTES + 3
 _POSITIVE_SLIPPAGE: Final = "34ee90ca"
 """`POSITIVE_SLIPPAGE(address recipient, address token, uint256 expectedAmount, uint256 maxBps)`."""
-_E18_PER_BPS: Final = 10**14
 
 
 def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
@@ -158,7 +156,7 @@ class _ActionReader:
     def fee(self) -> DecodedFee | None:
         """The first share that is paid."""
         shares = ((each.recipient, each.share_e18 or 0) for each in self.payments if not each.surplus_bps)
-        return next((DecodedFee(recipient, share_e18 // _E18_PER_BPS) for recipient, share_e18 in shares), None)
+        return next((DecodedFee(recipient, share_e18 // E18_PER_BPS) for recipient, share_e18 in shares), None)
 
     def read(self, number: int, action: bytes) -> None:
         """Read an action. An unknown one is an oddity."""
@@ -191,7 +189,7 @@ class _ActionReader:
             self._oddities.append("the input is taken several times")
         self.input = token, amount
         self._receive(token)
-        self.deadline_s = None if deadline_s == _NO_DEADLINE else deadline_s
+        self.deadline_s = None if deadline_s == NO_DEADLINE_S else deadline_s
 
     def _transfer_from(self, words: Arguments) -> None:
         self._paid = words.address(0, "recipient")
@@ -243,7 +241,7 @@ class _ActionReader:
         words.uint(3, "minimum")
         if len(path) != _PATH_BYTES:
             raise invalid_field("path", f"{len(path)} bytes, and one pool takes {_PATH_BYTES}")
-        sold, bought = f"0x{path[:_ADDRESS_BYTES].hex()}", f"0x{path[-_ADDRESS_BYTES:].hex()}"
+        sold, bought = f"0x{path[:ADDRESS_BYTES].hex()}", f"0x{path[-ADDRESS_BYTES:].hex()}"
         hint = PoolHint(None, "UNISWAPV3", int.from_bytes(path[21:24]), path[20])
         self._add(words, sold, bought, hint, bps)
 
@@ -287,11 +285,11 @@ class _ActionReader:
         elif selector == TRANSFER and called == token:
             recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
             is_share = offset == TRANSFER_AMOUNT
-            share_e18 = bps * _E18_PER_BPS if is_share else None
+            share_e18 = bps * E18_PER_BPS if is_share else None
             self._spend(token, bps if is_share else 0)
             self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
         elif not data and token == NATIVE and called != self._wrapped:
-            self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
+            self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * E18_PER_BPS))
             self._spend(NATIVE, bps)
         elif selector == WITHDRAW and token == called and self._wrapped in (None, called):
             self._wrapped = called
@@ -317,14 +315,14 @@ class _ActionReader:
         if last is None or (last.token, last.recipient) != (token, pool) or last.share_e18 is None:
             return ALL
         self.payments.pop()
-        return last.share_e18 // _E18_PER_BPS
+        return last.share_e18 // E18_PER_BPS
 
     def _pay_surplus(self, words: Arguments) -> None:
         recipient, token = words.address(0, "recipient"), words.address(1, "token")
         expected, bps = words.uint(2, "expected amount"), min(words.uint(3, "share"), ALL)
         token = ZERO_ADDRESS if token == NATIVE else token
         if expected < self._minimum:  # then it takes a share of all that is paid, down to the minimum
-            self.payments.append(DecodedPayment(token, recipient, bps * _E18_PER_BPS))
+            self.payments.append(DecodedPayment(token, recipient, bps * E18_PER_BPS))
         else:
             self.payments.append(DecodedPayment(token, recipient, surplus_bps=bps))
 

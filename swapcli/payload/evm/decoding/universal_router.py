@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.abi import WORD, invalid_field
+from swapcli.core.encoding.abi import ADDRESS_BYTES, WORD, invalid_field
 from swapcli.core.model.decoded_call import (
     SENDER,
     WHOLE_E18,
@@ -21,18 +21,27 @@ from swapcli.core.model.decoded_call import (
     PoolHint,
 )
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.units import PPM
+from swapcli.core.model.swap_terms import NO_DEADLINE_S
+from swapcli.core.model.units import E18_PER_BPS, PPM
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.basic_calls import V3_FEE_BYTES
 from swapcli.payload.evm.decoding.arguments import Arguments
-from swapcli.payload.evm.decoding.router_ledger import ALL, RouterLedger
-from swapcli.payload.evm.decoding.router_run import RouterRun
-from swapcli.payload.evm.universal_router.commands import CONTRACT_BALANCE, ROUTER, V4_ENCODINGS, V4Encoding
+from swapcli.payload.evm.decoding.router_ledger import RouterLedger
+from swapcli.payload.evm.decoding.router_run import ALL, RouterRun
+from swapcli.payload.evm.universal_router.commands import (
+    CONTRACT_BALANCE,
+    MAY_FAIL,
+    ROUTER,
+    V4_ENCODINGS,
+    V4_SETTLE,
+    V4_SWAP_PATH,
+    V4_SWAP_SINGLE,
+    V4_TAKE,
+    V4Encoding,
+)
 from swapcli.payload.evm.universal_router.plan import V2, V3, V4
 
-_NEVER: Final = (1 << 256) - 1
-_MAY_FAIL: Final = 0x80
-_ADDRESS_BYTES, _FEE_BYTES = 20, 3
 _SINGLE_WITHOUT_PRICE: Final = 9 * WORD
 _PATH_WITHOUT_PRICES: Final = 4 * WORD
 _SWAP_WITHOUT_PRICES: Final = 5 * WORD
@@ -42,7 +51,6 @@ _MAX_SWEPT: Final = (1 << 160) - 1
 _MAX_DEPTH: Final = 8
 _MAX_COMMANDS: Final = 4_096
 """More than fit a transaction: plans within plans could otherwise name the same bytes again and again."""
-_E18_PER_BPS: Final = 10**14
 
 
 def decode_execute(
@@ -54,13 +62,13 @@ def decode_execute(
     """
     words = Arguments(arguments)
     codes, inputs = words.content(0, "commands"), list(words.contents(1, "inputs"))
-    deadline_s = words.uint(2, "deadline") if has_deadline else _NEVER
+    deadline_s = words.uint(2, "deadline") if has_deadline else NO_DEADLINE_S
     if len(codes) != len(inputs):
         raise invalid_field("inputs", f"{len(inputs)} for {len(codes)} commands")
     reader = _CommandReader(RouterLedger(wrapped, value), RouterRun(value or 0))
     for code, content in zip(codes, inputs, strict=True):
         reader.read(code, content)
-    read = reader.ledger.order(reader.swaps, None if deadline_s == _NEVER else deadline_s)
+    read = reader.ledger.order(reader.swaps, None if deadline_s == NO_DEADLINE_S else deadline_s)
     return DecodedCall(
         "execute",
         order=read.order and reader.enforce(read.order, read.sold, read.bought),
@@ -117,13 +125,13 @@ class _CommandReader:
         self._count += 1
         if self._count > _MAX_COMMANDS:
             raise invalid_field("commands", f"more than {_MAX_COMMANDS}")
-        read = _COMMANDS.get(code & ~_MAY_FAIL)
+        read = _COMMANDS.get(code & ~MAY_FAIL)
         if read is None:
             self.oddities.append(f"command 0x{code:02x} is not one that swaps need, and its effect is unknown")
             self.run.forget_balances()
             return
-        without = self.run.copy() if code & _MAY_FAIL else None
-        if code & _MAY_FAIL and read is not _CommandReader._permit:
+        without = self.run.copy() if code & MAY_FAIL else None
+        if code & MAY_FAIL and read is not _CommandReader._permit:
             self.oddities.append(f"command 0x{code:02x} may fail without stopping the rest")
         arguments = Arguments(content)
         read(self, arguments)
@@ -179,11 +187,11 @@ class _CommandReader:
     def _v3(self, arguments: Arguments, *, is_exact_out: bool = False) -> None:
         path = arguments.content(3, "path")
         self._read_prices(arguments)
-        step = _ADDRESS_BYTES + _FEE_BYTES
-        if len(path) < step + _ADDRESS_BYTES or (len(path) - _ADDRESS_BYTES) % step:
+        step = ADDRESS_BYTES + V3_FEE_BYTES
+        if len(path) < step + ADDRESS_BYTES or (len(path) - ADDRESS_BYTES) % step:
             raise invalid_field("path", f"{len(path)} bytes cannot be a path of tokens and fees")
-        tokens = [f"0x{path[k : k + _ADDRESS_BYTES].hex()}" for k in range(0, len(path), step)]
-        fees = [int.from_bytes(path[k : k + _FEE_BYTES]) for k in range(_ADDRESS_BYTES, len(path), step)]
+        tokens = [f"0x{path[k : k + ADDRESS_BYTES].hex()}" for k in range(0, len(path), step)]
+        fees = [int.from_bytes(path[k : k + V3_FEE_BYTES]) for k in range(ADDRESS_BYTES, len(path), step)]
         if is_exact_out:  # the path of an exact output begins with its output
             tokens, fees = tokens[::-1], fees[::-1]
         self._swap(arguments, tokens, [PoolHint(kind=V3, tier=fee) for fee in fees], is_exact_out=is_exact_out)
@@ -224,7 +232,7 @@ class _CommandReader:
                 maxima.add(token_in)
         settled: dict[str, int] = {}
         for action, words in steps:
-            if action in (_V4_SETTLE, _V4_SETTLE_ALL):
+            if action in (V4_SETTLE, _V4_SETTLE_ALL):
                 token, amount = self._v4_settle(action, words, owed, maxima)
                 settled[token] = amount
             elif action in _V4_TAKES:
@@ -248,7 +256,7 @@ class _CommandReader:
                     run.v4_swap(swap.tokens[0], swap.tokens[-1], swap.amount_in or ALL, swap.amount_out)
                 continue
             token = words.address(0, "currency")
-            if action == _V4_SETTLE:
+            if action == V4_SETTLE:
                 amount, pulls = words.uint(1, "amount"), bool(words.uint(2, "payer", 8))
                 if amount == CONTRACT_BALANCE:
                     run.v4_settle_balance(token, pulls=pulls)
@@ -258,10 +266,10 @@ class _CommandReader:
                 run.v4_settle_up_to(token, words.uint(1, "maximum"))
             elif action == _V4_TAKE_ALL:
                 run.v4_take_all(token, words.uint(1, "minimum"))
-            elif action == _V4_TAKE:
+            elif action == V4_TAKE:
                 run.v4_take(token, words.address(1, "recipient"), words.uint(2, "amount") or ALL)
             elif action == _V4_TAKE_SHARE:
-                share_e18 = words.uint(2, "share") * _E18_PER_BPS
+                share_e18 = words.uint(2, "share") * E18_PER_BPS
                 run.v4_take_share(token, words.address(1, "recipient"), share_e18)
             else:
                 run.forget_balances()
@@ -291,7 +299,7 @@ class _CommandReader:
             return
         recipient, amount = words.address(1, "recipient"), words.uint(2, "amount")
         if action == _V4_TAKE_SHARE:
-            share_e18 = amount * _E18_PER_BPS
+            share_e18 = amount * E18_PER_BPS
             share = due.get(token, 0) * min(share_e18, WHOLE_E18) // WHOLE_E18
             due[token] = due.get(token, 0) - share
             if recipient == ROUTER:
@@ -309,7 +317,7 @@ class _CommandReader:
 
     def _v4_swap(self, action: int, swap: Arguments) -> _PoolSwap:
         is_exact_out = action in (_V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT)
-        is_single = action in (_V4_SINGLE, _V4_SINGLE_EXACT_OUT)
+        is_single = action in (V4_SWAP_SINGLE, _V4_SINGLE_EXACT_OUT)
         tokens, pools, first, second = self._v4_single(swap) if is_single else self._v4_path(swap, is_exact_out)
         amount_in, amount_out = (second, first) if is_exact_out else (first, second)
         return _PoolSwap(tokens, pools, amount_in, amount_out, is_exact_out)
@@ -386,7 +394,7 @@ class _CommandReader:
             self.run.transfer(token, recipient, amount)
             self.ledger.transfer(token, recipient, amount)
 
-    def _pay_share(self, arguments: Arguments, e18_per_unit: int = _E18_PER_BPS) -> None:
+    def _pay_share(self, arguments: Arguments, e18_per_unit: int = E18_PER_BPS) -> None:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
         share_e18 = arguments.uint(2, "share") * e18_per_unit
         self.run.pay_share(token, recipient, share_e18)
@@ -441,10 +449,11 @@ class _CommandReader:
         arguments.content(6, "signature")
 
 
-_V4_SINGLE, _V4_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT = 0x06, 0x07, 0x08, 0x09
-_V4_SWAPS: Final = frozenset({_V4_SINGLE, _V4_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT})
-_V4_SETTLE, _V4_SETTLE_ALL, _V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE = 0x0B, 0x0C, 0x0E, 0x0F, 0x10
-_V4_TAKES: Final = frozenset({_V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE})
+# The further actions of v4-periphery, `Actions.sol`.
+_V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT = 0x08, 0x09
+_V4_SWAPS: Final = frozenset({V4_SWAP_SINGLE, V4_SWAP_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT})
+_V4_SETTLE_ALL, _V4_TAKE_ALL, _V4_TAKE_SHARE = 0x0C, 0x0F, 0x10
+_V4_TAKES: Final = frozenset({V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE})
 _COMMANDS: Final[Mapping[int, Callable[[_CommandReader, Arguments], None]]] = MappingProxyType(
     {
         0x00: _CommandReader._v3,

@@ -7,11 +7,11 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidRoute
-from swapcli.core.model.execution import Execution
 from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap
+from swapcli.core.model.router_execution import Execution
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.families import family_row

@@ -26,13 +26,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from swapcli.core.encoding.abi import SELECTOR_BYTES
 from swapcli.core.errors import InvalidOption, InvalidPoolState, InvalidRoute
-from swapcli.core.model.execution import V4, Execution, RouterGas
 from swapcli.core.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import ReplayedSwap, not_executable
+from swapcli.core.model.router_execution import V4, Execution, RouterGas
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import EncodedCall, Transaction, UnsignedTransaction
@@ -42,7 +43,6 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.basic_calls import (
     AMOUNT_AT,
     BASIC_FAMILIES,
-    SELECTOR_BYTES,
     TRANSFER_AMOUNT,
     WITHDRAW,
     WITHDRAW_AMOUNT,

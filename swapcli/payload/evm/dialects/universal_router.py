@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidOption, InvalidRoute
-from swapcli.core.model.execution import V4 as V4_KIND
-from swapcli.core.model.execution import Execution, RouterGas
 from swapcli.core.model.network import FIBROUS, UNIVERSAL_ROUTER, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap, not_executable
-from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.model.router_execution import V4 as V4_KIND
+from swapcli.core.model.router_execution import Execution, RouterGas
+from swapcli.core.model.swap_terms import NO_DEADLINE_S, Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, EncodedCall, Transaction, UnsignedTransaction
 from swapcli.core.networks.permit2 import PERMIT2
@@ -42,8 +42,6 @@ _GAS: Final = RouterGas(
 """A fit to 800 random routes by the published bytecode of release 2.0, tokens from Permit2: 94% of them are estimated
 within 10%. A recipient that is new to the token costs 17,100 gas more than another, and no estimate knows which it is:
 these figures are between the two."""
-
-_NEVER: Final = (1 << 256) - 1
 
 
 class UniversalRouterDialect:
@@ -91,7 +89,9 @@ class UniversalRouterDialect:
         else:
             commands = list(plan_commands(swap, pools, wrapped, encoding))
         permitted = _permit_command(swap, router)
-        calldata = encode_execute([*permitted, *commands], _NEVER if swap.deadline_s is None else swap.deadline_s)
+        calldata = encode_execute(
+            [*permitted, *commands], NO_DEADLINE_S if swap.deadline_s is None else swap.deadline_s
+        )
         call = EncodedCall(route, swap.integrator, swap.deadline_s)
         if route.swap_type is SwapType.NATIVE_TO_TOKEN:
             return UnsignedTransaction(call, router, route.amount_in, calldata)

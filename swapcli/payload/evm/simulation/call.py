@@ -20,6 +20,7 @@ from swapcli.core.encoding.abi import (
     encode_uint,
     parse_hex,
 )
+from swapcli.core.model.execution import TRANSACTION_GAS
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, Transaction, UnsignedTransaction
@@ -30,7 +31,6 @@ SIMULATE: Final = "a4445c7c"
 """`simulate((address,address,address,uint256,bytes,(address,bytes)[]))`."""
 
 _RUN_WORDS: Final = 5
-_TRANSACTION_GAS: Final = 21_000
 _ZERO_BYTE_GAS: Final = 4
 _BYTE_GAS: Final = 16
 # A call that carries value costs 9,000 and gives 2,300 of it to the callee; a transaction carries it for nothing.
@@ -154,7 +154,7 @@ def _transaction_gas(call_gas: int, swap: SimulatedCall, allowances: Sequence[in
     zeros = swap.calldata.count(0)
     carried = zeros * _ZERO_BYTE_GAS + (len(swap.calldata) - zeros) * _BYTE_GAS
     looks = _FIRST_LOOK_GAS * (granted + len(swap.permitted) + (swap.token_out != ZERO_ADDRESS))
-    return max(0, _TRANSACTION_GAS + carried + call_gas + looks - (_VALUE_GAS if swap.value_wei else 0))
+    return max(0, TRANSACTION_GAS + carried + call_gas + looks - (_VALUE_GAS if swap.value_wei else 0))
 
 
 @lru_cache

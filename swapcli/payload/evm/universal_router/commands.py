@@ -56,12 +56,13 @@ _PERMIT2_PERMIT: Final = 0x0A
 _WRAP: Final = 0x0B
 _UNWRAP: Final = 0x0C
 _V4_SWAP: Final = 0x10
-_MAY_FAIL: Final = 0x80
+MAY_FAIL: Final = 0x80
+"""The bit of a command that may revert without its call reverting (`FLAG_ALLOW_REVERT`)."""
 
-_V4_SWAP_SINGLE: Final = 0x06
-_V4_SWAP_PATH: Final = 0x07
-_V4_SETTLE: Final = 0x0B
-_V4_TAKE: Final = 0x0E
+V4_SWAP_SINGLE: Final = 0x06
+V4_SWAP_PATH: Final = 0x07
+V4_SETTLE: Final = 0x0B
+V4_TAKE: Final = 0x0E
 
 _NO_PRICES: Final = encode_list(())
 _NO_DATA: Final = Dynamic(encode_bytes(b""))
@@ -144,8 +145,8 @@ def v4_swap(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding, *, pull
     settled = CONTRACT_BALANCE if pays_first else _FULL_DELTA
     settle = encode_address(first, "currency") + encode_uint(settled, 256, "amount") + _boolean(pulls)
     take = encode_address(last, "currency") + encode_address(ROUTER, "recipient") + encode_uint(_FULL_DELTA, 256, "a")
-    actions = [(_V4_SETTLE, settle), (code, swap)] if pays_first else [(code, swap), (_V4_SETTLE, settle)]
-    actions.append((_V4_TAKE, take))
+    actions = [(V4_SETTLE, settle), (code, swap)] if pays_first else [(code, swap), (V4_SETTLE, settle)]
+    actions.append((V4_TAKE, take))
     types = Dynamic(encode_bytes(bytes(each for each, _ in actions)))
     return Command(_V4_SWAP, encode_fields(types, encode_list([_bytes(content) for _, content in actions])))
 
@@ -184,7 +185,7 @@ def permit(permit_single: str, signature: bytes) -> Command:
 
     The command may fail: anybody can send the permit to Permit2 first, and the swap then works with its allowance.
     """
-    return Command(_PERMIT2_PERMIT | _MAY_FAIL, encode_fields(permit_single, Dynamic(encode_bytes(signature))))
+    return Command(_PERMIT2_PERMIT | MAY_FAIL, encode_fields(permit_single, Dynamic(encode_bytes(signature))))
 
 
 def _swap_fields(amount_in: int, path: Dynamic, pulls: bool) -> str:
@@ -201,11 +202,11 @@ def _v4_swap_action(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding)
         ordered = sorted((hop.currency_in, hop.currency_out))
         key = "".join(encode_address(each, "currency") for each in ordered) + _pool_words(hop)
         swap = encode_fields(key, _boolean(hop.currency_in == ordered[0]), amounts, *price, _NO_DATA)
-        return _V4_SWAP_SINGLE, encode_fields(Dynamic(swap))
+        return V4_SWAP_SINGLE, encode_fields(Dynamic(swap))
     prices = [_NO_PRICES] if encoding.prices_in_path else []
     path = encode_list([_path_key(hop) for hop in hops])
     swap = encode_fields(encode_address(hops[0].currency_in, "currency"), path, *prices, amounts)
-    return _V4_SWAP_PATH, encode_fields(Dynamic(swap))
+    return V4_SWAP_PATH, encode_fields(Dynamic(swap))
 
 
 def _path_key(hop: V4Hop) -> Dynamic:

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute
-from swapcli.core.model.execution import OWN_ROUTER_GAS, Execution, RouterGas
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import Quote
+from swapcli.core.model.router_execution import OWN_ROUTER_GAS, Execution, RouterGas
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem

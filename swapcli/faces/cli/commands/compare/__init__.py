@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli import InvalidOption
-from swapcli.core.model.live_mode import CHECK_MODES, CheckMode
+from swapcli.core.model.live_and_check_modes import CHECK_MODES, CheckMode
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.options import (

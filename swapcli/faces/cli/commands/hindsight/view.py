@@ -46,11 +46,11 @@ def build_hindsight_view(found: Hindsight) -> DetailView:
             )
             for venue in summary.venues
         )
-        lists.append(ListView(VENUE_COLUMNS, venues, ()))
-        lists.append(ListView(SWAP_COLUMNS, tuple(_row(swap) for swap in explained), ()))
+        lists.append(ListView(VENUE_COLUMNS, venues))
+        lists.append(ListView(SWAP_COLUMNS, tuple(_row(swap) for swap in explained)))
     if others:
         rows = tuple((swap.transaction, printable(swap.reason)) for swap in others)
-        lists.append(ListView(REASON_COLUMNS, rows, ()))
+        lists.append(ListView(REASON_COLUMNS, rows))
     title = f"{len(swaps)} mined transaction{'s' if len(swaps) != 1 else ''} on {network.name}"
     return DetailView(printable(title), tuple(_facts(summary)), lists=tuple(lists))
 

@@ -218,7 +218,7 @@ def _watch(
 
 def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions) -> int:
     def open_sender() -> "PayloadChecker | None":
-        from swapcli.faces.cli.payload_checker import open_checker
+        from swapcli.faces.cli.payload_output import open_checker
 
         return open_checker(context.session, context.network, PayloadOptions(sender=sender))
 

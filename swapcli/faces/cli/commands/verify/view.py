@@ -18,9 +18,9 @@ def build_verification_view(found: Verification) -> DetailView:
     """Build the view: how many swaps are equal, the net swap, what the best route would have paid, and the swaps."""
     rows = tuple(_row(found, swap) for swap in found.swaps)
     if any(row[-1] for row in rows):
-        listing = ListView(COLUMNS, rows, ())
+        listing = ListView(COLUMNS, rows)
     else:
-        listing = ListView(COLUMNS[:-1], tuple(row[:-1] for row in rows), ())
+        listing = ListView(COLUMNS[:-1], tuple(row[:-1] for row in rows))
     title = f"{found.transaction} on {found.network.name}"
     return DetailView(printable(title), tuple(_facts(found)), lists=(listing,))
 

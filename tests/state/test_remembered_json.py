@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.state.json_file import read_json_file, write_json_file
+from swapcli.state.remembered_json import read_json_file, write_json_file
 
 
 def test_entries_survive_a_round_trip(tmp_path: Path) -> None:

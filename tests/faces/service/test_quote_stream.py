@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from swapcli.core.model.market import MarketState, Provenance
-from swapcli.faces.service import route_events
+from swapcli.faces.service import quote_stream
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app, get_metrics, get_policy
 from swapcli.faces.service.key_file import ApiKey
@@ -127,7 +127,7 @@ def test_each_changed_quote_is_an_event() -> None:
 
 
 def test_a_block_that_changes_nothing_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route_events, "HEARTBEAT_S", 0.2)
+    monkeypatch.setattr(quote_stream, "HEARTBEAT_S", 0.2)
     with serving() as service, service.listening(details="true") as events:
         assert next(events).data["quote"]["minReceived"]
         service.clock.advance(2)
@@ -162,7 +162,7 @@ def test_all_listeners_of_an_order_share_a_search() -> None:
 
 
 def test_a_client_that_reconnects_gets_only_news(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route_events, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(quote_stream, "HEARTBEAT_S", 0.1)
     with serving() as service:
         with service.listening() as events:
             seen = next(events).id
@@ -182,7 +182,7 @@ def test_an_unknown_last_event_gets_the_quote(last: str) -> None:
 
 
 def test_no_quote_is_sent_of_old_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route_events, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(quote_stream, "HEARTBEAT_S", 0.1)
     with serving() as service, service.listening() as events:
         quote = next(events)
         service.clock.advance(MAX_AGE_S + 1)

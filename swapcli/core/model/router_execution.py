@@ -10,6 +10,9 @@ from swapcli.core.model.router_variant import RateVariant
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.records import NamedTuple
 
+TRANSACTION_GAS = 21_000
+"""The gas of every transaction, whatever it does."""
+
 
 class RouterGas(NamedTuple):
     """The gas that a router takes besides the swaps of its pools, after refunds.
