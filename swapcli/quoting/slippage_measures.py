@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf
 from typing import Final
 
-from swapcli.core.model.execution import TRANSACTION_GAS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.router_execution import TRANSACTION_GAS
 from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM
 from swapcli.core.model.units import PPM

@@ -20,8 +20,8 @@ from swapcli.core.encoding.abi import (
     encode_uint,
     parse_hex,
 )
-from swapcli.core.model.execution import TRANSACTION_GAS
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.router_execution import TRANSACTION_GAS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, Transaction, UnsignedTransaction
 from swapcli.core.records import NamedTuple
