@@ -40,8 +40,8 @@ def test_the_document_of_each_result_has_a_schema(name: str) -> None:
     returned = getattr(swapcli, name).document.__annotations__["return"]
     names = returned_types(returned)
     assert name in SELF_DESCRIBING or (names and names <= described_types()), (
-        f"{name}.document() returns {returned}: annotate it with a type of interface/document_types, and add that type to"
-        " DOCUMENTS there"
+        f"{name}.document() returns {returned}: annotate it with a type of interface/document_types, and add that"
+        " type to DOCUMENTS there"
     )
 
 
