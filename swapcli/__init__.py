@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from swapcli.core.model.api_version import ApiVersion
     from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.distribution import Distribution
     from swapcli.core.model.finding import Finding
     from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
+    from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.routing.router import Router
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
@@ -94,10 +96,12 @@ if TYPE_CHECKING:
     from swapcli.faces.service.service_sources import ReadyService
     from swapcli.families import family
     from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
+    from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.backtest import Backtest, BacktestOrder, BacktestQuote, BacktestSummary, OrderSummary
+    from swapcli.quoting.batch_line import BatchLine
     from swapcli.quoting.config.display import SettingList, SettingRow
     from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
     from swapcli.quoting.health import Health
@@ -108,10 +112,12 @@ if TYPE_CHECKING:
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
+    from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
     from swapcli.quoting.review.decoded_payload import DecodedPayload
     from swapcli.quoting.router_deployment import DeploymentPayload, router_deployment
+    from swapcli.quoting.slippage_measures import SlippageAdvice
     from swapcli.quoting.stores import (
         ExportedMarket,
         RemovedStore,
@@ -132,6 +138,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.user_settings import setting, settings
     from swapcli.quoting.verification.hindsight import Hindsight, HindsightSummary, SwapHindsight
     from swapcli.quoting.verification.transaction_verification import Verification
+    from swapcli.state.mined.swap_verification import VerifiedSwap
     from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
@@ -145,6 +152,7 @@ _MODULES = {
     "BacktestOrder": "swapcli.quoting.backtest",
     "BacktestQuote": "swapcli.quoting.backtest",
     "BacktestSummary": "swapcli.quoting.backtest",
+    "BatchLine": "swapcli.quoting.batch_line",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
@@ -155,8 +163,10 @@ _MODULES = {
     "Depth": "swapcli.quoting.depth_result",
     "DepthLevel": "swapcli.quoting.depth_result",
     "DepthPoint": "swapcli.quoting.depth_result",
+    "Distribution": "swapcli.core.model.distribution",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
+    "FailedRefresh": "swapcli.quoting.quote_change",
     "Finding": "swapcli.core.model.finding",
     "Health": "swapcli.quoting.health",
     "HealthReport": "swapcli.quoting.network_health",
@@ -180,6 +190,7 @@ _MODULES = {
     "NodeReports": "swapcli.quoting.network_list",
     "Order": "swapcli.core.model.order",
     "OrderSummary": "swapcli.quoting.backtest",
+    "PayloadReview": "swapcli.payload.review.reviewed_payload",
     "Pool": "swapcli.core.model.pool",
     "PoolList": "swapcli.quoting.pool_listing",
     "PreparedRoute": "swapcli.quoting.prepared_payload",
@@ -187,16 +198,19 @@ _MODULES = {
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
     "ProtocolList": "swapcli.quoting.protocol_list",
+    "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
+    "ReviewedTransaction": "swapcli.payload.review.reviewed_payload",
     "RouteResult": "swapcli.core.model.route_result",
     "Router": "swapcli.core.routing.router",
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
     "SimulationOutcome": "swapcli.quoting.alternatives",
+    "SlippageAdvice": "swapcli.quoting.slippage_measures",
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
     "StoreList": "swapcli.quoting.stores",
@@ -209,7 +223,10 @@ _MODULES = {
     "TokenBalance": "swapcli.quoting.account_holdings",
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
+    "UnsignedTransaction": "swapcli.core.model.transaction",
     "Verification": "swapcli.quoting.verification.transaction_verification",
+    "VerifiedSwap": "swapcli.state.mined.swap_verification",
+    "WatchedQuote": "swapcli.quoting.quote_change",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
     "decode": "swapcli.quoting.review.decode",
@@ -245,6 +262,7 @@ __all__ = [
     "BacktestOrder",
     "BacktestQuote",
     "BacktestSummary",
+    "BatchLine",
     "BlockMismatch",
     "BlockTag",
     "Cancelled",
@@ -259,8 +277,10 @@ __all__ = [
     "Depth",
     "DepthLevel",
     "DepthPoint",
+    "Distribution",
     "DocumentList",
     "ExportedMarket",
+    "FailedRefresh",
     "FeeOnTransfer",
     "Finding",
     "Health",
@@ -307,6 +327,7 @@ __all__ = [
     "Order",
     "OrderSummary",
     "Overloaded",
+    "PayloadReview",
     "Pool",
     "PoolError",
     "PoolList",
@@ -316,6 +337,7 @@ __all__ = [
     "PriceImpactTooHigh",
     "PriceList",
     "ProtocolList",
+    "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
     "RateLimited",
@@ -323,6 +345,7 @@ __all__ = [
     "RemoteQuote",
     "RemovedStore",
     "RequestBudgetSpent",
+    "ReviewedTransaction",
     "RouteExpired",
     "RouteResult",
     "Router",
@@ -331,6 +354,7 @@ __all__ = [
     "SettingRow",
     "SimulationError",
     "SimulationOutcome",
+    "SlippageAdvice",
     "SlippageExceeded",
     "SlippageTooHigh",
     "StaleError",
@@ -360,12 +384,15 @@ __all__ = [
     "UnreadGainTooHigh",
     "UnsafeRecipient",
     "UnsafeSwap",
+    "UnsignedTransaction",
     "UnusualFees",
     "UpstreamError",
     "UpstreamRejected",
     "UpstreamTimeout",
     "VerdictBlocks",
     "Verification",
+    "VerifiedSwap",
+    "WatchedQuote",
     "__version__",
     "aquote",
     "decode",

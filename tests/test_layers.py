@@ -360,8 +360,24 @@ def imports_past_public() -> Iterator[tuple[str, str]]:
 
 
 def test_no_import_goes_past_a_public_interface() -> None:
-    """If one does, use a public module, or move the function; else name the module in `PUBLIC` of its folder."""
-    assert [*imports_past_public()] == []
+    past = [*imports_past_public()]
+    assert not past, "\n".join(advice(*each) for each in past)
+
+
+def advice(importer: str, name: str) -> str:
+    """Return what to do about an import past a public interface."""
+    folder = closed_folder(name, importer)
+    return (
+        f"{importer or '__init__'} imports {name}, which {folder} keeps to itself: import a public module of {folder},"
+        f" or add the module to PUBLIC of swapcli/{str(folder).replace('.', '/')}/__init__.py"
+    )
+
+
+def test_the_advice_on_an_import_past_a_public_interface_names_both_ways_out() -> None:
+    assert advice("faces.cli.app", "quoting.sources.live") == (
+        "faces.cli.app imports quoting.sources.live, which quoting keeps to itself: import a public module of quoting,"
+        " or add the module to PUBLIC of swapcli/quoting/__init__.py"
+    )
 
 
 PURE = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from swapcli.interface.json_types import (
     CalldataRouteJson,
@@ -35,6 +35,9 @@ class RouteDocumentV2Json(RouteV2Json, QuoteFieldsJson):
     """`swapcli route --json`, second generation: the route of the interface with the figures of the quote."""
 
 
+RouteDocumentJson: TypeAlias = RouteDocumentV1Json | RouteDocumentV2Json
+
+
 class ChangeJson(TypedDict):
     """The change since the first quote, made at `since` (Unix seconds), in base units.
 
@@ -57,6 +60,9 @@ class WatchedRouteV2Json(RouteDocumentV2Json):
     """A line of `swapcli route --watch`, second generation: a route with the change since the first one."""
 
     change: ChangeJson
+
+
+WatchedRouteJson: TypeAlias = WatchedRouteV1Json | WatchedRouteV2Json
 
 
 class FailureJson(TypedDict):
@@ -233,6 +239,9 @@ class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
     swap: EncodedSwapJson
 
 
+CalldataDocumentJson: TypeAlias = CalldataDocumentV1Json | CalldataDocumentV2Json | EncodedCalldataDocumentJson
+
+
 class ExecuteDocumentV1Json(PayloadDocumentJson, CallPartsJson):
     """`swapcli execute --json`, first generation."""
 
@@ -251,6 +260,9 @@ class EncodedExecuteDocumentJson(PayloadDocumentJson):
     """`swapcli execute --json` for a router that the interface does not describe."""
 
     swap: EncodedSwapJson
+
+
+ExecuteDocumentJson: TypeAlias = ExecuteDocumentV1Json | ExecuteDocumentV2Json | EncodedExecuteDocumentJson
 
 
 class SampleJson(TypedDict):
@@ -729,11 +741,16 @@ class DeploymentJson(TypedDict):
     calldata: str
 
 
-class ReadyJson(TypedDict):
-    """The line that `swapcli serve` prints when it accepts connections."""
+class ListeningJson(TypedDict):
+    """The line that `swapcli mcp --http` prints when it accepts connections."""
 
     url: str
     pid: int
+
+
+class ReadyJson(ListeningJson):
+    """The line that `swapcli serve` prints when it accepts connections."""
+
     networks: list[str]
 
 

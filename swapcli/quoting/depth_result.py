@@ -12,7 +12,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 
 if TYPE_CHECKING:
-    from swapcli.interface.document_types import DepthJson, DepthLevelJson, DepthPointJson
+    from swapcli.interface.document_types import DepthJson, DepthPointJson
 
 
 class DepthPoint(NamedTuple):
@@ -22,16 +22,6 @@ class DepthPoint(NamedTuple):
     amount_out: int
     impact: PriceImpact | None
     sold_usd: float | None = None
-
-    def document(self) -> DepthPointJson:
-        """Return the quote as JSON without nested values."""
-        return {
-            "inputAmount": str(self.amount_in),
-            "inputUsd": self.sold_usd,
-            "outputAmount": str(self.amount_out),
-            "priceImpact": None if self.impact is None else self.impact.fraction * 100,
-            "impactBasis": None if self.impact is None else self.impact.basis.value,
-        }
 
     def exceeds(self, fraction: float) -> bool:
         """Return whether the price impact is known and above a fraction."""
@@ -49,14 +39,6 @@ class DepthLevel(NamedTuple):
     fraction: float
     within: DepthPoint | None
     beyond: DepthPoint | None
-
-    def document(self) -> DepthLevelJson:
-        """Return the level as JSON, in percent."""
-        return {
-            "level": self.fraction * 100,
-            "within": self.within and self.within.document(),
-            "beyond": self.beyond and self.beyond.document(),
-        }
 
 
 class Depth(NamedTuple):
@@ -83,7 +65,28 @@ class Depth(NamedTuple):
             "outputToken": render_swap_token(self.token_out, self.network),
             "state": render_state_source(self.figures.state),
             "warnings": render_warning_list(self.figures.warnings),
-            "points": [point.document() for point in self.points],
+            "points": self.rows(),
             "liquidityEnds": self.has_end,
-            "levels": [level.document() for level in self.levels],
+            "levels": [
+                {
+                    "level": level.fraction * 100,
+                    "within": level.within and _render_point(level.within),
+                    "beyond": level.beyond and _render_point(level.beyond),
+                }
+                for level in self.levels
+            ],
         }
+
+    def rows(self) -> list[DepthPointJson]:
+        """Return the quotes as JSON without nested values."""
+        return [_render_point(point) for point in self.points]
+
+
+def _render_point(point: DepthPoint) -> DepthPointJson:
+    return {
+        "inputAmount": str(point.amount_in),
+        "inputUsd": point.sold_usd,
+        "outputAmount": str(point.amount_out),
+        "priceImpact": None if point.impact is None else point.impact.fraction * 100,
+        "impactBasis": None if point.impact is None else point.impact.basis.value,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.finding import Finding
@@ -25,21 +25,14 @@ if TYPE_CHECKING:
     from swapcli.core.model.route_result import RouteResult
     from swapcli.interface.document_types import (
         AdvisedSlippageJson,
-        CalldataDocumentV1Json,
-        CalldataDocumentV2Json,
-        EncodedCalldataDocumentJson,
-        EncodedExecuteDocumentJson,
-        ExecuteDocumentV1Json,
-        ExecuteDocumentV2Json,
+        CalldataDocumentJson,
+        ExecuteDocumentJson,
     )
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
-
-    CalldataJson: TypeAlias = CalldataDocumentV1Json | CalldataDocumentV2Json | EncodedCalldataDocumentJson
-    ExecuteJson: TypeAlias = ExecuteDocumentV1Json | ExecuteDocumentV2Json | EncodedExecuteDocumentJson
 
 
 class BuiltPayload(NamedTuple):
@@ -126,7 +119,7 @@ class PreparedRoute(NamedTuple):
         """The verdict of a rehearsal; None unless a node has rehearsed the swap."""
         return self.built.verdict
 
-    def document(self) -> ExecuteJson:
+    def document(self) -> ExecuteDocumentJson:
         """Return the JSON of `swapcli execute`: V2 calldata or V1 execute, or `swap` as in `PreparedSwap.document`."""
         payload, network, transactions = self.payload, self.network, self.built.transactions()
         if isinstance(payload.call, EncodedCall):
@@ -137,7 +130,7 @@ class PreparedRoute(NamedTuple):
         else:
             document = {**render_execute(payload, network)} | _deadline_field(payload)
         document |= _swap_fields(payload, transactions[-1], self.figures, network)
-        return cast("ExecuteJson", document | {**self.account_names} | self.built.fields(transactions))
+        return cast("ExecuteDocumentJson", document | {**self.account_names} | self.built.fields(transactions))
 
 
 def calldata_document(
@@ -146,7 +139,7 @@ def calldata_document(
     built: BuiltPayload,
     advice: SlippageAdvice | None,
     account_names: Mapping[str, str],
-) -> CalldataJson:
+) -> CalldataDocumentJson:
     """Return the JSON of a quote and its transactions. `route` has the route and the parameters of the call.
 
     For a router that the interface does not describe, `quote` has the route and `swap` the amounts instead.
@@ -155,7 +148,7 @@ def calldata_document(
     document = _route_fields(answer, payload) | _swap_fields(payload, transactions[-1], figures, network)
     if advice is not None:
         document["advisedSlippage"] = _advised_slippage_field(advice)
-    return cast("CalldataJson", document | {**account_names} | built.fields(transactions))
+    return cast("CalldataDocumentJson", document | {**account_names} | built.fields(transactions))
 
 
 def _route_fields(answer: QuoteResult, payload: UnsignedTransaction) -> dict[str, Any]:

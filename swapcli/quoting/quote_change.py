@@ -1,10 +1,16 @@
-"""How a quote differs from an earlier one for the same order."""
+"""The quotes of a watch: how each differs from the first one for the same order, and refreshes that failed."""
 
 from __future__ import annotations
 
-from swapcli.core.model.quote_figures import QuoteFigures
+from typing import TYPE_CHECKING, cast
+
+from swapcli.core.errors import SwapcliError
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.swap_quote import SwapQuote
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import FailedRefreshJson, WatchedRouteJson
 
 
 class QuoteChange(NamedTuple):
@@ -19,8 +25,49 @@ class QuoteChange(NamedTuple):
     since_s: int
 
 
-def compute_change(first: QuoteFigures, figures: QuoteFigures, *, is_reverse: bool) -> QuoteChange:
-    """Return the change from the first quote of an order to a later one."""
-    change_in, change_out = figures.amount_in - first.amount_in, figures.amount_out - first.amount_out
-    change, amount = (change_in, first.amount_in) if is_reverse else (change_out, first.amount_out)
-    return QuoteChange(change_in, change_out, round(BPS * change / amount, 4) if amount else 0.0, first.quoted_at_s)
+class WatchedQuote(NamedTuple):
+    """A quote of `Market.watch`, and how it differs from the first one."""
+
+    quote: SwapQuote
+    change: QuoteChange
+
+    @classmethod
+    def since(cls, first: SwapQuote, quote: SwapQuote) -> WatchedQuote:
+        """Return a quote with its change since the first one for the same order."""
+        start, end = first.figures, quote.figures
+        change_in, change_out = end.amount_in - start.amount_in, end.amount_out - start.amount_out
+        is_reverse = quote.answer.order.reverse
+        change, amount = (change_in, start.amount_in) if is_reverse else (change_out, start.amount_out)
+        bps = round(BPS * change / amount, 4) if amount else 0.0
+        return cls(quote, QuoteChange(change_in, change_out, bps, start.quoted_at_s))
+
+    def document(self) -> WatchedRouteJson:
+        """Return the JSON of a line of `swapcli route --watch`; amounts are text, in base units."""
+        change = self.change
+        return cast(
+            "WatchedRouteJson",
+            {
+                **self.quote.document(),
+                "change": {
+                    "input": str(change.amount_in),
+                    "output": str(change.amount_out),
+                    "bps": change.bps,
+                    "since": change.since_s,
+                },
+            },
+        )
+
+
+class FailedRefresh(NamedTuple):
+    """A refresh of a watch that failed, and the age of the last good quote."""
+
+    error: SwapcliError
+    last_quote_age_s: float
+
+    def document(self) -> FailedRefreshJson:
+        """Return the JSON of a line of `swapcli route --watch`."""
+        error = self.error
+        return {
+            "error": {"code": error.code, "message": error.message, "retryable": error.is_retryable},
+            "lastQuoteAgeS": round(self.last_quote_age_s, 3),
+        }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from swapcli.core.errors import MarketUnavailable
 from swapcli.core.records import NamedTuple
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.interface.document_types import CalldataDocumentJson, RouteDocumentJson
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
-    from swapcli.quoting.prepared_payload import BuiltPayload, CalldataJson
+    from swapcli.quoting.prepared_payload import BuiltPayload
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
@@ -163,9 +164,9 @@ class SwapQuote:
         """When the quote is too old to use, in Unix seconds."""
         return self.figures.expires_at_s
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> RouteDocumentJson:
         """Return the JSON of `swapcli route`; amounts are text, in base units."""
-        return self.to_dict()
+        return cast("RouteDocumentJson", self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `swapcli route --json`; amounts are text, in base units."""
@@ -323,7 +324,7 @@ class PreparedSwap(NamedTuple):
         """The figures of the quote, with the warnings on its transactions."""
         return self.quote.figures._replace(warnings=self.warnings)
 
-    def document(self) -> CalldataJson:
+    def document(self) -> CalldataDocumentJson:
         """Return the JSON of `swapcli calldata`."""
         from swapcli.quoting.prepared_payload import calldata_document
 

@@ -16,13 +16,21 @@ import pytest
 import swapcli
 from swapcli import Market
 from swapcli.faces.cli import exit_codes
+from swapcli.interface.document_types import DOCUMENTS
 from swapcli.interface.result import Result
+from tests.chain.settings import describe_network, url_of, write_settings
+from tests.chain.small_chain import SmallTestChain
 from tests.chain.test_checks_commands import POOR, Client
 from tests.chain.trader import USER, Trader
+from tests.faces.cli.commands.sync.scene import started
+from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.command import clean_environment, run_swapcli
 
-PASSING_FIELDS: Final = {"timeS", "ageS", "timestamp", "expiresAt", "time", "deadline"}
-"""Fields that count from the moment of the quote."""
+PASSING_FIELDS: Final = {
+    "timeS", "ageS", "timestamp", "expiresAt", "time", "deadline", "latency", "blockAge", "seconds", "poolsPerSecond",
+    "problem",
+}  # fmt: skip
+"""Fields that count from the moment of the quote, or its duration."""
 
 
 def on_base(ask: Callable[[Market], Result]) -> Callable[[], Result]:
@@ -178,6 +186,46 @@ NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
 """Commands about accounts, on the network of a node."""
 
 
+PAST_CALLS: Final[Mapping[str, Callable[[Market, str, range], Result]]] = {
+    "verify {network} {mined}": lambda market, mined, _: market.verify(mined),
+    "hindsight {network} {mined}": lambda market, mined, _: market.hindsight([mined]),
+    "backtest {network} {orders} --blocks {first}..{last}": lambda market, _, blocks: market.backtest(
+        [("ETH", "USDC", "1.5")], blocks
+    ),
+}
+"""Commands about the past of a network: a mined transaction, or the blocks around it."""
+
+OTHER_TESTS: Final = {
+    "execute": "test_routes_and_swaps_pass_from_the_library_to_commands",
+    "keys-create": "test_a_new_key_has_the_document_of_its_command",
+    "route-batch": "test_a_line_of_a_batch_has_the_document_of_a_quote",
+    "route-watch": "test_a_line_of_a_watch_has_the_document_of_a_watched_quote",
+    "backtest-results": "test_the_past_has_the_documents_of_its_commands",
+    "sync": "test_a_sync_has_the_document_of_its_command",
+}
+"""The tests of documents without a row, since more than words and a call are needed."""
+WITHOUT_CALL: Final = {
+    "sync-watch": "its lines are documents of `sync` and of steps of the process that keeps a store",
+    "serve": "the service tells those that started it where it is",
+    "schema": "the list names the documents of commands and tools; `swapcli.schema` has those of the library",
+    "error": "programs get exceptions",
+}
+"""Documents that no call of the library returns, and why."""
+
+
+def test_every_document_has_a_row_or_a_reason() -> None:
+    rows = {*CALLS, *STORE_CALLS, *SWAPS, *NODE_CALLS, *PAST_CALLS}
+    tested = {name for name in DOCUMENTS for words in rows if is_of(name, words)} | OTHER_TESTS.keys()
+    missing = DOCUMENTS.keys() - tested - WITHOUT_CALL.keys()
+    assert not missing, f"add a row to this module with the library call that returns the document of {missing}"
+    assert {*OTHER_TESTS.values()} <= globals().keys()
+
+
+def is_of(document: str, words: str) -> bool:
+    """Return whether a command line prints a document, which is named after its command."""
+    return f"{words} ".startswith(document.replace("-", " ", 1) + " ")
+
+
 @pytest.fixture(autouse=True)
 def user_without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the library the environment that `run_swapcli` gives commands."""
@@ -232,6 +280,87 @@ def test_accounts_have_the_documents_of_their_commands(
     with Market.open(client.name) as market:
         document = json.loads(json.dumps(NODE_CALLS[words](market).document()))
         assert lasting(document) == lasting(ran.json)
+
+
+@pytest.fixture
+def client(trader: Trader, tmp_path: Path) -> Client:
+    """Return a user of a chain whose swaps are announced."""
+    announce_swaps(trader)
+    return Client(trader, tmp_path)
+
+
+@pytest.mark.parametrize("words", PAST_CALLS)
+def test_the_past_has_the_documents_of_its_commands(
+    words: str, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ((_, mined),) = trades(client.trader, 1)
+    blocks = range(client.block() - 1, client.block() + 1)
+    orders, results = tmp_path / "orders.csv", tmp_path / "results.jsonl"
+    orders.write_text("id,token_in,token_out,amount\n0,ETH,USDC,1.5\n")
+    filled = words.format(network=client.name, mined=mined, orders=orders, first=blocks[0], last=blocks[-1]).split()
+    for name, value in {"SWAPCLI_CONFIG": str(client.settings), "SWAPCLI_LIVE": "auto"}.items():
+        monkeypatch.setenv(name, value)
+    with Market.open(client.name) as market:
+        result = PAST_CALLS[words](market, mined, blocks)
+    ran = run_swapcli(*filled, "--json", env={"SWAPCLI_CONFIG": str(client.settings)})
+    assert ran.exit_code == 0, ran.stderr
+    assert json.loads(json.dumps(result.document())) == ran.json
+    if isinstance(result, swapcli.Backtest):
+        run_swapcli(*filled, "--results", str(results), env={"SWAPCLI_CONFIG": str(client.settings)})
+        assert result.rows() == [json.loads(line) for line in results.read_text().splitlines()]
+
+
+def test_the_nodes_of_a_network_have_the_document_of_their_check(
+    small_chain: SmallTestChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = {**describe_network(small_chain.network), "public_rpc_urls": [url_of(small_chain.chain)]}
+    settings = write_settings(tmp_path, small_chain.network, None, networks={small_chain.network.name: public})
+    words = ("networks", small_chain.network.name, "--probe", "--json")
+    ran = run_swapcli(*words, env={"SWAPCLI_CONFIG": str(settings)})
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
+    found = swapcli.probe_nodes(small_chain.network.name).document()
+    assert lasting(json.loads(json.dumps(found))) == lasting(ran.json)
+
+
+def test_a_sync_has_the_document_of_its_command(
+    small_chain: SmallTestChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = write_settings(tmp_path, small_chain.network, url_of(small_chain.chain))
+    name = small_chain.network.name
+    ran = run_swapcli("sync", name, "--json", env={"SWAPCLI_CONFIG": str(settings)})
+    assert ran.exit_code == 0, ran.stderr
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
+    found = swapcli.sync(name, settings={"store_dir": str(tmp_path / "other")}).document()
+    place = {"store": str(tmp_path / "stores" / f"{name}.sqlite")}
+    assert lasting({**json.loads(json.dumps(found)), **place}) == lasting(ran.json)
+
+
+def test_a_line_of_a_watch_has_the_document_of_a_watched_quote(
+    small_chain: SmallTestChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = write_settings(tmp_path, small_chain.network, url_of(small_chain.chain))
+    name = small_chain.network.name
+    assert run_swapcli("sync", name, env={"SWAPCLI_CONFIG": str(settings)}).exit_code == 0
+    with started("route", name, "TKN", "USDC", "1", "--watch", env={"SWAPCLI_CONFIG": str(settings)}) as process:
+        assert process.stdout is not None
+        printed = json.loads(process.stdout.readline())
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
+    monkeypatch.setenv("SWAPCLI_LIVE", "auto")
+    with Market.open(name) as market:
+        quote = next(market.watch("TKN", "USDC", "1"))
+    found = json.loads(json.dumps(swapcli.WatchedQuote.since(quote, quote).document()))
+    assert found["change"].pop("since") >= printed["change"].pop("since")
+    blocks = [found["state"].pop("block"), printed["state"].pop("block")]
+    assert blocks == sorted(blocks, reverse=True)
+    assert lasting(found) == lasting(printed)
+
+
+def test_a_line_of_a_batch_has_the_document_of_a_quote() -> None:
+    orders = '{"id": "a", "token_in": "ETH", "token_out": "USDC", "amount_decimal": "1.5"}\n'
+    ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=orders.encode())
+    with Market.open("base", offline=True) as market:
+        line = swapcli.BatchLine("a", market.quote("ETH", "USDC", "1.5").document())
+    assert lasting(json.loads(json.dumps(line.document()))) == lasting(ran.json)
 
 
 @pytest.mark.parametrize("words", CALLS)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from swapcli import InvalidOption, Order, Token
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.order import Order
-from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.model.token import in_tokens
 from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.order_amounts import BalanceOrder, BalancePart

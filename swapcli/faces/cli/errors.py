@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typer._click import Context
     from typer._click.exceptions import NoSuchOption
 
-    from swapcli.interface.document_types import ErrorJson, FailureJson
+    from swapcli.interface.document_types import ErrorJson
 
 _TYPER_WORDS = ("Invalid value", "Missing ", "Option ", "No such ")
 _EXTRA_ARGUMENTS = re.compile(r"Got unexpected extra argument\S* \((.*)\)", re.DOTALL).fullmatch
@@ -201,12 +201,6 @@ def error_document(report: ErrorReport) -> ErrorJson:
         "retryable": report.is_retryable,
         "exit_code": report.exit_code,
     }
-
-
-def failure_document(error: BaseException) -> FailureJson:
-    """Return an error as a part of a document, which says more than that."""
-    report = report_of(error)
-    return {"code": report.code, "message": report.message, "retryable": report.is_retryable}
 
 
 def _as_json(report: ErrorReport) -> str:

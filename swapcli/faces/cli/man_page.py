@@ -16,7 +16,7 @@ from swapcli import __version__
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS
-from swapcli.quoting.config.settings import TABLE
+from swapcli.quoting.config import TABLE
 
 if TYPE_CHECKING:
     from typer._click import Command, Context

@@ -8,10 +8,10 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from swapcli import InvalidOption
+from swapcli import Finding, InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
-from swapcli.core.model.finding import UNREAL_STATE_CODES, Finding, Level
+from swapcli.core.model.finding import UNREAL_STATE_CODES, Level
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.faces.cli.render.route_layout import RouteShape
@@ -119,7 +119,7 @@ class Output(NamedTuple):
         if waiting:
             waiting.end_waiting()
 
-    def print_document(self, result: Result | object) -> None:
+    def print_document(self, result: Result) -> None:
         """Print the JSON of a result, indented on a terminal, else on one line; or the fields of --get, one a line."""
         self.end_waiting()
         document = document_of(result)
@@ -130,16 +130,17 @@ class Output(NamedTuple):
         self._warn_as(document)
         self.flush_notes()
 
-    def print_line(self, result: Result | object) -> None:
+    def print_line(self, result: Result) -> None:
         """Print the JSON of one of several results on a line, or the fields of --get with tabs between, and flush."""
-        self.print_ready_line(self.format_line(document_of(result)))
+        self.print_ready_line(self.format_line(result))
 
-    def format_line(self, document: object) -> str:
+    def format_line(self, result: Result) -> str:
         """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
+        document = document_of(result)
         if self.fields is None:
             return to_json(document)
-        result = document.get("result") if isinstance(document, dict) else None
-        self._warn_as(document if result is None else result)
+        nested = document.get("result") if isinstance(document, dict) else None
+        self._warn_as(document if nested is None else nested)
         return "\t".join(self._format_fields(document, self.fields))
 
     def _warn_as(self, document: object) -> None:
@@ -257,10 +258,8 @@ class Output(NamedTuple):
             print_details(sheet, new_console(self.color))
 
 
-def document_of(result: Result | object) -> object:
+def document_of(result: Result) -> object:
     """Return the document of a result. Raises `TypeError` for a value without one."""
-    if isinstance(result, (dict, list)):  # commands that are not built on the library
-        return result
     document = getattr(result, "document", None)
     if document is None:
         name = type(result).__name__

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import Network
-from swapcli.core.model.swap_terms import SwapTerms
+from swapcli import InvalidOption, Network, SwapTerms
 from swapcli.faces.cli.options import PayloadOptions
 from swapcli.faces.cli.output import COMMON_FORMATS
 from swapcli.faces.cli.session import Session
@@ -15,7 +13,7 @@ from swapcli.quoting.quote_options import parse_address_option
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
-    from swapcli.core.model.route_result import RouteResult
+    from swapcli import RouteResult
     from swapcli.quoting.permits import PermittedSwap
 
 
@@ -46,7 +44,7 @@ def print_permit(
             f"--permit prints a message, which has no format {session.output.format}", hint="leave out --format"
         )
     session.output.note(f"when it is signed: swapcli execute ROUTE --deadline {swap.deadline_s} --signature SIGNATURE")
-    session.output.print_document(message.document())
+    session.output.print_document(message)
 
 
 def with_signature(

@@ -20,8 +20,7 @@ from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli import Market, Network, SwapQuote, SwapTerms
-    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli import Market, Network, SwapQuote, SwapTerms, UnsignedTransaction
     from swapcli.quoting.review.presign_checker import PayloadChecker
 
 T = TypeVar("T")

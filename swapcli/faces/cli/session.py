@@ -86,7 +86,7 @@ class Session:
     def open_known_market(self, network: str) -> Market:
         """Return the market of the store of `network`, else the embedded one, whose state is read for past blocks."""
         self.start_waiting(network)
-        from swapcli.quoting.market import Market
+        from swapcli import Market
 
         return Market(self.sources.pools.open_known(network), self.nodes, self.routers)
 

@@ -301,7 +301,7 @@ def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
     assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
 
 
-LISTING = ListView((Column("name"), Column("address")), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
+LISTING = ListView((Column("name"), Column("address")), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)))
 
 
 def test_a_list_wider_than_the_terminal_says_what_it_cuts() -> None:

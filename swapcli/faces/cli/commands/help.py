@@ -6,9 +6,9 @@ import sys
 from types import MappingProxyType
 from typing import Annotated
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.cli.options import OUTPUT, argument, option

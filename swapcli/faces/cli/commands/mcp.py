@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli import ConfigError, InvalidOption, __version__
+from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.files import STDIN
@@ -19,6 +20,7 @@ from swapcli.faces.garbage_collection import enable_garbage_collection
 if TYPE_CHECKING:
     from swapcli.faces.cli.tools.caller import ToolCaller
     from swapcli.faces.mcp.tool import Tool
+    from swapcli.interface.document_types import ListeningJson
 
 INSTALL = ConfigError(
     "swapcli mcp needs the Python package mcp, which is not installed",
@@ -33,6 +35,17 @@ _AGAIN_S = 0.01
 """Time after which a command that was starting may be ended: a process starts in some milliseconds."""
 
 app = CommandApp()
+
+
+class ListeningServer(NamedTuple):
+    """A server of tools that accepts connections: its URL and its process."""
+
+    url: str
+    pid: int
+
+    def document(self) -> "ListeningJson":
+        """Return the line of JSON of `swapcli mcp --http`."""
+        return {"url": self.url, "pid": self.pid}
 
 
 @app.command()
@@ -105,7 +118,7 @@ def mcp(
     from swapcli.faces.service.server import serve
 
     def print_ready(url: str) -> None:
-        session.output.print_line({"url": f"{url}{HTTP_PATH}", "pid": os.getpid()})
+        session.output.print_line(ListeningServer(f"{url}{HTTP_PATH}", os.getpid()))
 
     try:
         return serve(build_http_app(server), host=LOOPBACK, port=port, on_ready=print_ready)

@@ -41,7 +41,6 @@ class ListView:
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
-    documents: tuple[Mapping[str, object], ...] = ()
     links: tuple[Mapping[str, str], ...] = ()
 
     @property

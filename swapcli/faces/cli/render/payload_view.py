@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swapcli import PreparedRoute, Token
+from swapcli import PreparedRoute, Token, UnsignedTransaction
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.transaction import Purpose, UnsignedTransaction
+from swapcli.core.model.transaction import Purpose
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.interface.slippage import format_percent

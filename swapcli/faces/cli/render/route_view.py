@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from swapcli import LocalQuote, QuoteFigures, SwapTerms
+from swapcli import Finding, LocalQuote, QuoteFigures, SwapTerms
 from swapcli.core.encoding.text import shorten_id
-from swapcli.core.model.finding import Finding
 from swapcli.core.model.number_format import format_share, format_short_amount
 from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.model.token import whole_tokens

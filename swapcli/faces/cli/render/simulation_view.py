@@ -13,9 +13,9 @@ from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.interface.slippage import format_percent
 
 if TYPE_CHECKING:
+    from swapcli import SlippageAdvice
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.prepared_payload import BuiltPayload
-    from swapcli.quoting.slippage_measures import SlippageAdvice
 
 View = TypeVar("View", RouteView, PayloadView)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from swapcli import BlockTag, StateSource
+from swapcli import BlockTag, Finding, StateSource
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.finding import Finding
 from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
 from swapcli.quoting.warnings import NOT_LIVE, format_age
 from swapcli.state.clock import SYSTEM_CLOCK

@@ -132,7 +132,7 @@ def _holdings(found: StoreInfo) -> ListView:
         (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
         for each in found.summary.protocols
     )
-    return ListView(columns=HOLDING_COLUMNS, rows=rows, documents=())
+    return ListView(columns=HOLDING_COLUMNS, rows=rows)
 
 
 def _row(found: StoreInfo) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ def _fit_rows(
     """Fit rows without titles to one line each; None if the terminal is too narrow for that."""
     if console.width < MIN_TABLE_WIDTH:
         return None
-    fitted = fit_list(ListView(columns, tuple(cells), ()), width, gap, _cell_width(console))
+    fitted = fit_list(ListView(columns, tuple(cells)), width, gap, _cell_width(console))
     return None if fitted is None else fitted[0].rows[1:]
 
 

@@ -57,7 +57,7 @@ _WRAP: Final = 0x0B
 _UNWRAP: Final = 0x0C
 _V4_SWAP: Final = 0x10
 MAY_FAIL: Final = 0x80
-"""The bit of a command that may revert without its call reverting (`FLAG_ALLOW_REVERT`)."""
+"""The bit of a command that may revert without its call reverting (FLAG_ALLOW_REVERT)."""
 
 V4_SWAP_SINGLE: Final = 0x06
 V4_SWAP_PATH: Final = 0x07

@@ -111,7 +111,7 @@ def lists(draw: st.DrawFn, columns: tuple[Column, ...]) -> ListView:
         pairs = st.tuples(address, address).map(" → ".join)
         return TEXTS | AMOUNTS | pairs | address if column.has_pool_ids else TEXTS | AMOUNTS | pairs
 
-    return ListView(columns, tuple(draw(st.lists(st.tuples(*map(cells, columns)), max_size=6))), ())
+    return ListView(columns, tuple(draw(st.lists(st.tuples(*map(cells, columns)), max_size=6))))
 
 
 def draw_list(listing: ListView, width: int, encoding: str = "utf-8") -> list[str]:
@@ -177,7 +177,7 @@ def test_every_list_of_a_command_is_tested_here() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 @given(text=TEXTS, width=st.integers(60, 130))
 def test_a_table_fits_where_an_ellipsis_is_three_characters(encoding: str, text: str, width: int) -> None:
-    listing = ListView((Column("name"), Column("address")), ((text, "0x" + "1" * 40), ("b" * 90, "0x" + "2" * 40)), ())
+    listing = ListView((Column("name"), Column("address")), ((text, "0x" + "1" * 40), ("b" * 90, "0x" + "2" * 40)))
     heads, *rows, note = draw_list(listing, width, encoding)
     assert all(cell_len(line) <= width for line in (heads, *rows, note))
     assert all(cells_of(row)[heads.index("address") :][:2] == ["0", "x"] for row in rows)

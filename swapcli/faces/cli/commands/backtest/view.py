@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from swapcli import Backtest, BacktestSummary, OrderSummary
+from swapcli import Backtest, BacktestSummary, Distribution, OrderSummary
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.distribution import Distribution
 from swapcli.core.model.number_format import format_significant
 from swapcli.core.model.token import in_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
@@ -30,7 +29,7 @@ _RATE_DIGITS = 7
 def build_backtest_view(found: Backtest) -> DetailView:
     """Build the view: what was quoted, how often the split route wins, and a row for each order."""
     network, blocks, summary, _ = found
-    listing = ListView(COLUMNS, tuple(_row(each) for each in summary.orders), ())
+    listing = ListView(COLUMNS, tuple(_row(each) for each in summary.orders))
     count = len(summary.orders)
     title = f"{count} order{'s' if count != 1 else ''} at {len(blocks):,} past blocks of {network.name}"
     return DetailView(printable(title), tuple(_facts(blocks, summary)), lists=(listing,))

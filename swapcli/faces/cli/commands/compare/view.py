@@ -38,7 +38,7 @@ def build_comparison_details(found: Comparison) -> DetailView:
     columns = comparison_columns(symbol(order.token_out), is_simulated=found.is_simulated)
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    listing = ListView(columns, tuple(rows), ())
+    listing = ListView(columns, tuple(rows))
     label = unreal_label(found.figures.state) if found.figures else ""
     return DetailView(
         printable(title), tuple(_facts(found)), lists=(listing,), footer=_without_route(found), label=label

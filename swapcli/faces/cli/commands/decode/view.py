@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import DecodedPayload
+from swapcli import DecodedPayload, PayloadReview, ReviewedTransaction, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
 from swapcli.core.model.number_format import format_duration, format_percentage, format_time
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.transfer_behaviour import percent
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
@@ -21,7 +21,6 @@ from swapcli.faces.cli.render.state_wording import describe_block, describe_orig
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
 from swapcli.payload.review.deadline_warnings import ENDLESS_S
 from swapcli.payload.review.decoded_replay import ReviewedSwap
-from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
 COLUMNS = (
@@ -90,7 +89,7 @@ class _Words:
         rows = tuple(map(self._swap, self._review.swaps))
         pages = [contract_page(self._network, row[3]) if self._network else None for row in rows]
         links = tuple({"pool": page} if page else {} for page in pages)
-        return ListView(COLUMNS, rows, tuple({} for _ in rows), links)
+        return ListView(COLUMNS, rows, links)
 
     def _order(self, now_s: float) -> Iterator[Fact]:
         order = self._call.order

@@ -132,7 +132,7 @@ def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
         print(drawn, end="")
     elif output.format is OutputFormat.CSV:
         columns = state_columns(measured.figures.state, measured.figures.warnings)
-        output.print_rows([{**point.document(), **columns} for point in measured.points])
+        output.print_rows([{**row, **columns} for row in measured.rows()])
     else:
         is_table = output.format is OutputFormat.TABLE
         output.print_details(build_depth_details(measured, terminal_width(sys.stdout) if is_table else None))

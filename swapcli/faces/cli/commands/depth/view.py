@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
-from swapcli import Depth, DepthLevel, DepthPoint
+from swapcli import Depth, DepthLevel, DepthPoint, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_percentage, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
-from swapcli.core.model.token import Token, in_tokens, whole_tokens
+from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
@@ -49,7 +49,7 @@ def _facts(depth: Depth) -> Iterator[Fact]:
 
 def _level_list(depth: Depth) -> ListView:
     columns = level_columns(symbol(depth.token_in), symbol(depth.token_out))
-    return ListView(columns, tuple(_level_row(level, depth) for level in depth.levels), ())
+    return ListView(columns, tuple(_level_row(level, depth) for level in depth.levels))
 
 
 def level_columns(sold: str, bought: str) -> tuple[Column, ...]:
@@ -85,11 +85,11 @@ def _point_list(depth: Depth, width: int | None) -> ListView:
     text_width = sum(max(map(len, column)) + _GAP for column in zip(titles, *rows, strict=True))
     room = min((width or 0) - text_width, MAX_BAR_WIDTH)
     if room < len(BAR_TITLE):
-        return ListView(columns, tuple(rows), ())
+        return ListView(columns, tuple(rows))
     largest = max((point.impact.fraction for point in depth.points if point.impact), default=0.0)
     bars = [_bar(point, largest, room) for point in depth.points]
     with_bars = tuple((*row, bar) for row, bar in zip(rows, bars, strict=True))
-    return ListView(point_columns(*symbols, has_bars=True), with_bars, ())
+    return ListView(point_columns(*symbols, has_bars=True), with_bars)
 
 
 def _amounts(point: DepthPoint, depth: Depth) -> tuple[str, str, str]:

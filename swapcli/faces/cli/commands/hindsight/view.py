@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import Hindsight, HindsightSummary, SwapHindsight
+from swapcli import Distribution, Hindsight, HindsightSummary, SwapHindsight
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.distribution import Distribution
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
@@ -47,11 +46,11 @@ def build_hindsight_view(found: Hindsight) -> DetailView:
             )
             for venue in summary.venues
         )
-        lists.append(ListView(VENUE_COLUMNS, venues, ()))
-        lists.append(ListView(SWAP_COLUMNS, tuple(_row(swap) for swap in explained), ()))
+        lists.append(ListView(VENUE_COLUMNS, venues))
+        lists.append(ListView(SWAP_COLUMNS, tuple(_row(swap) for swap in explained)))
     if others:
         rows = tuple((swap.transaction, printable(swap.reason)) for swap in others)
-        lists.append(ListView(REASON_COLUMNS, rows, ()))
+        lists.append(ListView(REASON_COLUMNS, rows))
     title = f"{len(swaps)} mined transaction{'s' if len(swaps) != 1 else ''} on {network.name}"
     return DetailView(printable(title), tuple(_facts(summary)), lists=tuple(lists))
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from swapcli.faces.cli.commands.route.alert import Condition, Receiver
     from swapcli.quoting.review.presign_checker import PayloadChecker
 
-PUBLIC = ()
+PUBLIC = ("batch_options",)
 
 app = CommandApp()
 

@@ -19,15 +19,13 @@ from swapcli import InvalidOption, SwapcliError, UpstreamError, UpstreamRejected
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.commands.route.watch_view import change_document
 from swapcli.faces.cli.json_field import select_field
 from swapcli.state.backoff import backoff_s
 from swapcli.state.clock import Clock
 
 if TYPE_CHECKING:
+    from swapcli import SwapQuote, WatchedQuote
     from swapcli.faces.cli.commands.route.watch import WatchDisplay
-    from swapcli.quoting.quote_change import QuoteChange
-    from swapcli.quoting.swap_quote import SwapQuote
 
 _CONDITION = re.compile(r"\s*([\w.-]+)\s*(<=|>=|<|>)\s*(-?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*")
 _OPERATORS: Final[Mapping[str, Callable[[Decimal, Decimal], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
@@ -168,12 +166,13 @@ class AlertingDisplay:
         self._holds = False
         self._was_old = False
 
-    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+    def show(self, watched: WatchedQuote) -> None:
         """Show a quote, and tell if the condition has begun to hold. Raises `InvalidOption` for an unknown field."""
-        document = {**quote.to_dict(), "change": change_document(change)}
+        document = watched.document()
         value = self._condition.value(document)
-        self._display.show(quote, change)
-        age_s = quote.state.age_s
+        self._display.show(watched)
+        state = watched.quote.state
+        age_s = state.age_s
         is_old = age_s is None or age_s > self._max_age_s
         if is_old and not self._was_old:
             age = "of unknown age" if age_s is None else f"{age_s} seconds old"
@@ -183,8 +182,7 @@ class AlertingDisplay:
             return
         held, self._holds = self._holds, self._condition.holds(value)
         if self._holds and not held:
-            offset_s = quote.state.clock_offset_s
-            self._tell(Alert(self._condition.text, self._condition.field, value, document, offset_s))
+            self._tell(Alert(self._condition.text, self._condition.field, value, document, state.clock_offset_s))
 
     def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
         """Show that a refresh failed."""

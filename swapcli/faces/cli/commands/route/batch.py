@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, redirect_stderr
 from functools import partial
 from io import StringIO
-from typing import Any
+from typing import Any, cast
 
-from swapcli import InvalidInput, SwapcliError
+from swapcli import BatchLine, InvalidInput, SwapcliError
 from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
@@ -24,7 +24,6 @@ from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.garbage_collection import enable_garbage_collection
-from swapcli.interface.route import render_no_route
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
@@ -149,18 +148,18 @@ def _is_in_memory(context: QuoteContext) -> bool:
 def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
     """Answer an order. The result of one that fails contains its error."""
     output, status = context.session.output, exit_codes.OK
-    result: Mapping[str, object]
+    number = cast("int | str", entry["id"])
     try:
-        result = _quote_entry(context, entry)
+        result = BatchLine(number, _quote_entry(context, entry))
     except SwapcliError as error:
-        status, result = exit_codes.status_of(error), render_no_route(error.message)
+        status, result = exit_codes.status_of(error), BatchLine.failed(number, error.message)
     except Exception as error:
         # A bug that one order triggers must not stop the others.
-        status, result = exit_codes.INTERNAL, render_no_route(report_of(error).message)
+        status, result = exit_codes.INTERNAL, BatchLine.failed(number, report_of(error).message)
     if output.format is OutputFormat.CSV:
-        line = csv_lines(CSV_COLUMNS, [{"id": entry["id"], **csv_row(result)}], header=False)
+        line = csv_lines(CSV_COLUMNS, [{"id": number, **csv_row(result.result)}], header=False)
     else:
-        line = output.format_line({"id": entry["id"], "result": result})
+        line = output.format_line(result)
     notes = tuple(output.deferred)
     output.deferred.clear()
     return Answer(line, status, notes)

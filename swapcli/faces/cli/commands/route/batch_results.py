@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TypeAlias
 
+from swapcli import InvalidInput
 from swapcli.core.encoding.disk_errors import write_error
-from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes

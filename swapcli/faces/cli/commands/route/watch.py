@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from swapcli import InvalidOption, Order, SwapcliError, SwapQuote
+from swapcli import InvalidOption, Order, SwapcliError, SwapQuote, WatchedQuote
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
-from swapcli.quoting.quote_change import QuoteChange, compute_change
 from swapcli.state.clock import SYSTEM_CLOCK
 
 MAX_SECONDS: Final = 3_600
@@ -17,7 +16,7 @@ MAX_SECONDS: Final = 3_600
 class WatchDisplay(Protocol):
     """Shows the quotes of a watch."""
 
-    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+    def show(self, watched: WatchedQuote) -> None:
         """Show a new quote."""
 
     def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
@@ -62,9 +61,8 @@ class WatchedOrder:
             try:
                 for quote in self._watch:
                     first, self._last, self._last_s = first or quote, quote, SYSTEM_CLOCK.monotonic_s()
-                    change = compute_change(first.figures, quote.figures, is_reverse=quote.answer.order.reverse)
                     with interrupt.uninterrupted():
-                        display.show(quote, change)
+                        display.show(WatchedQuote.since(first, quote))
             except KeyboardInterrupt:
                 return exit_codes.OK
         return exit_codes.OK

@@ -8,16 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, TextIO
 
+from swapcli import FailedRefresh, SwapcliError, SwapQuote, WatchedQuote
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import SwapcliError
 from swapcli.core.model.token import whole_tokens
-from swapcli.faces.cli.errors import failure_document
 from swapcli.faces.cli.output import Output
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import build_route_view
-from swapcli.quoting.quote_change import QuoteChange
-from swapcli.quoting.swap_quote import SwapQuote
 from swapcli.quoting.warnings import format_age
 
 _DEFAULT_LINES: Final = 24  # where a terminal does not know its height
@@ -30,9 +27,9 @@ class WatchLines:
         self._output = output
         self._noted: set[str] = set()
 
-    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+    def show(self, watched: WatchedQuote) -> None:
         """Print the document of the quote with its change, or a field of it and its warnings, each once."""
-        line = self._output.format_line({**quote.to_dict(), "change": change_document(change)})
+        line = self._output.format_line(watched)
         notes = self._output.deferred
         notes[:] = [note for note in notes if note not in self._noted]
         self._noted.update(notes)
@@ -45,7 +42,7 @@ class WatchLines:
             self._output.note(f"{error.message}; the last good quote is {format_age(int(age_s))}")
             self._output.flush_notes()
             return
-        self._output.print_line({"error": failure_document(error), "lastQuoteAgeS": round(age_s, 3)})
+        self._output.print_line(FailedRefresh(error, age_s))
 
 
 class WatchScreen:
@@ -55,22 +52,23 @@ class WatchScreen:
         self._output, self._shape, self._pace = output, shape, pace
         self._stream = stream or sys.stdout
         self._redraws = self._stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
-        self._change: QuoteChange | None = None
+        self._watched: WatchedQuote | None = None
         self._drawn_lines = 0
         self._has_drawn = False
 
-    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+    def show(self, watched: WatchedQuote) -> None:
         """Draw a quote with its change."""
-        self._change = change
-        self._draw(quote, self._facts(quote, change))
+        self._watched = watched
+        self._draw(watched.quote, self._facts(watched))
 
     def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
         """Draw the last good quote with its age and the error."""
-        facts = self._facts(last, self._change) if self._change else ()
+        facts = self._facts(self._watched) if self._watched else ()
         failed = Fact("Failed", printable(error.message), f"the quote above is {format_age(int(age_s))}")
         self._draw(last, (*facts, failed))
 
-    def _facts(self, quote: SwapQuote, change: QuoteChange) -> tuple[Fact, ...]:
+    def _facts(self, watched: WatchedQuote) -> tuple[Fact, ...]:
+        quote, change = watched
         since = datetime.fromtimestamp(change.since_s, UTC).strftime("%H:%M:%S UTC")
         order = quote.answer.order
         amount, token = (change.amount_in, order.token_in) if order.reverse else (change.amount_out, order.token_out)
@@ -96,16 +94,6 @@ class WatchScreen:
         self._has_drawn = True
         self._stream.write("\n".join(lines) + "\n")
         self._stream.flush()
-
-
-def change_document(change: QuoteChange) -> dict[str, object]:
-    """Return a change as JSON; amounts are text, in base units."""
-    return {
-        "input": str(change.amount_in),
-        "output": str(change.amount_out),
-        "bps": change.bps,
-        "since": change.since_s,
-    }
 
 
 def _room(stream: TextIO) -> int:

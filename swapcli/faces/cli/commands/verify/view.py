@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import Verification
+from swapcli import Verification, VerifiedSwap
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
-from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
+from swapcli.state.mined.swap_verification import Outcome
 
 COLUMNS = (Column("pool", has_pool_ids=True), Column("sold"), Column("paid"), Column("quote"), Column("note"))
 
@@ -18,9 +18,9 @@ def build_verification_view(found: Verification) -> DetailView:
     """Build the view: how many swaps are equal, the net swap, what the best route would have paid, and the swaps."""
     rows = tuple(_row(found, swap) for swap in found.swaps)
     if any(row[-1] for row in rows):
-        listing = ListView(COLUMNS, rows, ())
+        listing = ListView(COLUMNS, rows)
     else:
-        listing = ListView(COLUMNS[:-1], tuple(row[:-1] for row in rows), ())
+        listing = ListView(COLUMNS[:-1], tuple(row[:-1] for row in rows))
     title = f"{found.transaction} on {found.network.name}"
     return DetailView(printable(title), tuple(_facts(found)), lists=(listing,))
 

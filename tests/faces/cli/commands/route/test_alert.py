@@ -15,7 +15,7 @@ from swapcli.core.errors import InvalidOption, SwapcliError, UpstreamError, Upst
 from swapcli.faces.cli.commands.route import alert
 from swapcli.faces.cli.commands.route.alert import Alert, AlertingDisplay, AlertQueue, Condition
 from swapcli.quoting.market import Market
-from swapcli.quoting.quote_change import QuoteChange
+from swapcli.quoting.quote_change import QuoteChange, WatchedQuote
 from swapcli.quoting.swap_quote import SwapQuote
 from swapcli.state.clock import Clock
 from tests.support.command import run_swapcli
@@ -47,7 +47,7 @@ class ShownQuotes:
     def __init__(self) -> None:
         self.shown = 0
 
-    def show(self, _quote: SwapQuote, _change: QuoteChange) -> None:
+    def show(self, _watched: WatchedQuote) -> None:
         self.shown += 1
 
     def show_failure(self, _error: SwapcliError, _last: SwapQuote, _age_s: float) -> None:
@@ -60,7 +60,7 @@ class AgedQuote:
     def __init__(self, value: object, age_s: int | None) -> None:
         self.value, self.state = value, type("State", (), {"age_s": age_s, "clock_offset_s": 0})
 
-    def to_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         return {"figure": self.value}
 
 
@@ -71,7 +71,7 @@ def told(*quotes: tuple[object, int | None], condition: str = "figure > 10") -> 
     inner = ShownQuotes()
     display = AlertingDisplay(inner, Condition.parse(condition), alerts.append, notes.append, max_age_s=60)
     for value, age_s in quotes:
-        display.show(AgedQuote(value, age_s), NO_CHANGE)  # type: ignore[arg-type]
+        display.show(WatchedQuote(AgedQuote(value, age_s), NO_CHANGE))  # type: ignore[arg-type]
     assert inner.shown == len(quotes)
     return [each.value for each in alerts], notes
 
@@ -105,7 +105,7 @@ def test_a_quote_of_the_library_is_told_with_its_document() -> None:
     with Market.embedded("base") as market:
         quote = market.quote("ETH", "USDC", "1")
     display = AlertingDisplay(ShownQuotes(), condition, alerts.append, alerts.append, max_age_s=60)  # type: ignore[arg-type]
-    display.show(quote, NO_CHANGE)
+    display.show(WatchedQuote(quote, NO_CHANGE))
     assert "unknown age" in str(alerts), "the modelled market has no time"
 
 

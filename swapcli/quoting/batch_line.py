@@ -1,0 +1,28 @@
+"""The answers to a batch of orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from swapcli.core.records import NamedTuple
+from swapcli.interface.route import render_no_route
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import BatchLineJson
+
+
+class BatchLine(NamedTuple):
+    """The id of an order of a batch, and its `result`: the JSON of its quote or of its failure."""
+
+    id: int | str
+    result: Mapping[str, Any]
+
+    @classmethod
+    def failed(cls, id: int | str, message: str) -> BatchLine:  # noqa: A002 - the name in the JSON
+        """Return the line of an order that failed."""
+        return cls(id, {**render_no_route(message)})
+
+    def document(self) -> BatchLineJson:
+        """Return the JSON of a line of `swapcli route --batch`."""
+        return {"id": self.id, "result": {**self.result}}
