@@ -51,15 +51,15 @@ def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, in
 
 def _gas_unit_ppm(answer: LocalQuote) -> float | None:
     """Return the price of a unit of gas in ppm of what the order is worth; None if a price is unknown."""
-    quote, network, (token_in, token_out) = (
-        answer.quote,
-        answer.network,
-        (answer.order.token_in, answer.order.token_out),
-    )
-    if network.to_wrapped_token(token_in).address == network.to_wrapped_token(network.native).address:
+    quote, network = answer.quote, answer.network
+    token_in, token_out = answer.order.token_in, answer.order.token_out
+    sells_native = network.to_wrapped_token(token_in).address == network.to_wrapped_token(network.native).address
+    if sells_native:  # the order is in the currency of gas, so no price is needed
         return quote.gas_price_wei / quote.amount_in * PPM
-    worth_usd = max(
+    worth_usd: float = max(
         (quote.price_in_usd or 0.0) * quote.amount_in / 10**token_in.decimals,
         (quote.price_out_usd or 0.0) * quote.amount_out / 10**token_out.decimals,
     )
-    return quote.gas_price_wei * quote.wei_usd / worth_usd * PPM if quote.wei_usd and worth_usd else None
+    if not quote.wei_usd or not worth_usd:
+        return None
+    return quote.gas_price_wei * quote.wei_usd / worth_usd * PPM

@@ -57,6 +57,7 @@ class ReadState(NamedTuple):
         known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
         network = market.network
         router = network.routers.get(network.router_dialect)
+        # As `Network.with_registered_router` leaves it, if the registry named the router of this state.
         is_registered = router is not None and router.registry is not None and router.address == network.router
         registered = RegisteredRouter(network.router) if is_registered else None
         head = ChainHead(block, market.gas_price_wei, tag=market.tag)

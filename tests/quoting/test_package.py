@@ -72,7 +72,12 @@ def test_importing_market_and_quote_is_light(tmp_path: Path) -> None:
 
 def test_the_public_names_are_these() -> None:
     assert swapcli.__all__ == sorted(swapcli.__all__)
-    assert [name for name in swapcli.__all__ if not name[0].isupper()] == ["__version__", "aquote", "quote"]
+    functions = [name for name in swapcli.__all__ if not name[0].isupper()]
+    assert functions == [
+        *("__version__", "aquote", "decode", "export_market", "family", "health", "import_market", "networks"),
+        *("probe_nodes", "protocols", "quote", "remove_store", "router_deployment", "schema", "setting", "settings"),
+        *("store_info", "stores", "sync", "tokens"),
+    ]
     assert {"AsyncMarket", "Market", "SwapQuote", "SwapcliError"} < set(swapcli.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         getattr(swapcli, "nonsense")  # noqa: B009 (type checkers refuse the plain form)
@@ -131,8 +136,9 @@ def test_every_public_name_is_documented(name: str) -> None:
     assert inspect.getdoc(value)
     if not inspect.isclass(value) or not value.__module__.startswith("swapcli.quoting"):
         return
+    fields = {*getattr(value, "_fields", ()), *getattr(value, "__dataclass_fields__", ())}
     for member, attribute in vars(value).items():
-        if not member.startswith("_") and member not in getattr(value, "_fields", ()):
+        if not member.startswith("_") and member not in fields:
             assert inspect.getdoc(attribute), f"{name}.{member}"
 
 

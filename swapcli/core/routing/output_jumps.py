@@ -25,15 +25,18 @@ def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tupl
     units of its own input, or more than a few do.
     """
     (amount, before), (larger, after) = low, high
-    pairs = zip(before.steps, after.steps, strict=True)
-    jumps = [(a, b) for a, b in pairs if b.amount_out - a.amount_out == 1 < b.amount_in - a.amount_in]
+    jumps = [
+        (step, larger_step)
+        for step, larger_step in zip(before.steps, after.steps, strict=True)
+        if larger_step.amount_out - step.amount_out == 1 and larger_step.amount_in - step.amount_in > 1
+    ]
     if not 0 < len(jumps) <= _MAX_JUMPS or not _are_independent(before):
         return None
     short, enough = min(jumps, key=lambda jump: jump[0].amount_out)  # its unit is worth most
     needed = _least_input(pools[short.pool], short, enough)
     if needed is None:
         return None
-    # Halfway between what is enough and a unit less.
+    # The route's input grows as the step's does: to halfway between the step's needed input and a unit less.
     part, whole = 2 * (needed - short.amount_in) - 1, 2 * (enough.amount_in - short.amount_in)
     return amount + (larger - amount) * part // whole
 

@@ -251,18 +251,22 @@ def _fill(offers: Sequence[Offer], flow: float) -> tuple[int, float]:
 
 
 def _pair_costs(offers: Offers, ends: TokenPair, flow: float, max_hops: int) -> _PairCosts:
-    """Return the costs of pairs, and the bound of step 1 with its margin."""
+    """Return the costs of pairs, and the bound of step 1 with its margin.
+
+    `full` are the marginal costs of pairs that carry the whole flow, `lowest` the costs of their first units.
+    """
     source, target = ends
     filled = {pair: _fill(pair_offers, flow) for pair, pair_offers in offers.items()}
     full = {pair: cost for pair, (_, cost) in filled.items()}
     lowest = {pair: pair_offers[0][0] for pair, pair_offers in offers.items()}
+    reversed_lowest = {(token_out, token_in): cost for (token_in, token_out), cost in lowest.items()}
     bound = _path_costs(full, source, max_hops).get(target, inf)
     return _PairCosts(
         {pair: count for pair, (count, _) in filled.items()},
         full,
         lowest,
         _path_costs(lowest, source, max_hops),
-        _path_costs({(j, i): cost for (i, j), cost in lowest.items()}, target, max_hops),
+        _path_costs(reversed_lowest, target, max_hops),
         bound + abs(bound) * (_BOUND_FACTOR - 1.0) + _MIN_BOUND_MARGIN,
     )
 

@@ -85,6 +85,7 @@ class HealthMonitor:
         return result.status, result.message + block + describe_workers(self._member)
 
     async def _recent_result(self, name: str) -> HealthCheckResult:
+        """Return a result of at most `CACHE_MAX_AGE_S`. One older than `CACHE_FRESH_S` is renewed in the background."""
         cached = self._results.get(name)
         age_s = self._registry.clock.monotonic_s() - cached.checked_at_s if cached else CACHE_MAX_AGE_S + 1
         if cached and age_s <= CACHE_FRESH_S:

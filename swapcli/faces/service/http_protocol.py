@@ -21,7 +21,7 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
 import httptools
 import msgspec
@@ -265,6 +265,7 @@ class HttpProtocol(HttpToolsProtocol):
     # --- parsing
 
     def data_received(self, data: bytes) -> None:
+        """Parse received bytes. After a rejection, drop them: the client may send on while it reads the response."""
         if self._ignores_input:
             self._ignored_bytes += len(data)
             if self._ignored_bytes > MAX_LINGER_BYTES:
@@ -317,8 +318,10 @@ class HttpProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        """Reject a request without one valid Host header, which only HTTP/1.0 may omit; else begin the body."""
         hosts = [value for name, value in self.headers if name == b"host"]
-        if len(hosts) > 1 or (not hosts and self.parser.get_http_version() != "1.0"):
+        is_host_missing = not hosts and self.parser.get_http_version() != "1.0"
+        if is_host_missing or len(hosts) > 1:
             self._end_parsing(_NO_HOST)
         if hosts and not _HOST.fullmatch(hosts[0].strip()):
             self._end_parsing(_BAD_HOST)
@@ -341,7 +344,8 @@ class HttpProtocol(HttpToolsProtocol):
         if self._head_bytes > MAX_HEAD_BYTES or self._header_lines > MAX_HEADER_LINES:
             self._end_parsing(_TOO_LARGE)
 
-    def _end_parsing(self, reply: JsonResponse) -> None:
+    def _end_parsing(self, reply: JsonResponse) -> NoReturn:
+        """Raise, so that the parser stops with an error and `_feed` rejects the request with `reply`."""
         self._rejection = reply
         raise _ParsingStopped
 

@@ -247,8 +247,31 @@ class RouteEvents:
         self._spawn(end_all())
 
     async def _send_all(self, listener: _Listener, scope: Scope, send: Send) -> None:
+        """Send the events of a stream until it ends. Raises the error of the first quote, before anything is sent."""
         loop, topic = asyncio.get_running_loop(), listener.topic
         ends_s = loop.time() + MAX_STREAM_S
+        await self._wait_for_first_quote(listener)
+        if listener.is_gone:
+            return
+        connection = get_connection(scope)
+        if connection is not None:
+            connection.begin_stream()
+        await send(_head(topic.found.headers if topic.found else ()))
+        has_body, is_key_valid = scope["method"] != "HEAD", get_context(scope).is_key_valid
+        while has_body and not listener.is_gone and loop.time() < ends_s and is_key_valid():
+            message = await self._next_message(listener)
+            if message is not None:
+                await send({"type": "http.response.body", "body": message.content, "more_body": True})
+                self._metrics.record_event()
+        if connection is not None and connection.is_dropped:
+            self._metrics.record_dropped_stream()
+        if topic.error is not None:
+            raise topic.error
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _wait_for_first_quote(self, listener: _Listener) -> None:
+        """Wait until the order has been quoted or the client has left. Raises the error if there is no quote."""
+        topic = listener.topic
         while not topic.is_settled.is_set() and not listener.is_gone:
             await listener.wakeup.wait()
             listener.wakeup.clear()
@@ -258,28 +281,22 @@ class RouteEvents:
         problem = topic.error or topic.failure
         if problem is not None:
             raise problem
-        connection = get_connection(scope)
-        if connection is not None:
-            connection.begin_stream()
-        await send(_head(topic.found.headers if topic.found else ()))
-        has_body, is_key_valid = scope["method"] != "HEAD", get_context(scope).is_key_valid
-        while has_body and not listener.is_gone and loop.time() < ends_s and is_key_valid():
-            listener.wakeup.clear()
-            message = listener.take()
-            if message is None:
-                try:
-                    async with asyncio.timeout(HEARTBEAT_S):
-                        await listener.wakeup.wait()
-                except TimeoutError:
-                    message = self._heartbeat(topic)
-            if message is not None:
-                await send({"type": "http.response.body", "body": message.content, "more_body": True})
-                self._metrics.record_event()
-        if connection is not None and connection.is_dropped:
-            self._metrics.record_dropped_stream()
-        if topic.error is not None:
-            raise topic.error
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _next_message(self, listener: _Listener) -> _Message | None:
+        """Return the newest message if the client does not have it; else a heartbeat after `HEARTBEAT_S`.
+
+        None if the wait for the heartbeat ended early: there is a new message, or the stream ends.
+        """
+        listener.wakeup.clear()  # before looking: a message that arrives from now on ends the wait
+        message = listener.take()
+        if message is not None:
+            return message
+        try:
+            async with asyncio.timeout(HEARTBEAT_S):
+                await listener.wakeup.wait()
+        except TimeoutError:
+            return self._heartbeat(listener.topic)
+        return None
 
     def _heartbeat(self, topic: _Topic) -> _Message | None:
         """Return a heartbeat; None if the state has just become too old, which all listeners are now told."""

@@ -318,13 +318,18 @@ def marginal_prices(amp: int, gamma: int, balances: Sequence[int], d: int) -> tu
         _refuse("the contract's price underflows")
     weight = amp * gamma * gamma // A_MULTIPLIER
     first, *others = balances
-    whole = g_k0 + weight * first // d * k0 // 10**36
-    return tuple(
-        _quotient(
-            require_uint256(_quotient(require_uint256(first * (g_k0 + weight * x // d * k0 // 10**36)), x) * WAD), whole
-        )
-        for x in others
-    )
+
+    def slope(balance: int) -> int:
+        return g_k0 + weight * balance // d * k0 // 10**36
+
+    slope_of_first = slope(first)
+
+    def price(balance: int) -> int:
+        """Return first / balance * slope(balance) / slope(first), with the contract's roundings."""
+        numerator = _quotient(require_uint256(first * slope(balance)), balance)
+        return _quotient(require_uint256(numerator * WAD), slope_of_first)
+
+    return tuple(price(each) for each in others)
 
 
 def _mean_of_two(values: Sequence[int]) -> int:

@@ -59,22 +59,27 @@ class FluidCurve:
         self._unit_rate = unit_out / self._unit_in
         self._gamma = gamma
         self._sides = sorted(sides, key=lambda side: -side.imaginary_out / side.imaginary_in)
-        # Of each side: the square root of what its constant product is for inputs before the fee.
+        # After an input of `a` before the fee, the rate of a side is (root / (imaginary_in / gamma + a)) ** 2.
         self._roots = [sqrt(side.imaginary_in * side.imaginary_out / gamma) for side in self._sides]
-        # With it, the reserve of the input before the fee, and the output per input and root of the final rate.
+        # For `_trade_to`: the root, the input reserve before the fee, and output / (input * sqrt(final rate)).
         self._products = [
             (root, side.imaginary_in / gamma, side.imaginary_out / root)
             for root, side in zip(self._roots, self._sides, strict=True)
         ]
         self.start_rate: float = self._start(0) * self._unit_rate
-        largest = (self._max_input(side, added, min_price, min_left) for side in self._sides)
-        ends = [
-            self._side_rate(k, amount * _CAPACITY_MARGIN) if amount > 0.0 else self._start(k)
-            for k, amount in enumerate(largest)
-        ]
-        half = 0.5 * sum(side.imaginary_in for side in self._sides) * _CAPACITY_MARGIN
-        self._end_rate = max([*ends, self._rate_at(half)])
+        max_inputs = [self._max_input(side, added, min_price, min_left) for side in self._sides]
+        self._end_rate = self._find_end_rate(max_inputs)
         self.capacity: float = self._trade_to(self._end_rate)[0] * self._unit_in
+
+    def _find_end_rate(self, max_inputs: Sequence[float]) -> float:
+        """Return the rate at which the curve ends: the highest at which a side, or the whole pool, reaches a limit."""
+        end_rates = [
+            self._side_rate(k, max_input * _CAPACITY_MARGIN) if max_input > 0.0 else self._start(k)
+            for k, max_input in enumerate(max_inputs)
+        ]
+        # The contract reverts for more than half of the input reserve.
+        half = 0.5 * sum(side.imaginary_in for side in self._sides) * _CAPACITY_MARGIN
+        return max([*end_rates, self._rate_at(half)])
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Return (amount_in, amount_out, slope); see `RateCurve`."""

@@ -53,11 +53,13 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[str, ...]:
     if protocol.contracts or protocol.family is None:
         return tuple(protocol.contracts)
     kinds = kinds_of_family(protocol.family, network.kind)
+    if len(kinds) <= 1:
+        return kinds
     choose = family_row(protocol.family).kind_of_protocol
-    if choose is not None and len(kinds) > 1:
-        kind = choose(protocol, network)
-        return (kind,) if KINDS[kind].network_kind is network.kind else ()
-    return kinds if len(kinds) == 1 else ()
+    if choose is None:
+        return ()
+    kind = choose(protocol, network)
+    return (kind,) if KINDS[kind].network_kind is network.kind else ()
 
 
 def _unknown_name(protocol: ProtocolInfo, what: str, name: str, known: Sequence[str]) -> ConfigError:

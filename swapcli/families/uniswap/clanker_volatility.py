@@ -92,11 +92,12 @@ class ClankerVolatility(NamedTuple):
         try:
             _, _, tick, _ = walk_ticks(with_lp_fee(plain, trial_fee_ppm), trial, down=down)
         except InsufficientLiquidity:
-            # The trial ends further than is known. That matters only if the fee is not at its maximum anyway.
+            # The trial ends beyond the known ticks. Beyond the reference, the fee only grows with the distance from it:
+            # if the last known tick has the maximum fee already, so has the end.
             ticks = plain.tick_list.ticks
             tick = ticks[0] if down else ticks[-1]
-            is_past = tick <= reference_tick if down else tick >= reference_tick
-            if not is_past or self._fee_ppm(abs(reference_tick - tick) + applied) < self.max_fee_ppm:
+            is_beyond_reference = tick <= reference_tick if down else tick >= reference_tick
+            if not is_beyond_reference or self._fee_ppm(abs(reference_tick - tick) + applied) < self.max_fee_ppm:
                 raise
         fee_ppm = self._fee_ppm(abs(reference_tick - tick) + applied)
         return fees_of_buying(fee_ppm) if buys else fees_of_selling(fee_ppm)

@@ -118,9 +118,10 @@ def _expected_fee(pool: ValantisStex, amount: int) -> int | None:
 def _fee_parameters(values: Mapping[str, Any]) -> _FeeParameters:
     """Return the parameters of whichever module has answered."""
     if values["steps"] is not None:
+        for name in _THRESHOLDS:
+            if values[name] is None:
+                raise invalid_response(name, "the contract reverts")
         low, high = (values[name] for name in _THRESHOLDS)
-        if low is None or high is None:
-            raise invalid_response(_THRESHOLDS[low is not None], "the contract reverts")
         return _FeeParameters("stepwise", (low, high), values["steps"])
     if values["ratio"] is None:
         raise invalid_response(_FEE_MODULE, "the fee module is not a known one")

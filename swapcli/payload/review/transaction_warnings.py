@@ -174,11 +174,13 @@ def _describe_approval(
 ) -> str:
     address = approval.token or given.to or ""
     token = review.tokens.get(address) or (find_token(address) if address else None)
-    amount = in_tokens(approval.amount, token) if token else f"{approval.amount} units of {_shown(review, address)}"
-    shown = "any amount" if approval.is_unlimited else amount
     if approval.is_unlimited:
-        shown += f" of {token.symbol if token else _shown(review, address)}"
-    return f"lets {_shown(review, approval.spender)} take {shown}"
+        amount = f"any amount of {token.symbol if token else _shown(review, address)}"
+    elif token:
+        amount = in_tokens(approval.amount, token)
+    else:
+        amount = f"{approval.amount} units of {_shown(review, address)}"
+    return f"lets {_shown(review, approval.spender)} take {amount}"
 
 
 def _wei(review: PayloadReview, value: int) -> str:

@@ -45,10 +45,14 @@ def _code(token: str) -> bytes:
 
 
 def _call_code(token: str, number: int) -> str:
+    """Return EVM code in hex that approves once, and stores what the token returns and whether its call succeeded.
+
+    `number` is the position of the approval: its calldata follow the code, and its results have two words of memory.
+    """
     result, content = _FIRST_RESULT + 2 * WORD * number, _CODE_BYTES + _APPROVE_BYTES * number
     return "".join(
         (
-            f"600160{result:02x}52",  # MSTORE: a token that returns nothing has not refused
+            f"600160{result:02x}52",  # MSTORE of true, which stays if the token returns nothing: it has not refused
             f"60{_APPROVE_BYTES:02x}61{content:04x}600039",  # CODECOPY of the calldata
             f"602060{result:02x}60{_APPROVE_BYTES:02x}6000600073{token[2:]}5af1",  # CALL with all gas
             f"60{result + WORD:02x}52",  # MSTORE of its success

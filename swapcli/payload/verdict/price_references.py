@@ -209,10 +209,11 @@ def _perp_price(price: bytes, info: bytes, name: str) -> _Price | None:
 
 
 def _worth(order: PricedOrder, price_in: _Price | None, price_out: _Price | None) -> int | None:
-    """Return the output that is worth as much as the input."""
+    """Return the output amount that is worth as much as the input; None if a price is unknown."""
     if price_in is None or price_out is None:
         return None
     (value_in, places_in), (value_out, places_out) = price_in, price_out
-    above: int = order.amount_in * value_in * 10 ** (order.token_out.decimals + places_out)
-    below: int = value_out * 10 ** (order.token_in.decimals + places_in)
-    return above // below
+    # amount_in / 10^decimals_in * price_in = output / 10^decimals_out * price_out, with value / 10^places for a price.
+    numerator: int = order.amount_in * value_in * 10 ** (order.token_out.decimals + places_out)
+    denominator: int = value_out * 10 ** (order.token_in.decimals + places_in)
+    return numerator // denominator

@@ -36,13 +36,18 @@ def placeholders(template: object) -> Iterator[str]:
 
 
 def fill(template: object, values: Mapping[str, object]) -> object:
-    """Return a template with its placeholders replaced. Raises `MissingField`."""
+    """Return a template with its placeholders replaced. Raises `MissingField`.
+
+    A text that is one placeholder becomes its value, for example a number; in a longer text, values are written out.
+    """
     if isinstance(template, str):
-        whole = _PLACEHOLDER.fullmatch(template)
-        return _value(whole[1], values) if whole else fill_text(template, values)
+        only_placeholder = _PLACEHOLDER.fullmatch(template)
+        return _value(only_placeholder[1], values) if only_placeholder else fill_text(template, values)
     if isinstance(template, Mapping):
         return {str(name): fill(value, values) for name, value in template.items()}
-    return [fill(value, values) for value in template] if isinstance(template, list | tuple) else template
+    if isinstance(template, list | tuple):
+        return [fill(value, values) for value in template]
+    return template
 
 
 def fill_text(template: str, values: Mapping[str, object], encode: Callable[[str], str] = str) -> str:

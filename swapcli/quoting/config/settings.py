@@ -117,7 +117,8 @@ _ROWS: dict[type[Any], dict[str, Setting]] = {}
 def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
     """Return the decorator that enters the settings of a record into the table, with keys that start with `prefix`.
 
-    A record and not a dataclass: the standard library's take 2.7 ms of each start for these four.
+    The fields of the record have their rows (`Setting`) as defaults, as `setting` returns them. The decorator replaces
+    each row by the default of its setting. It takes records since dataclasses would add 2.7 ms to each start.
     """
 
     def enter(holder: _Class) -> _Class:

@@ -254,8 +254,8 @@ class _FileReader:
 def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> str | None:
     """Return the key of a variable that sets a member of a named group, such as a network; None for other variables.
 
-    For example, `SWAPCLI_NETWORKS_BASE_RPC_URL` sets `networks.base.rpc_url`. A variable has `_` where a name has `-`,
-    so the name is looked up in the known ones; an unknown name is the variable's part in lower case.
+    For example, `SWAPCLI_NETWORKS_BASE_RPC_URL -> networks.base.rpc_url`. A variable has `_` where a name has `-`, so
+    the name is looked up in the known ones; an unknown name is the variable's part in lower case.
     """
     for group, table in NAMED_TABLES.items():
         prefix = f"{variable_of(group)}_"

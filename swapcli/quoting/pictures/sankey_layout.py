@@ -42,6 +42,7 @@ NARROW_WIDTH = 560
 MAX_STRETCH = 1.25
 """How much taller than the flow alone its rows may be, before the scale grows: steep curves are hard to follow."""
 MIN_FLOW_HEIGHT, MAX_FLOW_HEIGHT, MAX_FLOW_HEIGHT_NARROW = 48.0, 320.0, 420.0
+_HEIGHT_STEP = 8.0
 RELAXATION_ROUNDS = 24
 """Rounds that center blocks and tokens on each other; ten suffice for graphs of a dozen tokens."""
 
@@ -246,17 +247,20 @@ def _row_height(thickness: float, label: _Label) -> float:
 
 
 def _scale(bands: Sequence[Band], labels: Sequence[_Label], width: int) -> float:
-    """Return the height of the whole order: as small as it can be without stretching the rows much."""
+    """Return the height of the whole order: as small as it can be without stretching the rows much.
+
+    Labels do not scale with the flow, so the smaller the height, the more they make the rows taller than the flow.
+    """
     height, most = MIN_FLOW_HEIGHT, MAX_FLOW_HEIGHT_NARROW if width < NARROW_WIDTH else MAX_FLOW_HEIGHT
     while height < most:
-        stretched = sum(
+        height_of_rows = sum(
             _row_height(height * band.flow / WHOLE_ORDER, label)
             for band, label in zip(bands, labels, strict=True)
             if band.source == SOURCE
         )
-        if stretched <= MAX_STRETCH * height:
+        if height_of_rows <= MAX_STRETCH * height:
             break
-        height += 8.0
+        height += _HEIGHT_STEP
     return height
 
 

@@ -160,7 +160,9 @@ class NetworkApi:
             if response.status < 300:
                 raise self._unreadable_response(error) from None
             return HealthResponse(response.status, self._error_from(response).message)
-        status = response.status if response.status >= 300 and health.status == HEALTHY else health.status
+        # An error status counts even if the document says that the service is healthy.
+        is_contradicted = response.status >= 300 and health.status == HEALTHY
+        status = response.status if is_contradicted else health.status
         return HealthResponse(status, plain(health.message), health.timestamp_ms)
 
     @contextmanager

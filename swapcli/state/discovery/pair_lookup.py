@@ -163,6 +163,7 @@ def _pair_reads(
             for _, pair in pairs:
                 yield f"{address} {' '.join(pair)}", _read_starknet_pools(query, pair)
         else:
+            # These pools have no native currency: pairs that only differ by it would be looked up twice.
             for pair in (pair for currencies, pair in pairs if currencies == pair):
                 yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
 

@@ -6,6 +6,6 @@ Starknet: JSON-RPC (`json_rpc_client`) over `http_connection`, with `failover` b
 """
 
 PUBLIC = (
-    "delegating_node", "log_scan", "log_verification", "multicall", "node", "nodes_by_kind", "receipt", "refusals",
-    "rpc_node",
+    "delegating_node", "log_scan", "log_verification", "multicall", "network_time", "node", "nodes_by_kind", "receipt",
+    "refusals", "rpc_node",
 )  # fmt: skip

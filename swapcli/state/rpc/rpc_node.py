@@ -758,14 +758,16 @@ def _block_parameter(at: BlockId) -> str:
 
 
 def _call_request(call: ContractCall, tag: str) -> RpcRequest:
+    """Return the request that runs a call, with the sender and the gas price of its context if it has one."""
     context = call.context
     if context is None:
-        # Some nodes run contracts only, and reject code: then only the reads that need it fail.
-        return RpcRequest(_CALL, (_message(call), tag), is_optional=not call.to, is_divisible=call.is_divisible)
+        # A call without a contract runs code. Some nodes reject code: then only the reads that need it fail.
+        runs_code = not call.to
+        return RpcRequest(_CALL, (_message(call), tag), is_optional=runs_code, is_divisible=call.is_divisible)
     message = _message(call, context.sender) | {"gasPrice": hex(context.gas_price_wei)}
-    # Nodes refuse a call whose sender cannot pay for its gas.
-    rich = render_overrides([StateOverride(context.sender, balance_wei=_ANY_BALANCE_WEI)])
-    return RpcRequest(_CALL, (message, tag, rich))
+    # Nodes reject a call if its sender cannot pay for the gas.
+    can_pay = render_overrides([StateOverride(context.sender, balance_wei=_ANY_BALANCE_WEI)])
+    return RpcRequest(_CALL, (message, tag, can_pay))
 
 
 def _hypothetical_request(call: HypotheticalCall, tag: str) -> RpcRequest:

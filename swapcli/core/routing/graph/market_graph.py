@@ -290,6 +290,10 @@ class MarketGraph:
 
     @cached_property
     def _core_and_parents(self) -> tuple[set[int], dict[int, int]]:
+        """The 2-core, and for each token outside of it the next token on the way to it.
+
+        Removes leaves, which have a single neighbour, until none is left; that neighbour is their parent.
+        """
         neighbours = {t: self.neighbours(t) for t in range(len(self.addresses))}
         core, parent = set(neighbours), {}
         leaves = [t for t in core if len(neighbours[t]) <= 1]

@@ -184,6 +184,10 @@ class Dual:
         injected = self.amount if token == 0 else 0.0
 
         def surplus(price: float) -> tuple[float, float]:
+            """Return inflow minus outflow at `price`, and the derivative by its logarithm.
+
+            The arcs of a pair come best rate first, so after one that does not trade no other does.
+            """
             balance, slope = injected, 0.0
             for i, arcs in inward:
                 least_rate = prices[i] / price

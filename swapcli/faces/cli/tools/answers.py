@@ -139,11 +139,12 @@ def _amounts(
     """Return the whole amounts of a document, or of each document of a list, which may be of several networks."""
     if not tool.list_field:
         return whole_amounts(document, _find(document.get("network"), find_network))
-    return [
-        amount | {"field": f"{tool.list_field}.{index}.{amount['field']}"}
-        for index, each in enumerate(document[tool.list_field])
-        for amount in whole_amounts(each, _find(each.get("result", each).get("network"), find_network))
-    ]
+    amounts = []
+    for index, entry in enumerate(document[tool.list_field]):
+        quoted = entry.get("result", entry)  # an order of a batch has its quote in `result`
+        of_entry = whole_amounts(entry, _find(quoted.get("network"), find_network))
+        amounts += [each | {"field": f"{tool.list_field}.{index}.{each['field']}"} for each in of_entry]
+    return amounts
 
 
 def _parse_error(line: str) -> dict[str, Any] | None:
