@@ -85,6 +85,7 @@ _TRAITS: Final = {
     ),
 }
 
+DEFAULT_BLOCK_TIME_S: Final = 2.0  # until a network's own is known
 MAX_PROTOCOL_ID: Final = 2**23 - 1
 """Ids are int24 in the ABI of the interface's router."""
 WRAPPER_FAMILY: Final = "wrapper"

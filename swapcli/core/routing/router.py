@@ -232,8 +232,7 @@ class Router:
             self.memory.remember(order, answer)
         if known_routes:
             # They are evaluated also after the time is up: they may be all that was found.
-            search_known = partial(search_for, check=without_time_limit(check))
-            answer = _best_with_known(order, answer, known_routes, search_known)
+            answer = _best_with_known(order, answer, known_routes, partial(search_for, check=without_time_limit(check)))
         if not isinstance(answer, SearchResult) and not order.reverse:
             answer = self._last_resort(order, graph, (source, target), search_for) or answer
         if isinstance(answer, SearchResult):

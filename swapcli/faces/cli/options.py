@@ -9,6 +9,8 @@ environment variable and a line of the settings file mean the same.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
+from swapcli import InvalidOption
+from swapcli.core.encoding.text import printable
 from swapcli.core.model.block_tag import BLOCK_TAGS
 from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.core.records import NamedTuple, extend_record
@@ -316,3 +318,15 @@ def settings_of(
 def split_lists(values: Iterable[str]) -> list[str]:
     """Split the values of an option that takes comma-separated lists and may be repeated."""
     return [name.strip() for each in values for name in each.split(",") if name.strip()]
+
+
+_MAX_WORKERS = 256  # a bound against mistakes; chosen
+
+
+def parse_workers(text: str | None) -> int:
+    """Return the number of processes, 1 by default. Raises `InvalidOption`."""
+    if text is None:
+        return 1
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= _MAX_WORKERS):
+        raise InvalidOption(f'--workers: expected a whole number from 1 to {_MAX_WORKERS}, not "{printable(text)}"')
+    return int(text)

@@ -13,14 +13,13 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import OWN, Network
+from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S, OWN, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Sale
 from swapcli.core.networks.address import hash_code
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
 from swapcli.state.clock import Clock
-from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S
 from swapcli.state.rpc.node import Node
 from swapcli.state.snapshot_reader import BlockSnapshot
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Final
 
+from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S
 from swapcli.core.records import NamedTuple
 
 MAX_BLOCKS_OLD: Final = 10
@@ -24,7 +25,6 @@ RECENT_BLOCKS: Final = 3
 """Block times. No node can be much further ahead of a block that is younger."""
 MAX_BLOCKS_BEHIND: Final = 3
 """A node that is further behind another one lags; nodes of one network differ by one or two blocks."""
-DEFAULT_BLOCK_TIME_S: Final = 2.0  # until a network's own is known
 
 _GRAIN_S: Final = 1.0
 """Blocks and the dates of responses have whole seconds."""

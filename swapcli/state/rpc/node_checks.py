@@ -9,14 +9,14 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import UpstreamError
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S, Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.log_scan import scan_first_range
 from swapcli.state.rpc.multicall import MulticallReader, find_answering_block
-from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, max_block_age_s
+from swapcli.state.rpc.network_time import max_block_age_s
 from swapcli.state.rpc.node import BlockHeader, HypotheticalCall, LogFilter, Node, StateOverride, StateOverrideNode
 
 _MIN_MAX_AGE_S: Final = 60.0

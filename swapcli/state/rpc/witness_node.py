@@ -14,10 +14,11 @@ from threading import Event, Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from swapcli.core.errors import UpstreamError, UpstreamTimeout
+from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.multicall import MulticallReader
-from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, MAX_BLOCKS_OLD
+from swapcli.state.rpc.network_time import MAX_BLOCKS_OLD
 from swapcli.state.rpc.node import BlockHeader, ChainHead, WitnessableNode
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S
 from swapcli.core.model.transfer_behaviour import UNKNOWN
 from swapcli.state.rpc.multicall import MulticallReader
-from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S
 from swapcli.state.store import BlockWriter, Store
 from swapcli.state.transfers.transfer_trials import MAX_HOLDERS, plan_trials, run_transfer_trials
 

@@ -14,8 +14,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.commands.route.batch_options import parse_workers
-from swapcli.faces.cli.options import LimitOptions, OutputOptions, argument, option, settings_of
+from swapcli.faces.cli.options import LimitOptions, OutputOptions, argument, option, parse_workers, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 

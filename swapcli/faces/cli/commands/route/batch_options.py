@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from swapcli import InvalidOption
-from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.files import STDIN
-from swapcli.faces.cli.options import OutputOptions, option
+from swapcli.faces.cli.options import OutputOptions, option, parse_workers
 from swapcli.faces.cli.output import OutputFormat
 
-MAX_WORKERS = 256  # a bound against mistakes; chosen
 _BATCH = "Many orders"
 
 
@@ -54,12 +53,3 @@ class BatchOptions(NamedTuple):
             raise InvalidOption(
                 "--resume needs whole results in the file, not one field of each", hint="leave out --get"
             )
-
-
-def parse_workers(text: str | None) -> int:
-    """Return the number of processes, 1 by default. Raises `InvalidOption`."""
-    if text is None:
-        return 1
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
-        raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
-    return int(text)
