@@ -17,6 +17,7 @@ from swapcli.quoting.quote_options import (
     parse_account,
     parse_address_option,
     require_swap_terms,
+    warning_limits,
 )
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.review.presign_checker import (
@@ -199,11 +200,7 @@ class SwapBuilder:
         from swapcli.quoting.warnings import settle_impact
 
         settings, source, network = settings or self._nodes.setup.settings, self._source, self._source.network
-        terms = terms._replace(
-            ttl_s=settings.route_ttl_s,
-            impact_warning_ppm=settings.impact_warning_ppm,
-            slippage_warning_ppm=settings.slippage_warning_ppm,
-        )
+        terms = terms._replace(**warning_limits(settings))
         state, impact = source.state_source, payload_impact(source, route, payload)
         settle_impact(impact, state, settings, checks.option_name)
         pools, checker = route_pools(source, route), checks.checker
