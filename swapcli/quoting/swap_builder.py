@@ -247,19 +247,11 @@ class SwapBuilder:
         sender, signature = options.get("sender"), options.get("signature")
         if sender is not None:
             terms = terms._replace(sender=parse_account(sender, self._source.network, "sender"))
-        return terms if signature is None else self._with_signature(route, terms, signature)
+        if signature is None:
+            return terms
+        from swapcli.quoting.permits import signed_terms
 
-    def _with_signature(self, route: RouteResult, terms: SwapTerms, signature: str) -> SwapTerms:
-        """Return the terms with a signed permit of the input, whose owner is the sender, else the recipient."""
-        from swapcli.quoting.permits import PermittedSwap, check_permit
-
-        network, owner = self._source.network, terms.sender or terms.required_recipient
-        if terms.deadline_s is None:
-            raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
-        if network.router is None:
-            return terms  # the payload is refused for the same reason
-        swap = PermittedSwap(route, network, network.router, owner, terms.deadline_s)
-        return terms._replace(permit=check_permit(self._nodes, swap, signature), deadline_in_s=None)
+        return signed_terms(self._nodes, self._source.network, route, terms, signature)
 
     def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import Network
+from swapcli import InvalidOption, Network
 from swapcli.faces.cli.account_options import SENDER, parse_account_option
 from swapcli.faces.cli.options import PayloadOptions, option_name
 from swapcli.faces.cli.session import Session
-from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.review.presign_checker import PayloadChecker, new_checker
 from swapcli.quoting.swap_builder import RequestedChecks
 
@@ -20,10 +18,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
     sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
-    node = session.nodes.node(network)
-    if node is None:
-        problem = session.nodes.rules.why_no_node()
-        raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
+    node = session.nodes.node_for(f"{flag} needs a node", network)
     from swapcli.payload.checks.presign_checks import CheckOptions
 
     max_fee_usd = session.settings.max_fee_usd
