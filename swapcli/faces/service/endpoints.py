@@ -52,7 +52,6 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
-from swapcli.quoting.warnings import exact_output_warnings
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
@@ -305,10 +304,8 @@ def _details(
     """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing."""
     if not order.details:
         return {}
-    figures = compute_figures(answer, terms._replace(recipient=None, integrator=answer.result.integrator))
-    if payload is not None:
-        figures = figures._replace(warnings=(*figures.warnings, *exact_output_warnings(answer.order, payload)))
-    return render_quote_fields(figures, answer.network)
+    quoted = terms._replace(recipient=None, integrator=answer.result.integrator)
+    return render_quote_fields(compute_figures(answer, quoted, payload), answer.network)
 
 
 def _quote(

@@ -27,12 +27,10 @@ from swapcli.core.networks.address import without_chain
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
-from swapcli.payload.checks.recipients import check_recipient
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
-from swapcli.quoting.quote_options import parameter_values, warning_limits
+from swapcli.quoting.quote_options import check_allowed_recipient, parameter_values, warning_limits
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.sources.quote_source import known_contract
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -118,7 +116,7 @@ class MarketRegistry:
         """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
         if recipient is None or self._is_allowed(int(recipient, 16), source.network):
             return
-        check_recipient(recipient, known_contract(source, recipient), source.network)
+        check_allowed_recipient(source, recipient, None, "")
 
     def _is_allowed(self, recipient: int, network: Network) -> bool:
         for address in self.rules.allowed_recipients:
