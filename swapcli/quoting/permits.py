@@ -6,19 +6,20 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.swap_terms import SignedPermit
+from swapcli.core.model.swap_terms import SignedPermit, SwapTerms
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.permit import PermitTerms, parse_signature
 from swapcli.payload.permits import read_message, read_signed_permit, require_permit_kind
-from swapcli.quoting.live_choice import missing_node_hint
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.core.model.route_result import RouteResult
     from swapcli.payload.evm.typed_data import TypedData
     from swapcli.quoting.openers.nodes import NodeOpener
-    from swapcli.state.rpc.rpc_node import RpcNode
+
+_PURPOSE = " for the nonce and the domain of the permit"
+"""Of the node that is needed for a permit."""
 
 
 class PermittedSwap(NamedTuple):
@@ -48,28 +49,33 @@ def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit"
     Raises `InvalidOption` if the router or the token takes no permit, or without a node, and `UpstreamError`.
     """
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
-    with closing(_require_node(nodes, swap.network, label)) as node:
+    with closing(nodes.node_for(f"{label} needs a node", swap.network, _PURPOSE)) as node:
         message, _ = read_message(node, kind, swap.terms, swap.network.chain_id)
     return message
 
 
-def check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label: str = "signature") -> SignedPermit:
+def _check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label: str) -> SignedPermit:
     """Return the signature of the message of `permit_message`, after a node has checked its signer.
 
     Raises as `permit_message`, and `InvalidOption` for a signature that is malformed or not the owner's.
     """
     parsed = parse_signature(signature, label)
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
-    with closing(_require_node(nodes, swap.network, label)) as node:
+    with closing(nodes.node_for(f"{label} needs a node", swap.network, _PURPOSE)) as node:
         return read_signed_permit(node, kind, swap.terms, swap.network.chain_id, parsed, label=label)
 
 
-def _require_node(nodes: NodeOpener, network: Network, label: str) -> RpcNode:
-    node = nodes.node(network)
-    if node is None:
-        raise InvalidOption(
-            f"{label} needs a node of {network.name} for the nonce and the domain of the permit, but "
-            + nodes.rules.why_no_node(),
-            hint=missing_node_hint(network),
-        )
-    return node
+def signed_terms(
+    nodes: NodeOpener, network: Network, route: RouteResult, terms: SwapTerms, signature: str, label: str = "signature"
+) -> SwapTerms:
+    """Return the terms of a swap with the permit that its sender, else its recipient, has signed.
+
+    Raises as `permit_message`, and `InvalidOption` without a deadline.
+    """
+    if terms.deadline_s is None:
+        raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
+    if network.router is None:
+        return terms  # the payload is refused for the same reason
+    owner = terms.sender or terms.required_recipient
+    swap = PermittedSwap(route, network, network.router, owner, terms.deadline_s)
+    return terms._replace(permit=_check_permit(nodes, swap, signature, label), deadline_in_s=None)

@@ -15,15 +15,15 @@ from swapcli.families.wrap import terms_of_payload
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.transfer_rules import share_warning
-from swapcli.quoting.warnings import answer_warnings, is_exact, quote_warnings
+from swapcli.quoting.warnings import answer_warnings, exact_output_warnings, is_exact, quote_warnings
 
 if TYPE_CHECKING:
     from swapcli.core.model.quote import Quote
     from swapcli.core.model.transaction import UnsignedTransaction
 
 
-def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
-    """Return the figures of a quote on the terms of its swap, with the warnings about it."""
+def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None) -> QuoteFigures:
+    """Return the figures of a quote on the terms of its swap, with the warnings about it and about its payload."""
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
     if quote and answer.network.wraps(answer.order):  # it is built here, and pays one for one
         terms = terms._replace(slippage_ppm=0)
@@ -56,7 +56,10 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         sampled_pools=_sampled_addresses(answer),
         unread_gain_bps=answer.unread_gain_bps if isinstance(answer, LocalQuote) else None,
         single_path=_single_path(answer, fee_bps),
-        warnings=answer_warnings(answer, impact, terms, gas_cost),
+        warnings=(
+            *answer_warnings(answer, impact, terms, gas_cost),
+            *(exact_output_warnings(answer.order, payload) if payload else ()),
+        ),
         is_exact=is_exact(answer),
     )
 

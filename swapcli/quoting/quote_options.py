@@ -90,13 +90,20 @@ def resolve_options(
             slippage_ppm=SLIPPAGE_RANGE[api_version].check(settings.slippage_ppm),
             recipient=recipient,
             integrator=_resolve_integrator(settings, network, api_version, read_api_key),
-            ttl_s=settings.route_ttl_s,
-            impact_warning_ppm=settings.impact_warning_ppm,
-            slippage_warning_ppm=settings.slippage_warning_ppm,
+            **warning_limits(settings),
         ),
         excluded_protocols(settings.exclude_protocols, network, extended=settings.extended_protocols),
         parameter_values(settings, options),
     )
+
+
+def warning_limits(settings: Settings) -> dict[str, Any]:
+    """Return the limits above which a swap has warnings, by their fields of `SwapTerms`."""
+    return {
+        "ttl_s": settings.route_ttl_s,
+        "impact_warning_ppm": settings.impact_warning_ppm,
+        "slippage_warning_ppm": settings.slippage_warning_ppm,
+    }
 
 
 def _overrides(options: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -17,6 +17,7 @@ from swapcli.quoting.quote_options import (
     parse_account,
     parse_address_option,
     require_swap_terms,
+    warning_limits,
 )
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.review.presign_checker import (
@@ -201,11 +202,7 @@ class SwapBuilder:
         from swapcli.quoting.warnings import settle_impact
 
         settings, source, network = settings or self._nodes.setup.settings, self._source, self._source.network
-        terms = terms._replace(
-            ttl_s=settings.route_ttl_s,
-            impact_warning_ppm=settings.impact_warning_ppm,
-            slippage_warning_ppm=settings.slippage_warning_ppm,
-        )
+        terms = terms._replace(**warning_limits(settings))
         state, impact = source.state_source, payload_impact(source, route, payload)
         settle_impact(impact, state, settings, checks.option_name)
         pools, checker = route_pools(source, route), checks.checker
@@ -252,19 +249,11 @@ class SwapBuilder:
         sender, signature = options.get("sender"), options.get("signature")
         if sender is not None:
             terms = terms._replace(sender=parse_account(sender, self._source.network, "sender"))
-        return terms if signature is None else self._with_signature(route, terms, signature)
+        if signature is None:
+            return terms
+        from swapcli.quoting.permits import signed_terms
 
-    def _with_signature(self, route: RouteResult, terms: SwapTerms, signature: str) -> SwapTerms:
-        """Return the terms with a signed permit of the input, whose owner is the sender, else the recipient."""
-        from swapcli.quoting.permits import PermittedSwap, check_permit
-
-        network, owner = self._source.network, terms.sender or terms.required_recipient
-        if terms.deadline_s is None:
-            raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
-        if network.router is None:
-            return terms  # the payload is refused for the same reason
-        swap = PermittedSwap(route, network, network.router, owner, terms.deadline_s)
-        return terms._replace(permit=check_permit(self._nodes, swap, signature), deadline_in_s=None)
+        return signed_terms(self._nodes, self._source.network, route, terms, signature)
 
     def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""

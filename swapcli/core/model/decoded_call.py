@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from swapcli.core.model.units import PPM
+from math import ceil
+
+from swapcli.core.model.swap_terms import after_fee
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.records import NamedTuple
 
 SENDER = "0x0000000000000000000000000000000000000001"
@@ -106,6 +109,10 @@ class DecodedFee(NamedTuple):
     recipient: str
     fee_bps: float
     surplus_bps: int = 0
+
+    def left_of(self, amount_out: int) -> int:
+        """Return an output after the fee, which is rounded up to whole basis points."""
+        return after_fee(amount_out, min(ceil(self.fee_bps), BPS))
 
 
 class DecodedPayment(NamedTuple):

@@ -10,7 +10,6 @@ from swapcli.faces.cli.options import PayloadOptions, option_name
 from swapcli.faces.cli.output import COMMON_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session
 from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.review.presign_checker import PayloadChecker, new_checker
 from swapcli.quoting.swap_builder import RequestedChecks
 
@@ -23,10 +22,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
     sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
-    node = session.nodes.node(network)
-    if node is None:
-        problem = session.nodes.rules.why_no_node()
-        raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
+    node = session.nodes.node_for(f"{flag} needs a node", network)
     from swapcli.payload.checks.presign_checks import CheckOptions
 
     max_fee_usd = session.settings.max_fee_usd

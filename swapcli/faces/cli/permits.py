@@ -9,12 +9,10 @@ from swapcli.faces.cli.options import PayloadOptions
 from swapcli.faces.cli.output import COMMON_FORMATS
 from swapcli.faces.cli.session import Session
 from swapcli.payload.signing.deadlines import parse_deadline_s
-from swapcli.quoting.quote_options import parse_address_option
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli import RouteResult
-    from swapcli.quoting.permits import PermittedSwap
 
 
 def parse_permit_deadline(options: PayloadOptions, signature: str | None) -> int | None:
@@ -32,12 +30,16 @@ def parse_permit_deadline(options: PayloadOptions, signature: str | None) -> int
 
 
 def print_permit(
-    session: Session, network: Network, options: PayloadOptions, route: tuple[RouteResult, SwapTerms], router: str
+    session: Session, network: Network, route: tuple[RouteResult, SwapTerms], router: str, owner: str | None
 ) -> None:
-    """Print the message that permits a router the input of a route, as JSON to sign. Raises `InvalidOption`."""
-    from swapcli.quoting.permits import permit_message
+    """Print the message by which the `owner`, else the recipient, permits a router the input of a route, as JSON to
+    sign. Raises `InvalidOption`."""
+    from swapcli.quoting.permits import PermittedSwap, permit_message
 
-    swap = _permitted_swap(network, options, route, router)
+    result, terms = route
+    if terms.deadline_s is None:
+        raise InvalidOption("a permit needs a --deadline", hint="for example --deadline +20m")
+    swap = PermittedSwap(result, network, router, owner or terms.required_recipient, terms.deadline_s)
     message = permit_message(session.nodes, swap, "--permit")
     if session.output.format not in COMMON_FORMATS:
         raise InvalidOption(
@@ -45,32 +47,3 @@ def print_permit(
         )
     session.output.note(f"when it is signed: swapcli execute ROUTE --deadline {swap.deadline_s} --signature SIGNATURE")
     session.output.print_document(message)
-
-
-def with_signature(
-    session: Session, network: Network, options: PayloadOptions, route: tuple[RouteResult, SwapTerms], signature: str
-) -> SwapTerms:
-    """Return the terms of a route with the permit of --signature, after a node has checked its signer.
-
-    Raises `InvalidOption`.
-    """
-    _, terms = route
-    if network.router is None:
-        return terms  # the payload is refused for the same reason
-    from swapcli.quoting.permits import check_permit
-
-    swap = _permitted_swap(network, options, route, network.router)
-    return terms._replace(permit=check_permit(session.nodes, swap, signature, "--signature"))
-
-
-def _permitted_swap(
-    network: Network, options: PayloadOptions, route: tuple[RouteResult, SwapTerms], router: str
-) -> PermittedSwap:
-    """Return what the owner of the input permits: --from, else the recipient."""
-    from swapcli.quoting.permits import PermittedSwap
-
-    result, terms = route
-    sender = None if options.sender is None else parse_address_option(options.sender, network, "--from")
-    if terms.deadline_s is None:
-        raise InvalidOption("a permit needs a --deadline", hint="for example --deadline +20m")
-    return PermittedSwap(result, network, router, sender or terms.required_recipient, terms.deadline_s)

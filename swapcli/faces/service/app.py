@@ -115,7 +115,7 @@ def create_app(
 
 def _route_times(registry: MarketRegistry, member: GroupMember | None, state: RedisState | None) -> RouteTimes:
     own = ProcessRouteTimes() if member is None else member.group.route_times
-    return own if state is None else state.route_times(own, max(ROUTE_LIFE_S, 2 * registry.rules.route_ttl_s))
+    return own if state is None else state.route_times(own, max(ROUTE_LIFE_S, 2 * registry.rules.terms.ttl_s))
 
 
 def get_policy(app: Starlette) -> AccessPolicy:

@@ -52,7 +52,6 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
-from swapcli.quoting.warnings import exact_output_warnings
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
@@ -67,10 +66,10 @@ could still run no script. The picture has its style inside."""
 def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /{network}/route and GET /{network}/v2/route."""
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
-    limits = _limits(registry, order)
+    terms = _terms(registry, order)
     answer = _quote(registry, request, order, order_parameters.api_version)
-    document = {**render_result(answer.result, request.network), **_details(limits, order, answer)}
-    return EndpointResponse(document, quote_headers(limits, answer))
+    document = {**render_result(answer.result, request.network), **_details(terms, order, answer)}
+    return EndpointResponse(document, quote_headers(terms, answer))
 
 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -79,7 +78,7 @@ def route_picture(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     order = requests.parse_order(query, request.network, requests.ROUTE_V1)
     width = parse_width("width", requests.parse_text("width", query, request.network))
     answer = _quote(registry, request, order, ApiVersion.V1)
-    headers = (_PICTURE_POLICY, *quote_headers(_limits(registry, order), answer))
+    headers = (_PICTURE_POLICY, *quote_headers(_terms(registry, order), answer))
     return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
 
 
@@ -119,7 +118,7 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
         ordered = BuiltResponse(
             payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
         )
-        headers = quote_headers(_limits(registry, body), answer, payload=payload)
+        headers = quote_headers(_terms(registry, body), answer, payload=payload)
         return _judged_response(registry, ordered, document, headers, details=body.details)
     built, headers = _build(registry, request, body)
     rendered = _render_posted_calldata(built.payload, request)
@@ -177,8 +176,7 @@ def network_calldata(
     """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
     document = render_network_calldata(answer.result, payload, request.network)
-    headers = quote_headers(_limits(registry, order), answer, payload=payload)
-    return _detailed_response(registry, order, answer, payload, document, headers)
+    return _detailed_response(registry, order, answer, payload, document)
 
 
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -194,13 +192,12 @@ def route_and_calldata(
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
     result, network = answer.result, request.network
-    headers = quote_headers(_limits(registry, order), answer, payload=payload)
     if isinstance(payload.call, EncodedCall):
         calldata = _dialect_calldata(payload, request)
         document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
-        return _detailed_response(registry, order, answer, payload, document, headers)
+        return _detailed_response(registry, order, answer, payload, document)
     rendered = render_route_and_calldata(result, payload, network, answer.timestamp_ms)
-    return _detailed_response(registry, order, answer, payload, rendered, headers)
+    return _detailed_response(registry, order, answer, payload, rendered)
 
 
 def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -215,18 +212,18 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
     explained = [_explained(registry, answer) for answer in answers]
-    return EndpointResponse(document, quote_headers(_limits(registry, orders[0]), *explained))
+    return EndpointResponse(document, quote_headers(_terms(registry, orders[0]), *explained))
 
 
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /starknet/executeBatch."""
     orders = parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)
     source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
-    terms = _terms(orders[0])
+    terms = _terms(registry, orders[0])
     registry.check_recipient(source, terms.recipient)
     answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
     document = render_batch_felts([source.build(each, terms, confirm=request.record_built) for each in answers])
-    return EndpointResponse(document, quote_headers(registry.with_limits(terms), *answers))
+    return EndpointResponse(document, quote_headers(terms, *answers))
 
 
 def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -275,14 +272,14 @@ def _detailed_response(
     answer: LocalQuote,
     payload: UnsignedTransaction,
     document: Mapping[str, Any],
-    headers: Headers,
 ) -> EndpointResponse:
     """Return the response with a transaction. On request its `route` has the figures of the quote, and the verdict of
     a node on the swap, if there is one for the network."""
-    detailed = _with_details(document, registry, order, answer, payload)
+    terms = _terms(registry, order)
+    headers = quote_headers(terms, answer, payload=payload)
     if not order.details:
-        return EndpointResponse(detailed, headers)
-
+        return EndpointResponse(document, headers)
+    detailed = {**document, "route": {**document["route"], **_details(terms, order, answer, payload)}}
     built = BuiltResponse(
         payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
     )
@@ -301,28 +298,14 @@ def _with_route_witnesses(document: Mapping[str, Any], witnesses: int) -> Mappin
     return {**document, "route": {**document["route"], "witnesses": witnesses}}
 
 
-def _with_details(
-    document: Mapping[str, Any],
-    registry: MarketRegistry,
-    order: OrderRequest,
-    answer: LocalQuote,
-    payload: UnsignedTransaction,
-) -> Mapping[str, Any]:
-    """Return a document whose `route` has the figures of the quote, if the order requests them."""
-    details = _details(_limits(registry, order), order, answer, payload)
-    return {**document, "route": {**document["route"], **details}} if details else document
-
-
 def _details(
-    limits: SwapTerms, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
+    terms: SwapTerms, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
 ) -> Mapping[str, Any]:
     """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing."""
     if not order.details:
         return {}
-    figures = compute_figures(answer, limits._replace(recipient=None, integrator=answer.result.integrator))
-    if payload is not None:
-        figures = figures._replace(warnings=(*figures.warnings, *exact_output_warnings(answer.order, payload)))
-    return render_quote_fields(figures, answer.network)
+    quoted = terms._replace(recipient=None, integrator=answer.result.integrator)
+    return render_quote_fields(compute_figures(answer, quoted, payload), answer.network)
 
 
 def _quote(
@@ -346,18 +329,14 @@ def _quote_and_build(
     source, (quote_request,) = _quote_requests(registry, request, [order], api_version)
     registry.check_recipient(source, order.recipient)
     answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
-    payload = source.build(answer, _terms(order), confirm=request.record_built)
+    payload = source.build(answer, _terms(registry, order), confirm=request.record_built)
     _record_issued(registry, answer)
     return answer, payload
 
 
-def _terms(order: OrderRequest) -> SwapTerms:
-    return SwapTerms(order.slippage_ppm, order.recipient)
-
-
-def _limits(registry: MarketRegistry, order: OrderRequest) -> SwapTerms:
-    """Return the terms of an order with the limits above which its headers warn."""
-    return registry.with_limits(_terms(order))
+def _terms(registry: MarketRegistry, requested: OrderRequest | SwapTerms) -> SwapTerms:
+    """Return the slippage and the recipient of a request with the limits above which its headers warn."""
+    return registry.rules.terms._replace(slippage_ppm=requested.slippage_ppm, recipient=requested.recipient)
 
 
 def _source(
@@ -431,7 +410,7 @@ def _build(registry: MarketRegistry, request: EndpointRequest, posted: PostedRou
     registry.check_recipient(source, terms.recipient)
     payload = source.build(result, terms, issued_ms=issued_ms, confirm=request.record_built)
     built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
-    return built, payload_headers(source, result, registry.with_limits(terms), payload)
+    return built, payload_headers(source, result, _terms(registry, terms), payload)
 
 
 def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:

@@ -259,7 +259,7 @@ class _MarketThread(_FollowerThread[InMemorySource]):
 
     @contextmanager
     def _open(self) -> Iterator[BlockFollower[InMemorySource]]:
-        ttl_s = self._registry.rules.route_ttl_s
+        ttl_s = self._registry.rules.terms.ttl_s
         with open_any_follower(
             self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
         ) as follower:

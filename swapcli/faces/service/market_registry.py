@@ -16,25 +16,21 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.state_source import StateSource, is_real
 from swapcli.core.model.swap_terms import (
-    DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_IMPACT_PPM,
     DEFAULT_MAX_PRICE_LOSS_PPM,
     DEFAULT_MAX_SLIPPAGE_PPM,
     DEFAULT_PRICE_GUARD_PPM,
-    DEFAULT_ROUTE_TTL_S,
-    DEFAULT_SLIPPAGE_WARNING_PPM,
+    DEFAULT_SLIPPAGE_PPM,
     SwapTerms,
 )
 from swapcli.core.networks.address import without_chain
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
-from swapcli.payload.checks.recipients import check_recipient
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
-from swapcli.quoting.quote_options import parameter_values
+from swapcli.quoting.quote_options import check_allowed_recipient, parameter_values, warning_limits
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.sources.quote_source import known_contract
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -49,18 +45,16 @@ class ServiceRules(NamedTuple):
     """What the operator's settings decide for every request of a service.
 
     `values` are fields of orders and requests that the quote parameters give. State older than `max_age_s` is not
-    quoted; if that is None, state read from a node expires after `route_ttl_s`. Responses warn about a price impact
-    above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent above
-    `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and block above two `price_limits_ppm` below other prices.
-    `allowed_recipients` are addresses of any case that may be recipients though they are tokens, pools or routers. With
-    `reuse_searches`, searches start from those of similar orders before.
+    quoted; if that is None, state read from a node expires with the routes, after the `ttl_s` of `terms`. Responses
+    warn above the limits of `terms`; the page asks for consent above `max_impact_ppm` and `max_slippage_ppm`. Verdicts
+    warn and block above two `price_limits_ppm` below other prices. `allowed_recipients` are addresses of any case that
+    may be recipients though they are tokens, pools or routers. With `reuse_searches`, searches start from those of
+    similar orders before.
     """
 
     values: Mapping[str, Any] = MappingProxyType({})
-    route_ttl_s: int = DEFAULT_ROUTE_TTL_S
+    terms: SwapTerms = SwapTerms(DEFAULT_SLIPPAGE_PPM)
     max_age_s: int | None = None
-    impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
-    slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
     max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM
     max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM
     price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM)
@@ -72,10 +66,8 @@ class ServiceRules(NamedTuple):
         """Return what the settings decide. The time of a search is one of the service's own settings."""
         return cls(
             values=parameter_values(settings, {}) | {"solve_time_s": settings.service.solve_time_s},
-            route_ttl_s=settings.route_ttl_s,
+            terms=SwapTerms(DEFAULT_SLIPPAGE_PPM, **warning_limits(settings)),
             max_age_s=settings.max_age_s,
-            impact_warning_ppm=settings.impact_warning_ppm,
-            slippage_warning_ppm=settings.slippage_warning_ppm,
             max_slippage_ppm=settings.max_slippage_ppm,
             max_impact_ppm=settings.max_impact_ppm,
             price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
@@ -120,19 +112,11 @@ class MarketRegistry:
         self._versions: dict[str, int] = {}
         self._listeners: list[Callable[[str], None]] = []
 
-    def with_limits(self, terms: SwapTerms) -> SwapTerms:
-        """Return the terms of a request with the limits above which responses warn."""
-        return terms._replace(
-            ttl_s=self.rules.route_ttl_s,
-            impact_warning_ppm=self.rules.impact_warning_ppm,
-            slippage_warning_ppm=self.rules.slippage_warning_ppm,
-        )
-
     def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
         """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
         if recipient is None or self._is_allowed(int(recipient, 16), source.network):
             return
-        check_recipient(recipient, known_contract(source, recipient), source.network)
+        check_allowed_recipient(source, recipient, None, "")
 
     def _is_allowed(self, recipient: int, network: Network) -> bool:
         for address in self.rules.allowed_recipients:
@@ -237,7 +221,7 @@ class MarketRegistry:
             market = opener()
         except SwapcliError:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
-        source = InMemorySource(market, self.clock, route_ttl_s=self.rules.route_ttl_s)
+        source = InMemorySource(market, self.clock, route_ttl_s=self.rules.terms.ttl_s)
         opened, source = source, self._sources.setdefault(name, source)  # a follower may have set one
         if source is opened:
             self._set_memory(name, source)
@@ -280,7 +264,7 @@ class MarketRegistry:
         """Raise `MarketUnavailable` if the state is too old to quote."""
         origin, max_age_s = source.state_source, self.rules.max_age_s
         if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
-            max_age_s = self.rules.route_ttl_s
+            max_age_s = self.rules.terms.ttl_s
         check_fresh(origin, source.network, max_age_s)
 
     def network_time_s(self, name: str) -> float:

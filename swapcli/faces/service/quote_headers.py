@@ -27,7 +27,7 @@ from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import payload_impact
-from swapcli.quoting.warnings import clock_warnings, exact_output_warnings, quote_warnings
+from swapcli.quoting.warnings import clock_warnings, quote_warnings
 
 
 def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTransaction | None = None) -> Headers:
@@ -35,10 +35,8 @@ def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTran
 
     `payload` is the transaction of a single quote, if it was built.
     """
-    figures = [compute_figures(answer, terms) for answer in answers]
+    figures = [compute_figures(answer, terms, payload) for answer in answers]
     warnings = [warning for each in figures for warning in each.warnings]
-    if payload is not None:
-        warnings += exact_output_warnings(answers[0].order, payload)
     known = [each.price_impact for each in figures if each.price_impact is not None]
     highest = max(known, default=None, key=lambda each: each.fraction)
     return _headers(answers[0].state_source, warnings, highest)

@@ -190,7 +190,7 @@ def _open_markets(sources: ServiceSources) -> None:
     with suppress(SwapcliError):  # the server is away: each worker tries again
         for followed in sources.followed:
             if isinstance(followed, FollowedFeed):
-                followed.load(sources.registry.clock, sources.registry.rules.route_ttl_s)
+                followed.load(sources.registry.clock, sources.registry.rules.terms.ttl_s)
     for network in sources.registry.served_networks:
         if sources.registry.has_opener(network.name):
             with suppress(MarketUnavailable):

@@ -104,11 +104,12 @@ def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: Swapc
 def promise_warnings(
     review: PayloadReview, order: DecodedOrder, promised: int, limits: SlippageLimits
 ) -> Iterator[Finding]:
-    """Compare the minimum of a swap with the output that the payload itself promises, after fees.
+    """Compare the minimum of a swap with the output that the payload itself promises, before its fee.
 
     Prices move, so the fresh quote decides if there is one, unless the minimum is far too low.
     """
-    for warning in _low_minimum(review, order, promised, "the output that the payload itself promises", limits):
+    left = review.call.fee.left_of(promised) if review.call.fee else promised
+    for warning in _low_minimum(review, order, left, "the output that the payload itself promises", limits):
         if review.fresh_amount_out is None or warning.code == FindingCode.MINIMUM_TOO_LOW:
             yield warning
 

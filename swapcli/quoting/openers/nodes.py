@@ -91,27 +91,34 @@ class NodeOpener:
     def require_node(self, network: Network) -> RpcNode:
         """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""
         check_has_eth_nodes(network)
+        node = self.node_for("this needs a node", network)
+        self.name_public_host(network)
+        return node
+
+    def node_for(self, need: str, network: Network, purpose: str = "") -> RpcNode:
+        """Return the node of an EVM network that quotes read.
+
+        Raises as `node`, and without one `InvalidOption`: that it is needed, by whom and for what.
+        """
         node = self.node(network)
         if node is None:
-            raise self._no_node(network)
-        self.name_public_host(network)
+            raise self._no_node(need, network, purpose)
         return node
 
     def require_quoted_node(self, network: Network) -> AnyNode:
         """Return the node of a network of any kind that quotes read. Raises as `require_node`."""
         choices = list(self.rules.quoted_nodes(network))
         if not choices:
-            raise self._no_node(network)
+            raise self._no_node("this needs a node", network)
         if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
             return self.open_choice(choices[0], network)
         node = self.open_first(choices, network)
         self.name_public_host(network)
         return node
 
-    def _no_node(self, network: Network) -> InvalidOption:
-        return InvalidOption(
-            f"this needs a node of {network.name}, but {self.rules.why_no_node()}", hint=missing_node_hint(network)
-        )
+    def _no_node(self, need: str, network: Network, purpose: str = "") -> InvalidOption:
+        problem = f"{need} of {network.name}{purpose}, but {self.rules.why_no_node()}"
+        return InvalidOption(problem, hint=missing_node_hint(network))
 
     def second_node(self, network: Network) -> RpcNode | None:
         """Return a node that can deny what the one of `node` says: the next one of the settings, None without one.

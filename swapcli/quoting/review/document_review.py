@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.finding import Finding, FindingCode, gravest_first
 from swapcli.core.model.network import Kind, Network
-from swapcli.core.model.swap_terms import after_fee
 from swapcli.core.model.token import Token
-from swapcli.core.model.units import BPS
 from swapcli.core.networks.address import parse_address, parse_network_address
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
@@ -80,9 +77,7 @@ def _promise_warnings(review: PayloadReview, given: PayloadInput, limits: Slippa
     """Compare the minimum with the output that the document promises, unless the call itself has it."""
     order, promised = review.call.order, promised_output(given.document)
     if order is not None and order.amount_out is None and promised is not None:
-        fee = review.call.fee
-        left = after_fee(promised, min(ceil(fee.fee_bps), BPS) if fee else 0)
-        yield from promise_warnings(review, order, left, limits)
+        yield from promise_warnings(review, order, promised, limits)
 
 
 def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInput:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput
@@ -17,9 +16,9 @@ from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, after_fee
+from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.core.model.token import Token
-from swapcli.core.model.units import BPS, PPM
+from swapcli.core.model.units import PPM
 from swapcli.families.wrap import wrapper_pool
 from swapcli.payload.checks.payments import find_integrator_payment
 from swapcli.payload.checks.recipients import describe_contract
@@ -80,8 +79,7 @@ def review_payload(
         warnings += [*enforcement_warnings(known, order), *rate_warnings(known, order)]
         warnings += minimum_warnings(known, order, fresh.problem if fresh else None, limits)
         if order.amount_out is not None:
-            promised = after_fee(order.amount_out, min(ceil(call.fee.fee_bps), BPS) if call.fee else 0)
-            warnings += promise_warnings(known, order, promised, limits)
+            warnings += promise_warnings(known, order, order.amount_out, limits)
     warnings += unchecked_facts(known)
     if order and fresh is not None and fresh.amount_out is not None:
         warnings += _comparison_warnings(known, order, fresh, source)
@@ -184,7 +182,7 @@ def _complete(review: PayloadReview, reviewed: ReviewedSwap, searched: Mapping[s
 def _after_fee(call: DecodedCall, signing: Signing, amount_out: int) -> int:
     """Return an output after the fee of the integrator that is meant: what strangers take is not part of a quote."""
     fee = call.fee if find_integrator_payment(call, signing.integrator) else None
-    return after_fee(amount_out, min(ceil(fee.fee_bps), BPS) if fee else 0)
+    return fee.left_of(amount_out) if fee else amount_out
 
 
 def _find_contract(address: str, source: QuoteSource | None) -> str | None:

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
@@ -64,7 +65,7 @@ class FollowingService(InProcessService):
             [network],
             openers,
             self.fake_clock.clock,
-            ServiceRules(route_ttl_s=TTL_S, max_age_s=max_age_s),
+            ServiceRules(terms=SwapTerms(0, ttl_s=TTL_S), max_age_s=max_age_s),
             followed=["testnet"],
         )
         log = AccessLog(self.log)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from swapcli.core.model.market import Provenance
+from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.networks.catalogue import find_network
 from swapcli.faces.service.market_registry import ServiceRules
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, parse_state, parse_warnings
@@ -190,6 +191,6 @@ def test_a_slippage_of_javascript_is_rounded_down(service: InProcessService) -> 
 
 def test_the_thresholds_of_the_service_are_its_own() -> None:
     with in_process_service("testnet") as served:
-        served.registry.rules = ServiceRules(impact_warning_ppm=1)
+        served.registry.rules = ServiceRules(terms=SwapTerms(0, impact_warning_ppm=1))
         answer = served.get("/testnet/v2/route", build_order_query("testnet"))
         assert "PRICE_IMPACT_HIGH" in stated(answer)[1]

@@ -74,8 +74,9 @@ def calldata(
     terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
     check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
     checker = open_checker(session, context.network, payload)
-    if checker and not payload.permit:
-        terms = terms._replace(sender=checker.requested.sender)
+    sender = checker.requested.sender if checker else None
+    if not payload.permit:
+        terms = terms._replace(sender=sender)
     quote, transaction = context.answer_order(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
@@ -84,7 +85,7 @@ def calldata(
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
-        print_permit(session, quote.network, payload, (quote.route, terms), transaction.to)
+        print_permit(session, quote.network, (quote.route, terms), transaction.to, sender)
         return exit_codes.OK
     checks = requested_checks(checker, payload)
     _print(context, context.market.check_swap(quote, transaction, terms, checks), payload)

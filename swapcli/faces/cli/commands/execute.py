@@ -87,17 +87,17 @@ def execute(
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
     checker = open_checker(session, quote_source.network, payload)
-    sender = checker.requested.sender if checker and not payload.permit else None
-    terms = route.terms._replace(deadline_in_s=deadline_in_s, sender=sender)
+    sender = checker.requested.sender if checker else None
+    terms = route.terms._replace(deadline_in_s=deadline_in_s, sender=None if payload.permit else sender)
     if signature is not None:
-        from swapcli.faces.cli.permits import with_signature
+        from swapcli.quoting.permits import signed_terms
 
-        terms = with_signature(session, quote_source.network, payload, route, signature)
+        terms = signed_terms(session.nodes, quote_source.network, route.result, terms, signature, "--signature")
     transaction = quote_source.build(route.result, terms)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
-        print_permit(session, quote_source.network, payload, (route.result, terms), transaction.to)
+        print_permit(session, quote_source.network, (route.result, terms), transaction.to, sender)
         return exit_codes.OK
     _print(session, market.check_route(route.result, transaction, terms, requested_checks(checker, payload)), payload)
     return exit_codes.OK

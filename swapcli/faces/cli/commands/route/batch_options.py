@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from swapcli import InvalidOption
-from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.files import STDIN
