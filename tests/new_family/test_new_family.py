@@ -32,7 +32,7 @@ ROWS: Final = {path.removeprefix("swapcli/") for path in (INDEX, FAMILY.rows, FA
 """The files of the program in which a family has a line."""
 # The router calls it as a pair of Liquidity Book: `swap(bool, address)`.
 ROW: Final = f'"{FAMILY.name}": FamilyRow(("reserves",)'
-CALL: Final = ", RouterCall(RouterPoolKind.LIQUIDITY_BOOK, is_first_sold)"
+CALL: Final = ", RouterEncoding(RouterPoolKind.LIQUIDITY_BOOK, is_first_sold)"
 
 
 @pytest.fixture(scope="module")

@@ -211,7 +211,7 @@ def test_a_completion_loads_nothing_slow(tmp_path: Path) -> None:
     assert not loaded & {"typing", "typer", "rich", "yaml", "dataclasses", "pathlib", "sqlite3"}
     assert {name for name in own if not name.startswith("swapcli.faces")} == {
         "swapcli.startup", "swapcli.state", "swapcli.state.environment", "swapcli.state.user_folders", "swapcli.core",
-        "swapcli.core.networks", "swapcli.core.networks.definition_files",
+        "swapcli.core.version", "swapcli.core.networks", "swapcli.core.networks.definition_files",
     }  # fmt: skip
 
 

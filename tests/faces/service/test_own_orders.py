@@ -58,7 +58,8 @@ def test_many_connections_of_one_client_are_all_answered() -> None:
     async def work(port: int) -> None:
         queries = cycle(query for query in orders() if query.startswith("amount=1"))
         await ask_all(port, queries)  # the first order builds what all use
-        await asyncio.gather(*(ask_all(port, queries) for _ in range(64)))
+        # On a busy machine, more of them would wait for the 2.5 s after which the service refuses orders.
+        await asyncio.gather(*(ask_all(port, queries) for _ in range(32)))
 
     with served("--networks", "base") as service:
         asyncio.run(work(service.port))

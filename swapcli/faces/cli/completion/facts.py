@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from swapcli import __version__
+from swapcli.core.version import __version__
 from swapcli.faces.cli.completion.setting_facts import SettingFacts
 from swapcli.state import user_folders
 from swapcli.state.environment import variable
