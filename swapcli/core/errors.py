@@ -397,6 +397,12 @@ class MarketUnavailable(StaleError):
     code = "MARKET_UNAVAILABLE"
 
 
+class NoProof(InvalidInput):
+    """A quote has no proof of its certificate."""
+
+    code = "NO_PROOF"
+
+
 class SimulationError(SwapcliError):
     """A simulation or a balance check failed."""
 

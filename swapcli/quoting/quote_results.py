@@ -80,8 +80,8 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
 
 
 def with_route_pools(answer: QuoteResult) -> QuoteResult:
-    """Return a quote that has no other pools than those of its route."""
-    if not isinstance(answer, LocalQuote):
+    """Return a quote that has no other pools than those of its route, or of its proof if it has one."""
+    if not isinstance(answer, LocalQuote) or answer.quote.witness is not None:
         return answer
     keys = {step.pool for step in answer.quote.steps}
     pools = {key: pool for key, pool in answer.pools.items() if key in keys}
