@@ -30,7 +30,7 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
     """Return the witness of both proofs of a result; `graph` has all pools of the market."""
     names, spec = _Names(graph), result.problem.spec
     bounds = [names.bound(BoundKind.OUTPUT, output.output)]
-    if output.acyclic.excluded and output.acyclic.bound < output.output.bound:
+    if output.certificate.acyclic_bound < output.certificate.bound:
         bounds.append(names.bound(BoundKind.ACYCLIC, output.acyclic))
     if net is not None:
         bounds.append(names.net_bound(net))
