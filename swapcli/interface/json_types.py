@@ -164,6 +164,7 @@ class QuoteFieldsJson(TypedDict):
     very amount and block; `sampledPools` are the pools that protocols quote.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
     block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
+    `proofFile` is the file to which the proof of the certificate was written.
     """
 
     network: str
@@ -184,6 +185,7 @@ class QuoteFieldsJson(TypedDict):
     l1Fee: NotRequired[str]
     poolLimit: NotRequired[PoolLimitJson]
     certificate: NotRequired[CertificateJson]
+    proofFile: NotRequired[str]
 
 
 class RouteEndsJson(TypedDict):

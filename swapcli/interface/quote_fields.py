@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. `l1Fee`, `poolLimit` and `certificate` are left out where there is none."""
+    """Render the figures of a quote. `l1Fee`, `poolLimit`, `certificate` and `proofFile` are left out if there is none.
+    """
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -57,6 +58,8 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
     if figures.certificate:
         fields["certificate"] = _render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+    if figures.proof_file is not None:
+        fields["proofFile"] = figures.proof_file
     return fields
 
 

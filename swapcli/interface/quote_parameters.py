@@ -141,7 +141,10 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         "certify", FLAG, "Prove how much better any route could be.", default=False, field="certify", tools=(_QUOTE,),
         unsent="proofs that a route is the best",
     ),
-    QuoteParameter("proof", FLAG, default=False, field="proof", unsent="proofs that a route is the best"),
+    QuoteParameter(
+        "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,
+        field="proof",
+    ),
     QuoteParameter(
         "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
         setting="CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",

@@ -164,6 +164,14 @@ class SwapQuote:
 
         return prove(self.answer)
 
+    def write_proof(self, path: str) -> SwapQuote:
+        """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which names the file.
+
+        Raises as `proof` and `Proof.write`.
+        """
+        self.proof().write(path)
+        return SwapQuote(self._answer, self._terms, self._figures._replace(proof_file=path), self._market)
+
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """What to know before signing: stable codes and sentences."""

@@ -48,6 +48,8 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
     yield from _certificate(figures)
+    if figures.proof_file is not None:
+        yield Fact("Proof", printable(figures.proof_file), "scripts/check_proof.py checks it without swapcli")
     yield from _unread(figures)
     if figures.state.provenance is None or figures.state.is_live:
         yield _state(figures)
