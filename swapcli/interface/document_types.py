@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 from swapcli.interface.json_types import (
     CalldataRouteJson,
     CallPartsJson,
+    CertificateJson,
     MetaJson,
     QuoteFieldsJson,
     RouteNotFoundJson,
@@ -1000,7 +1001,7 @@ class AlternativeJson(TypedDict):
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state` and `unreadGainBps` are those of the split route.
+    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route.
 
     Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
     the aggregators that got the order, and `sender` is for whom; null if none was asked.
@@ -1016,6 +1017,8 @@ class ComparisonJson(TypedDict):
     hostsAsked: list[str]
     sender: str | None
     alternatives: list[AlternativeJson]
+    certificate: NotRequired[CertificateJson]
+    proofFile: NotRequired[str]
 
 
 class DepthPointJson(TypedDict):

@@ -12,6 +12,7 @@ from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.faces.cli.command_app import UsageError
+from swapcli.faces.cli.files import check_folder
 from swapcli.faces.cli.options import OrderOptions, SourceOptions
 from swapcli.faces.cli.session import Session
 from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
@@ -94,7 +95,9 @@ class QuoteContext(NamedTuple):
 
 
 def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
-    """Open the market of a network. Raises `InvalidInput`, `IntegratorError`."""
+    """Open the market of a network. Raises `InvalidInput`, `IntegratorError`, `InputOutputError`."""
+    if order.proof is not None:
+        check_folder(order.proof)
     market = session.open_market(network, skip_bad_pools=source.skip_bad_pools)
     found = market.network
     recipient = None
@@ -119,13 +122,11 @@ def _parse(name: str, value: object) -> object:
 
 
 def open_local_context(
-    session: Session, network: str, *, skip_bad_pools: bool, certify: bool = False, proof: str | None = None
+    session: Session, network: str, *, skip_bad_pools: bool, certify: bool = False, proof: bool = False
 ) -> QuoteContext:
     """Open the market that quotes in this process, even if the settings name a service. Raises `InvalidInput`."""
     market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
-    options = resolve_options(
-        session.settings, market.network, session.setup.api_key, certify=certify, proof=proof is not None
-    )
+    options = resolve_options(session.settings, market.network, session.setup.api_key, certify=certify, proof=proof)
     return QuoteContext(session, market, options)
 
 

@@ -6,7 +6,6 @@ from swapcli import PreparedSwap
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.account_options import check_recipient_option
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.files import check_folder
 from swapcli.faces.cli.options import (
     OrderOptions,
     OutputOptions,
@@ -67,8 +66,6 @@ def calldata(
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, "calldata", network, raw=order.raw)
-    if order.proof is not None:
-        check_folder(order.proof)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
     settle_slippage(quote_terms.slippage_ppm, session.settings, option_name)

@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
-from swapcli.faces.cli.files import check_folder, write_text_file
+from swapcli.faces.cli.files import write_text_file
 from swapcli.faces.cli.options import (
     OUTPUT,
     OrderOptions,
@@ -161,17 +161,12 @@ def route(
         written = read_order(words, "route", network, raw=order.raw, hint=", or --batch")
         picture = picture.for_file(output.output_file)
         picture.check(session.output)
-        if order.proof is not None:
-            check_folder(order.proof)
         return _route_one(open_quote_context(session, network, order, source), written, sender, picture, order.proof)
     if any(picture):
         raise InvalidOption("--batch prints JSON or CSV and excludes views and pictures")
     if sender is not None:
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out with --batch")
-    if order.proof is not None:
-        hint = "quote one order with --proof; --certify adds the bounds to each line of a batch"
-        raise InvalidOption("--proof writes the proof of one quote, so --batch cannot be combined with it", hint=hint)
-    batch.check(words, output, session.settings.market)
+    batch.check(words, output, session.settings.market, proof=order.proof)
     from swapcli.faces.cli.commands.route.batch import route_batch
 
     return route_batch(lambda: open_quote_context(session, network, order, source), batch)
