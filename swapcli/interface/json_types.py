@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from swapcli.interface.proof_types import ProofDocumentJson
+
 
 class TokenJson(TypedDict):
     """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 where it is unknown."""
@@ -220,16 +222,20 @@ class RouteV2Json(RouteEndsJson, AfterFeeJson, RoutePathsJson, MetaFieldJson, In
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
     """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
+    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
+    figures and the proof of its certificate."""
 
     verdict: NotRequired[VerdictJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
     """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
+    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
+    figures and the proof of its certificate."""
 
     verdict: NotRequired[VerdictJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class PostedTokenJson(TypedDict):
@@ -371,11 +377,12 @@ class ShortRouteJson(TypedDict):
 
 
 class FoundCallJson(TypedDict):
-    """A found route in short, and the pools of its call."""
+    """A found route in short, and the pools of its call. `proof` is there with `proof=true`."""
 
     success: bool
     route: ShortRouteJson
     swap_parameters: list[SwapParameterJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class CalldataV1Json(FoundCallJson, EncodedCallJson):

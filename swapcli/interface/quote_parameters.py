@@ -143,7 +143,9 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,
-        field="proof",
+        field="proof", query="proof", served=False,
+        description="Whether the route also has the figures of the quote, the bounds on what any router could pay and"
+        " their proof: `ProofDocument`.",
     ),
     QuoteParameter(
         "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swapcli.core.errors import NoProof
 from swapcli.core.model.proof import BoundKind, Direction, LimitReason, ProofLeaf, ProofTerm, ProofWitness, ProvenBound
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.state.markets.pools_field import pool_to_json
 
 if TYPE_CHECKING:
     from swapcli.core.model.pool import Pool
-    from swapcli.interface.document_types import ProofDocumentJson, ProofLeafJson
+    from swapcli.interface.proof_types import ProofDocumentJson, ProofLeafJson
 
 FORMAT: Final = "swapcli-proof"
 VERSION: Final = 1
@@ -37,8 +36,8 @@ class Proof:
     `scripts/check_proof.py` checks it, and `docs/proof.md` says what it proves.
     """
 
-    def __init__(self, answer: LocalQuote, witness: ProofWitness) -> None:
-        self._answer, self._witness = answer, witness
+    def __init__(self, document: ProofDocumentJson) -> None:
+        self._document = document
 
     def document(self) -> ProofDocumentJson:
         """Return the JSON, whose schema `swapcli schema proof` prints."""
@@ -68,24 +67,32 @@ class Proof:
         except (OSError, ValueError) as error:
             raise write_error(path, error) from None
 
-    @cached_property
-    def _document(self) -> ProofDocumentJson:
-        return _Renderer(self._answer, self._witness).document()
-
 
 def prove(answer: QuoteResult) -> Proof:
     """Return the proof of a quote that was requested with one. Raises `NoProof`."""
-    if not isinstance(answer, LocalQuote):
-        raise NoProof(
-            "a service found this route, and this process does not have the pools that a proof is about",
-            hint="quote on a node or a market file, or request proof=true from the service",
-        )
+    if isinstance(answer, RemoteQuote):
+        return _proof_of_service(answer)
     witness = answer.quote.witness
     if witness is None:
         raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
     if not all(each.bound.is_finite() for each in witness.bounds):
-        raise NoProof("no finite bound is known for this order", hint="leave out pools with absurd prices")
-    return Proof(answer, witness)
+        raise NoProof("no finite bound is known for this order", hint="exclude protocols that have absurd prices")
+    return Proof(_Renderer(answer, witness).document())
+
+
+def _proof_of_service(answer: RemoteQuote) -> Proof:
+    """Return the proof that a service sent with its route: nothing of it is checked but that it is of this route."""
+    document, result = answer.proof, answer.result
+    if document is None:
+        raise NoProof(
+            "the service sent no proof with this route, and its pools are not known here",
+            hint="quote here, without the address of a service",
+        )
+    route = document.get("route")
+    amounts = (route.get("amountIn"), route.get("amountOut")) if isinstance(route, dict) else ()
+    if document.get("format") != FORMAT or amounts != (str(result.input_amount), str(result.output_amount)):
+        raise NoProof("the service sent a proof that is not of this route", hint="quote here, without the service")
+    return Proof(cast("ProofDocumentJson", document))
 
 
 class _Renderer:

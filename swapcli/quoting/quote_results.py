@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
@@ -59,7 +59,8 @@ class LocalQuote(NamedTuple):
 class RemoteQuote(NamedTuple):
     """A quote of a remote service: its route, without exact steps and pool states.
 
-    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`.
+    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document that the
+    service sent, unread; None if it sent none.
     """
 
     order: Order
@@ -69,6 +70,7 @@ class RemoteQuote(NamedTuple):
     state_source: StateSource
     timestamp_ms: int
     payload: UnsignedTransaction | None = None
+    proof: Mapping[str, Any] | None = None
 
 
 QuoteResult: TypeAlias = LocalQuote | RemoteQuote
