@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swapcli.core.errors import NoProof
@@ -225,7 +226,7 @@ class _Renderer:
         return [
             [
                 *self._triple(term.direction),
-                str(int(term.amount_in)),
+                str(ceil(term.amount_in)),
                 str(int(term.amount_out)),
                 repr(term.marginal_rate),
                 repr(term.value),
