@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swapcli.core.routing.certificate import OutputProof, PricedBound
     from swapcli.core.routing.dual_terms import ArcTerm
     from swapcli.core.routing.gas_proof.proof import NetProof
-    from swapcli.core.routing.router import SearchResult
+    from swapcli.core.routing.search.route_search import SearchResult
 
 
 def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof, net: NetProof | None) -> ProofWitness:
