@@ -11,23 +11,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.abuse import measure_abuse
 from bench.baselines import Baselines, find_folder, open_baselines
-from bench.cases import copy_real_case, generated_case
 from bench.chain.measure import measure_chain
-from bench.contradictions import measure_contradictions
-from bench.measure import measure_made_up, measure_real
+from bench.optimum.cases import copy_real_case, generated_case
+from bench.optimum.contradictions import measure_contradictions
+from bench.optimum.measure import measure_made_up, measure_real
 from bench.plan import Plan, parse_plan
 from bench.report.files import rewrite_report
 from bench.report.machine import revision
 from bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
 from bench.running import BenchmarkFailed
-from bench.service import measure_service
+from bench.service.abuse import measure_abuse
+from bench.service.service import measure_service
+from bench.service.workers import measure_workers
 from bench.simple_methods.figures import GainFigures
 from bench.simple_methods.measure import measure_simple_methods
-from bench.store import measure_store
-from bench.whole_process import measure_processes
-from bench.workers import measure_workers
+from bench.speed.store import measure_store
+from bench.speed.whole_process import measure_processes
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.cases import CURVES_OF_THE_PEER, Case, orders_beside
+from bench.optimum.cases import CURVES_OF_THE_PEER, Case, orders_beside
 from bench.plan import ROOT
 from bench.running import BenchmarkFailed, run
 

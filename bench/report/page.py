@@ -6,31 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bench.chain.chain_section import chain_sections
 from bench.chain.measure import ChainFigures
-from bench.contradiction_figures import ContradictionFigures
-from bench.feed_figures import FeedFigures
-from bench.hostile_figures import HostileFigures
+from bench.optimum.gap_section import exactness_section, families_section, fine_shares_section, gap_section
+from bench.optimum.judged import Measured
+from bench.optimum.peer_section import peer_section, real_section
+from bench.optimum.simple_section import ContradictionFigures, contradictions_section, simple_section
 from bench.plan import FEW_PASSES, PARTS, Plan
-from bench.report.chain import chain_sections
-from bench.report.feed import feed_section
-from bench.report.hostile import hostile_section
 from bench.report.machine import machine
-from bench.report.optimum import exactness_section, families_section, fine_shares_section, gap_section
-from bench.report.peer import peer_section, real_section
-from bench.report.service import service_section
-from bench.report.simple import contradictions_section, simple_section
-from bench.report.speed import process_section, time_section
-from bench.report.store import store_section
 from bench.report.summary import TITLE as SUMMARY
 from bench.report.summary import count_checks, read_summary, summary_section
 from bench.report.tables import MISSED, Section
-from bench.report.workers import workers_section
-from bench.results import Measured
-from bench.service import ServiceFigures
+from bench.service.feed_section import FeedFigures, feed_section
+from bench.service.service import ServiceFigures
+from bench.service.service_section import service_section
+from bench.service.workers_section import WorkersFigures, workers_section
 from bench.simple_methods.figures import GainFigures
-from bench.store import StoreFigures
-from bench.whole_process import WholeProcess
-from bench.workers_figures import WorkersFigures
+from bench.speed.hostile_section import HostileFigures, hostile_section
+from bench.speed.store import StoreFigures
+from bench.speed.store_section import store_section
+from bench.speed.time_section import process_section, time_section
+from bench.speed.whole_process import WholeProcess
 
 METHOD, NOTES = "How it was measured", "Remarks"
 OTHERS = "Measured by other commands"

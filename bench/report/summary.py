@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from bench.report.tables import MISSED, NOTHING, Section, bps
-from bench.thresholds import Check
+from bench.report.thresholds import Check
 
 TITLE = "Summary"
 _KINDS = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import floor, log10
 
-from bench.thresholds import Check
+from bench.report.thresholds import Check
 
 MISSED = " ✗"
 NOTHING = "–"

@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.baselines import Baselines, find_folder, open_baselines
-from bench.cases import OTHER_PROTOCOLS, Case, copy_real_case, generated_case
-from bench.core_time import time_in_core
-from bench.figures import Spread, ahead_bps, gap_bps, p95
-from bench.measure import exactness_of, peer_out, results_of, scored_bound
+from bench.optimum.cases import OTHER_PROTOCOLS, Case, copy_real_case, generated_case
+from bench.optimum.judged import Exactness, Judged, Times
+from bench.optimum.measure import exactness_of, peer_out, results_of, scored_bound
+from bench.optimum.quoting import amount_out, proven_bound, quote_batch
 from bench.plan import PARTS, parse_plan
-from bench.quoting import amount_out, proven_bound, quote_batch
-from bench.results import Exactness, Judged, Times
+from bench.report.figures import Spread, ahead_bps, gap_bps, p95
+from bench.report.thresholds import Check, gap_threshold, time_threshold
 from bench.running import BenchmarkFailed, clean_environment, run
-from bench.stopwatch import in_turn, split
-from bench.thresholds import Check, gap_threshold, time_threshold
-from bench.whole_process import BANNED, Runs, banned_among, modules_of_a_quote
+from bench.speed.core_time import time_in_core
+from bench.speed.stopwatch import in_turn, split
+from bench.speed.whole_process import BANNED, Runs, banned_among, modules_of_a_quote
 from tests.support.testnet import LONELY, USDC, WETH, build_market_document
 
 FIGURES = st.floats(-1e6, 1e6, allow_nan=False)

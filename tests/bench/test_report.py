@@ -15,49 +15,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.abuse import AbuseFigures, Load
-from bench.cases import SIZES, Case, generated_case
 from bench.chain.block_to_quote import Announced
-from bench.chain.first_sync import SyncFigures
-from bench.chain.following import Followed, FollowFigures
-from bench.chain.live import LiveQuote
-from bench.chain.measure import ChainFigures
-from bench.chain.one_sync import Synced
-from bench.chain.received import Mined
-from bench.contradiction_figures import ContradictionFigures
-from bench.feed_figures import FeedFigures
-from bench.hostile_figures import DustFigures, HostileFigures, SolveTimes
-from bench.plan import PAGE, Plan, parse_plan
-from bench.report.chain import (
+from bench.chain.chain_section import (
     announced_section,
     following_section,
     live_section,
     received_section,
     sync_section,
 )
-from bench.report.feed import feed_section
+from bench.chain.first_sync import SyncFigures
+from bench.chain.following import Followed, FollowFigures
+from bench.chain.live import LiveQuote
+from bench.chain.measure import ChainFigures
+from bench.chain.one_sync import Synced
+from bench.chain.received import Mined
+from bench.optimum.cases import SIZES, Case, generated_case
+from bench.optimum.gap_section import exactness_section, gap_section
+from bench.optimum.judged import Exactness, Judged, Measured, Times
+from bench.optimum.peer_section import peer_section, real_section
+from bench.optimum.select import ratio
+from bench.optimum.simple_section import ContradictionFigures, contradictions_section, simple_section
+from bench.plan import PAGE, Plan, parse_plan
 from bench.report.files import join_report, read_report, rewrite_report, split_report, tables_file
-from bench.report.hostile import hostile_section
 from bench.report.machine import machine, processor, revision
-from bench.report.optimum import exactness_section, gap_section
 from bench.report.page import OTHERS, Circumstances, Findings, build_sections, refresh_page, render_page
-from bench.report.peer import peer_section, real_section
-from bench.report.select import ratio
-from bench.report.service import service_section
-from bench.report.simple import contradictions_section, simple_section
-from bench.report.speed import process_section, time_section
-from bench.report.store import store_section
 from bench.report.summary import Counts, format_figure, read_summary, shown_checks, summary_section
 from bench.report.tables import MISSED, Section, bps, format_limit, number
-from bench.report.workers import workers_section
-from bench.results import Exactness, Judged, Measured, Times
+from bench.report.thresholds import Check
 from bench.running import BenchmarkFailed, run
-from bench.service import ServiceFigures
+from bench.service.abuse import AbuseFigures, Load
+from bench.service.feed_section import FeedFigures, feed_section
+from bench.service.service import ServiceFigures
+from bench.service.service_section import service_section
+from bench.service.workers_section import Throughput, WorkersFigures, WorkersRound, workers_section
 from bench.simple_methods.figures import GainFigures
-from bench.store import Part, StoreResult
-from bench.thresholds import Check
-from bench.whole_process import Runs, WholeProcess
-from bench.workers_figures import Throughput, WorkersFigures, WorkersRound
+from bench.speed.hostile_section import DustFigures, HostileFigures, SolveTimes, hostile_section
+from bench.speed.store import Part, StoreResult
+from bench.speed.store_section import store_section
+from bench.speed.time_section import process_section, time_section
+from bench.speed.whole_process import Runs, WholeProcess
 from tests.faces.service.soak import Outcome
 
 
