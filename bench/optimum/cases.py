@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from bench.optimum.gen_market import write_market
+from bench.optimum.real_market import unpack
+from bench.running import BenchmarkFailed
 
 CURVES_OF_THE_PEER = ("constant_product", "concentrated")
 FAMILIES = (*CURVES_OF_THE_PEER, "weighted", "stableswap", "solidly_stable")
@@ -40,42 +43,54 @@ class Case:
 
     @property
     def market(self) -> Path:
-        """Return the market file. The baselines look for the orders beside it, under this name."""
+        """Return the market file."""
         return self.folder / f"market_{self.name}.json"
 
     @property
     def orders(self) -> Path:
-        """Return the file of orders, one per line."""
+        """Return the file of orders, one per line, beside the market and under its name."""
         return self.folder / f"orders_{self.name}.ndjson"
 
     def results(self, kind: str) -> Path:
         """Return the file of results of a kind."""
         return self.folder / f"{kind}_{self.name}.json"
 
+    def read_document(self) -> dict[str, Any]:
+        """Return the market as its file has it."""
+        document: dict[str, Any] = json.loads(self.market.read_bytes())
+        return document
+
+    def read_order_rows(self) -> list[dict[str, Any]]:
+        """Return the orders as their file has them."""
+        return [json.loads(line) for line in self.orders.read_text().splitlines() if line.strip()]
+
     def read_orders(self) -> tuple[Order, ...]:
         """Return the orders of the case."""
-        return tuple(_order(json.loads(line)) for line in self.orders.read_text().splitlines() if line.strip())
+        return tuple(_order(entry) for entry in self.read_order_rows())
 
 
 def generated_case(pools: int, seed: int, folder: Path) -> Case:
-    """Return the case that `gen_market.py` generates from a number of pools and a seed."""
-    return Case(f"{pools}_s{seed}", folder, "synthetic", OTHER_PROTOCOLS, pools, seed)
-
-
-def copy_real_case(market: Path, folder: Path) -> Case:
-    """Copy a market file and its orders, and add the keys that the baselines require."""
-    name = market.stem.removeprefix("market_")
-    case = Case(name, folder, json.loads(market.read_bytes())["network"]["name"], ())
-    shutil.copyfile(market, case.market)
-    orders = orders_beside(market).read_text().splitlines()
-    with case.orders.open("w") as file:
-        file.writelines(json.dumps({"kind": "real", **json.loads(line)}) + "\n" for line in orders if line.strip())
+    """Return the case of a number of pools and a seed, whose files are written if they are not there."""
+    case = Case(f"{pools}_s{seed}", folder, "synthetic", OTHER_PROTOCOLS, pools, seed)
+    if not (case.market.is_file() and case.orders.is_file()):
+        write_market(pools, seed, folder)
     return case
 
 
-def orders_beside(market: Path) -> Path:
-    """Return the file of the orders of a market file."""
-    return market.with_name(market.name.replace("market_", "orders_", 1)).with_suffix(".ndjson")
+def real_case(file: Path, folder: Path, most_orders: int) -> Case:
+    """Return the case of a real market, unpacked into `folder`, with at most so many of its orders, evenly chosen.
+
+    Raises `BenchmarkFailed` if the market or its orders cannot be read.
+    """
+    market = unpack(file, folder)
+    network = json.loads(market.read_bytes())["network"]["name"]
+    case = Case(market.stem.removeprefix("market_"), folder, network, ())
+    rows = case.read_order_rows()
+    if not rows:
+        raise BenchmarkFailed(f"{file}: there are no orders")
+    step = max(1, -(-len(rows) // most_orders))
+    case.orders.write_text("".join(json.dumps({"kind": "real", **row}) + "\n" for row in rows[::step]))
+    return case
 
 
 def _order(entry: dict[str, Any]) -> Order:

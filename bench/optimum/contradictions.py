@@ -14,18 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.optimum.real_market import REAL_MARKET, market_name
 from bench.optimum.simple_section import ContradictionFigures
-from bench.running import BenchmarkFailed
 from bench.simple_methods.exact_paths import PathFinder
-from bench.simple_methods.random_pairs import dollar_units, find_markets, push_pool, pushed_market, read_market
+from bench.simple_methods.random_pairs import dollar_units, push_pool, pushed_market, read_market
 from bench.simple_methods.routes import Judge, JudgedRoute, build_route
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
@@ -35,6 +33,9 @@ from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.scored_route import ScoredRoute
 from tests.support.pools import build_random_market
+
+Markets = tuple[Path, ...]
+"""Files of real states; without any, all markets are random."""
 
 BARS_BPS = {
     "hops": 0.05,
@@ -88,16 +89,16 @@ class Comparison(NamedTuple):
         return self.loss_bps > BARS_BPS[self.kind]
 
 
-def draw_case(seed: int, number: int, folder: Path | None) -> Case | None:
+def draw_case(seed: int, number: int, markets: Markets) -> Case | None:
     """Return the case of a number; None if its order is worth too little to be one."""
     rng = random.Random(f"case {seed} {number}")
-    real = _real_files(folder)
+    real = _real_files(markets)
     is_real = bool(real) and rng.random() < _REAL_PART
     if is_real:
         name = f"{rng.choice(sorted(real))} {rng.choice(['plain', 'pushed', 'dumped'])} {seed}"
     else:
         name = f"random {seed} {number // _CASES_OF_A_MARKET}"
-    router, units = _open(name, folder)
+    router, units = _open(name, markets)
     tokens = sorted(units)
     if len(tokens) < 2:
         return None
@@ -114,19 +115,17 @@ def draw_case(seed: int, number: int, folder: Path | None) -> Case | None:
 
 
 @cache
-def _real_files(folder: Path | None) -> Mapping[str, Path]:
+def _real_files(markets: Markets) -> Mapping[str, Path]:
     """Return the real states by name."""
-    with suppress(BenchmarkFailed):
-        return {file.stem: file for file in find_markets(folder)}
-    return {}
+    return {f"market_{market_name(file)}": file for file in markets}
 
 
 @lru_cache(maxsize=8)
-def _open(name: str, folder: Path | None) -> tuple[Router, dict[str, float]]:
+def _open(name: str, markets: Markets) -> tuple[Router, dict[str, float]]:
     """Return a market, and the base units that a dollar buys of each of its tokens with a price."""
     source, state, part = name.rsplit(" ", 2)
     if source != "random":
-        market = read_market(_real_files(folder)[source])
+        market = read_market(_real_files(markets)[source])
         if state == "pushed":
             market = pushed_market(market, int(part))
         elif state == "dumped":
@@ -238,14 +237,14 @@ def describe(case: Case, factor: float) -> str:
     )
 
 
-def _compare_number(number: int, seed: int, folder: Path | None) -> list[Comparison]:
-    case = draw_case(seed, number, folder)
+def _compare_number(number: int, seed: int, markets: Markets) -> list[Comparison]:
+    case = draw_case(seed, number, markets)
     return compare_answers(case) if case else []
 
 
-def run(cases: Sequence[int], seed: int, folder: Path | None, processes: int) -> Iterator[Comparison]:
+def run(cases: Sequence[int], seed: int, markets: Markets, processes: int) -> Iterator[Comparison]:
     """Yield the comparisons of all cases, in their order."""
-    compare = partial(_compare_number, seed=seed, folder=folder)
+    compare = partial(_compare_number, seed=seed, markets=markets)
     if processes == 1:
         for number in cases:
             yield from compare(number)
@@ -255,9 +254,9 @@ def run(cases: Sequence[int], seed: int, folder: Path | None, processes: int) ->
             yield from found
 
 
-def measure_contradictions(cases: int, folder: Path | None = None) -> list[ContradictionFigures]:
-    """Return the figures of each kind; without real states, of random markets only."""
-    return kind_figures(list(run(range(cases), _SEED, folder, 1)))
+def measure_contradictions(cases: int, markets: Markets, seed: int) -> list[ContradictionFigures]:
+    """Return the figures of each kind, of random markets and of these real states. Raises `BenchmarkFailed`."""
+    return kind_figures(list(run(range(cases), seed, markets, 1)))
 
 
 def kind_figures(found: Sequence[Comparison]) -> list[ContradictionFigures]:
@@ -295,17 +294,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", type=int, default=600, help="number of cases  [600]")
     parser.add_argument("--seed", type=int, default=_SEED)
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
-    parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
+    parser.add_argument("--market", type=Path, action="append", metavar="FILE", help="real states  [the committed one]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each contradiction, one a line")
     parser.add_argument("--case", type=int, metavar="NUMBER", help="look at this case only")
     options = parser.parse_args(arguments)
-    if not _real_files(options.folder):
-        print("bench: no real state, random markets only", file=sys.stderr)
+    markets = tuple(options.market or [REAL_MARKET])
     if options.case is not None:
-        for each in _compare_number(options.case, options.seed, options.folder):
+        for each in _compare_number(options.case, options.seed, markets):
             print(f"{each.kind}: {each.loss_bps:.4f} bps, {each.loss_units:.0f} units; {each.description}")
         return
-    found = list(run(range(options.cases), options.seed, options.folder, options.processes))
+    found = list(run(range(options.cases), options.seed, markets, options.processes))
     if options.json:
         rows = [each._asdict() for each in found if each.is_contradiction]
         options.json.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -16,8 +16,9 @@ def exactness_section(cases: Cases) -> Section:
     """Return the section on exact amounts."""
     section = Section("Exactness")
     section.add_paragraph(
-        "Each route that `swapcli route --batch --json` prints is replayed in integers by `score.py`, which must "
-        "come to `outputAmount` to the unit. Routes through pools that it cannot replay (stable and weighted ones) "
+        "Each route that `swapcli route --batch --json` prints is replayed in integers "
+        "(`bench/optimum/replay.py`), which must come to `outputAmount` to the unit. Routes through pools that it "
+        "cannot replay (stable and weighted ones) "
         f"are skipped. The bar: every order routed, {EXACT_PERCENT:g}% of the replayed routes exact."
     )
     rows = [_exactness_row(section, title(m), "two", m.exactness) for m in cases]
@@ -48,11 +49,11 @@ def gap_section(cases: Cases) -> Section:
     section.add_paragraph(
         "In basis points of an upper bound on any routing (any splits, hops and pools, in real numbers, without "
         "rounding), median / maximum, after rounding to the percentages of the interface; constant product and "
-        "concentrated pools, gas price 0. *dual_bound.py* is the bound of the baselines (what `score.py` states), "
+        "concentrated pools, gas price 0. *bound* is that of `bench/optimum/bound.py`, "
         "*certificate* the one that `--certify` prints, and *certified* the tighter of the two, order by order: both "
         "are valid, so the bar applies to it."
     )
-    header = ["orders", "dual_bound.py", "certificate", "certified", "bar"]
+    header = ["orders", "bound", "certificate", "certified", "bar"]
     for pools, group in by_pools(cases):
         section.add_paragraph(f"**{pools:,} pools**, {seeds(group)}")
         classes = [(size, of_size((judged for m in group for judged in m.orders), size)) for size in SIZES]
@@ -101,9 +102,9 @@ def _add_bounds(section: Section, cases: Cases) -> None:
     marked_refuted = section.check(str(refuted), Check("certificates below a known route", refuted, 0))
     marked_lowered = section.check(str(lowered), Check("markets where a certificate lowers amounts", lowered, 0))
     section.add_paragraph(
-        f"`dual_bound.py` stopped before it converged on {loose} of {len(orders)} orders: its bound is valid there, "
-        f"but loose. The certificate is tighter by more than 0.01 bps on {tighter}. Certificates below a route known "
-        f"to `dual_bound.py` or Tines: {marked_refuted} (there must be none). Markets on which asking for the "
+        f"`bench/optimum/bound.py` stopped before it converged on {loose} of {len(orders)} orders: its bound is valid "
+        f"there, but loose. The certificate is tighter by more than 0.01 bps on {tighter}. Certificates below a route "
+        f"known to it or to Tines: {marked_refuted} (there must be none). Markets on which asking for the "
         f"certificate lowered an amount: {marked_lowered}."
     )
 

@@ -1,23 +1,20 @@
-"""Results of the measurements of a case."""
+"""The judged routes of a case."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass
 
 from bench.optimum.cases import Case
 from bench.report.figures import ahead_bps, gap_bps
-
-Passes = list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The outputs of one order, ours and the peer's, in base units; None without a route.
 
-    `dual` and `own` are upper bounds on any routing, from `dual_bound.py` and from our certificate; `peer_out` is the
-    peer's route evaluated in real numbers, without any rounding. `known_out` is the best route known to the baselines.
+    `dual` and `own` are upper bounds on any routing, from the benchmark's bound and from our certificate; `peer_out` is
+    the peer's route evaluated in real numbers, without any rounding. `known_out` is the best route that the search for
+    the bound met.
     """
 
     order: int
@@ -55,7 +52,7 @@ class Judged:
 
     @property
     def is_own_tighter(self) -> bool:
-        """Return whether our certificate is tighter than the baselines' bound by more than 0.01 bps."""
+        """Return whether our certificate is tighter than the benchmark's bound by more than 0.01 bps."""
         return self.own is not None and self.dual is not None and gap_bps(self.own, self.dual) > 0.01
 
     @property
@@ -67,7 +64,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """The replays of `score.py`; it cannot replay the pools of `skipped` routes."""
+    """The replays in integers, which cannot run the pools of `skipped` routes."""
 
     orders: int
     routed: int
@@ -82,34 +79,6 @@ class Exactness:
         return 100.0 * self.exact / replayed if replayed else 100.0
 
 
-@dataclass(slots=True)
-class Times:
-    """Milliseconds of one case: ours by round, pass and order; the peer's by round and order, warm."""
-
-    ours: list[Passes] = field(default_factory=list)
-    peer: list[list[float]] = field(default_factory=list)
-
-    @property
-    def first(self) -> float:
-        """Return our time of the very first order after loading, which builds the graph: median over the rounds."""
-        return median(passes[0][0] for passes in self.ours)
-
-    @property
-    def cold(self) -> list[float]:
-        """Return our times of first-seen orders except the very first: medians over the rounds."""
-        return _by_order([passes[0] for passes in self.ours])[1:]
-
-    @property
-    def warm(self) -> list[float]:
-        """Return our times by order: medians over all rounds and passes but the first."""
-        return _by_order([row for passes in self.ours for row in passes[1:]])
-
-    @property
-    def theirs(self) -> list[float]:
-        """Return the peer's times by order: medians over the rounds."""
-        return _by_order(self.peer)
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The results of a generated or real case over the families to compare; `all_*` over every family."""
@@ -117,7 +86,6 @@ class Measured:
     case: Case
     exactness: Exactness
     orders: tuple[Judged, ...]
-    times: Times
     all_exactness: Exactness | None = None
     all_orders: tuple[Judged, ...] = ()
     is_no_worse_with_proof: bool = True
@@ -129,10 +97,6 @@ class Measured:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """Return the errors that `score.py` reports."""
+        """Return the errors of the replays."""
         others = (self.all_exactness, self.fine_exactness)
         return self.exactness.errors + tuple(error for each in others if each for error in each.errors)
-
-
-def _by_order(rows: Sequence[Sequence[float]]) -> list[float]:
-    return [median(column) for column in zip(*rows, strict=True)]

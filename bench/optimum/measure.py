@@ -1,74 +1,73 @@
-"""Measure one case."""
+"""Judge the routes of one case: exact or not, and how far from the bound and from the peer."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.baselines import Baselines
-from bench.optimum.cases import FAMILIES, Case
-from bench.optimum.judged import Exactness, Judged, Measured, Times
+from bench.optimum.bound import Bound, Market
+from bench.optimum.cases import CURVES_OF_THE_PEER, FAMILIES, Case
+from bench.optimum.judged import Exactness, Judged, Measured
+from bench.optimum.peer import peer_rows, run_peer
 from bench.optimum.quoting import amount_out, proven_bound, quote_batch
-from bench.plan import FEW_PASSES, Plan
-from bench.speed.core_time import time_in_core
+from bench.optimum.score import Score, score
 
 Rows = dict[int, dict[str, Any]]
 Note = Callable[[str], None]
+Bounds = Mapping[int, Bound]
 
-_QUICK_TO_ROUTE = 1_000
-"""Generated markets of more pools take the peer a second per order."""
+PEER_FLOWS, PEER_BUDGET_S = 100, 120
 
 _CONVERGED = 1e-6
 """The residual, as a share of the amount, below which a bound counts as converged."""
 
 
-def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Measured:
-    """Generate and measure a case. Raises `BenchmarkFailed`."""
-    note(f"{case.name}: market and certified optimum")
-    baselines.make(case)
-    bounds = by_id(baselines.bounds(case))
+def measure_made_up(case: Case, note: Note) -> Measured:
+    """Judge the routes of a generated case. Raises `BenchmarkFailed`."""
+    note(f"{case.name}: bounds")
+    document = case.read_document()
+    market = Market(document, families=CURVES_OF_THE_PEER)
+    bounds, all_bounds = _bounds(market, case), _bounds(Market(document, families=FAMILIES), case)
     note(f"{case.name}: routes")
-    plain, certified = quote_batch(case, "routes"), quote_batch(case, "certified", certify=True)
-    score = baselines.score(case, plain)
-    fine = quote_batch(case, "fine", shares="fine")
-    fine_score = baselines.score(case, fine)
-    everything = quote_batch(case, "everything", certify=True, all_families=True)
-    all_score = baselines.score(case, everything, FAMILIES)
-    times = measure_times(case, baselines, plan, note)
-    results, proofs = results_of(plain), results_of(certified)
+    results = results_of(quote_batch(case, "routes"))
+    proofs = results_of(quote_batch(case, "certified", certify=True))
+    fine = results_of(quote_batch(case, "fine", shares="fine"))
+    everything = results_of(quote_batch(case, "everything", certify=True, all_families=True))
     return Measured(
         case,
-        exactness_of(score),
-        _judged(case, results, proofs, by_id(score["rows"]), by_id(baselines.peer_rows(case)), bounds),
-        times,
-        exactness_of(all_score),
-        _judged(case, results_of(everything), results_of(everything), by_id(all_score["rows"]), {}, {}),
+        exactness_of(_replay(case, document, results)),
+        _judged(case, results, proofs, peer_routes(case, market, note), bounds),
+        exactness_of(_replay(case, document, everything)),
+        _judged(case, everything, everything, {}, all_bounds),
         all((amount_out(results[key]) or 0) <= (amount_out(proofs[key]) or 0) for key in results),
-        exactness_of(fine_score),
-        _judged(case, results_of(fine), proofs, by_id(score["rows"]), {}, bounds),
+        exactness_of(_replay(case, document, fine)),
+        _judged(case, fine, proofs, {}, bounds),
     )
 
 
-def measure_real(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Measured:
-    """Measure exactness, the peer and times of a real case, which has no optimum. Raises `BenchmarkFailed`."""
+def measure_real(case: Case, note: Note) -> Measured:
+    """Judge the routes of a real case, which has no optimum. Raises `BenchmarkFailed`."""
     note(f"{case.name}: routes")
-    plain = quote_batch(case, "routes")
-    exactness = exactness_of(baselines.replay(case, plain))
-    times = measure_times(case, baselines, plan, note)
-    peer = by_id(baselines.peer_rows(case))
-    return Measured(case, exactness, _judged(case, results_of(plain), {}, {}, peer, {}), times)
+    document, results = case.read_document(), results_of(quote_batch(case, "routes"))
+    peer = peer_routes(case, Market(document, families=CURVES_OF_THE_PEER), note)
+    return Measured(case, exactness_of(_replay(case, document, results)), _judged(case, results, {}, peer, {}))
 
 
-def measure_times(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Times:
-    """Time ours and the peer in turn, so that both see the same load."""
-    times, passes = Times(), plan.passes if case.pools and case.pools <= _QUICK_TO_ROUTE else FEW_PASSES
-    for number in range(plan.rounds):
-        note(f"{case.name}: times, round {number + 1} of {plan.rounds}")
-        times.ours.append(time_in_core(case, passes))
-        times.peer.append([row["median_ms"] for row in baselines.peer(case, passes)["orders"]])
-    return times
+def time_peer(case: Case, passes: int) -> list[float]:
+    """Run the peer over all orders, `passes` times, and return its warm milliseconds by order."""
+    outcome = run_peer(case.market, _peer_file(case), flows=PEER_FLOWS, passes=passes, budget_s=PEER_BUDGET_S)
+    return [row["median_ms"] for row in outcome["orders"]]
+
+
+def peer_routes(case: Case, market: Market, note: Note) -> Rows:
+    """Return the routes of the peer's last run on the case, or of one now, valued along the pools' curves."""
+    file = _peer_file(case)
+    if not file.is_file():
+        note(f"{case.name}: the peer")
+        time_peer(case, 1)
+    return by_id(peer_rows(market, case.read_order_rows(), json.loads(file.read_bytes())))
 
 
 def results_of(file: Path) -> Rows:
@@ -76,10 +75,10 @@ def results_of(file: Path) -> Rows:
     return {entry["id"]: entry["result"] for entry in map(json.loads, file.read_text().splitlines())}
 
 
-def exactness_of(score: dict[str, Any]) -> Exactness:
-    """Return the exactness that `score.py` reports."""
-    errors = tuple(f"order {order}: {what}" for order, what in score["faults"])
-    return Exactness(score["orders"], score["routed"], score["exact"], score["skipped"], errors)
+def exactness_of(found: Score) -> Exactness:
+    """Return how many routes are exact."""
+    errors = tuple(f"order {order}: {what}" for order, what in found.faults)
+    return Exactness(found.orders, found.routed, found.exact, found.skipped, errors)
 
 
 def by_id(rows: Iterable[dict[str, Any]]) -> Rows:
@@ -87,7 +86,24 @@ def by_id(rows: Iterable[dict[str, Any]]) -> Rows:
     return {row["id"]: row for row in rows}
 
 
-def _judged(case: Case, results: Rows, proofs: Rows, scored: Rows, peer: Rows, bounds: Rows) -> tuple[Judged, ...]:
+def peer_out(row: dict[str, Any] | None) -> float | None:
+    """Return the output of the peer's route; None unless it routes the whole order."""
+    return float(row["evaluated"]) if row and row["status"] == "Success" and row["evaluated"] else None
+
+
+def _peer_file(case: Case) -> Path:
+    return case.results("tines")
+
+
+def _bounds(market: Market, case: Case) -> Bounds:
+    return {each.id: market.bound(each.token_in, each.token_out, each.amount_in) for each in case.read_orders()}
+
+
+def _replay(case: Case, document: dict[str, Any], results: Rows) -> Score:
+    return score(document, case.read_order_rows(), results, None)
+
+
+def _judged(case: Case, results: Rows, proofs: Rows, peer: Rows, bounds: Bounds) -> tuple[Judged, ...]:
     """Return the orders of a case with the results of all sources."""
     return tuple(
         Judged(
@@ -95,20 +111,10 @@ def _judged(case: Case, results: Rows, proofs: Rows, scored: Rows, peer: Rows, b
             size=order.size,
             out=amount_out(results[order.id]),
             peer_out=peer_out(peer.get(order.id)),
-            dual=scored_bound(scored.get(order.id)) or bounds.get(order.id, {}).get("bound"),
+            dual=bounds[order.id].bound if bounds else None,
             own=proven_bound(proofs[order.id]) if proofs else None,
-            known_out=(bounds[order.id]["route_out"] or 0.0) if bounds else 0.0,
-            converged=not bounds or bounds[order.id]["residual"] <= _CONVERGED,
+            known_out=(bounds[order.id].route_out or 0.0) if bounds else 0.0,
+            converged=not bounds or bounds[order.id].residual <= _CONVERGED,
         )
         for order in case.read_orders()
     )
-
-
-def peer_out(row: dict[str, Any] | None) -> float | None:
-    """Return the output of the peer's route; None unless it routes the whole order."""
-    return float(row["evaluated"]) if row and row["status"] == "Success" and row["evaluated"] else None
-
-
-def scored_bound(row: dict[str, Any] | None) -> float | None:
-    """Return the bound of a gap that `score.py` reports."""
-    return row["out"] / (1.0 - row["gap_bps"] / 1e4) if row else None

@@ -1,6 +1,6 @@
 """Measure the proof net of gas: how far it says that a route could still go, and what it costs.
 
-    python -m bench.optimum.net_proof [--orders 100] [--seed 1] [--gas-gwei 1] [--folder FOLDER] [--json FILE]
+    python -m bench.optimum.net_proof [--orders 100] [--seed 1] [--gas-gwei 1] [--market FILE] [--json FILE]
 
 quotes real orders of a real state, or with --random random pairs of up to $3,000, and proves each.
 The gap is in basis points of the output net of gas; times are ratios to the search of the same order in the same run.
@@ -18,9 +18,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from bench.optimum.real_market import REAL_MARKET, market_name, read_orders
 from bench.report.figures import p95
 from bench.running import BenchmarkFailed
-from bench.simple_methods.random_pairs import find_markets, random_pairs, read_market
+from bench.simple_methods.random_pairs import random_pairs, read_market
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
@@ -40,8 +41,8 @@ class Proof(NamedTuple):
 
 
 def real_orders(market: MarketState, file: Path, count: int, seed: int) -> list[Order]:
-    """Return a sample of the orders in a file of one JSON object a line."""
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    """Return a sample of the orders beside a market file."""
+    lines = read_orders(file)
     random.Random(f"proof {seed}").shuffle(lines)
     pairs = [(line["token_in"].lower(), line["token_out"].lower(), int(line["amount_in"])) for line in lines]
     known = [(a, b, amount) for a, b, amount in pairs if a in market.tokens and b in market.tokens]
@@ -91,26 +92,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gas-gwei", type=float, default=1.0)
     parser.add_argument("--random", action="store_true", help="random pairs instead of real orders")
-    parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
+    parser.add_argument("--market", type=Path, default=REAL_MARKET, help="a real state  [the committed one]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each proof, one a line")
     options = parser.parse_args(arguments)
+    file = options.market
     try:
-        file = find_markets(options.folder)[0]
+        market = read_market(file)
     except BenchmarkFailed as error:
         sys.exit(f"bench: {error}")
-    market = read_market(file)
     if options.random:
         pairs = random_pairs(market, options.orders, options.seed)
         orders = [Order(market.tokens[each.token_in], market.tokens[each.token_out], each.amount) for each in pairs]
     else:
-        orders = real_orders(
-            market, file.with_name(f"{file.stem.replace('market', 'orders')}.ndjson"), options.orders, options.seed
-        )
+        orders = real_orders(market, file, options.orders, options.seed)
     proofs = list(prove(Router(market), orders, int(options.gas_gwei * WEI_A_GWEI)))
     if options.json:
         options.json.write_text("".join(f"{json.dumps(each._asdict())}\n" for each in proofs))
     kind = "random pairs" if options.random else "real orders"
-    print(f"{file.stem}, {len(proofs)} {kind}, seed {options.seed}, {options.gas_gwei:g} gwei; proof net of gas")
+    print(
+        f"{market_name(file)}, {len(proofs)} {kind}, seed {options.seed}, {options.gas_gwei:g} gwei; proof net of gas"
+    )
     print("\n".join(table(proofs)))
 
 

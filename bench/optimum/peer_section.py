@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from bench.optimum.cases import SIZES
 from bench.optimum.judged import Judged, Measured
-from bench.optimum.select import Cases, by_pools, gaps, leads, losses, of_size, peer_gaps, ratio, seeds, title
+from bench.optimum.select import Cases, by_pools, gaps, leads, losses, of_size, peer_gaps, seeds, title
 from bench.report.figures import Spread
-from bench.report.tables import Section, bps, pair
+from bench.report.tables import Section, bps, pair, ratio
 from bench.report.thresholds import MAX_BEHIND_BPS, MAX_BEHIND_REAL_BPS, Check
 
 _TIE_BPS = 0.01

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
+from bench.optimum.cases import Case
 from bench.optimum.judged import Judged, Measured
 from bench.report.figures import Spread
-from bench.report.tables import NOISE_BPS, NOTHING, bps, number, pair
+from bench.report.tables import NOTHING, bps, pair
 
 Cases = Sequence[Measured]
 
 
-def title(measured: Measured) -> str:
+class OfCase(Protocol):
+    """What was measured on a case."""
+
+    @property
+    def case(self) -> Case:
+        """Return the case."""
+
+
+T = TypeVar("T", bound=OfCase)
+
+
+def title(measured: OfCase) -> str:
     """Return the name of a case."""
     case = measured.case
     return f"{case.pools:,} pools, seed {case.seed}" if case.pools else case.name
 
 
-def by_pools(cases: Cases) -> Iterator[tuple[int, list[Measured]]]:
+def by_pools(cases: Sequence[T]) -> Iterator[tuple[int, list[T]]]:
     """Yield generated cases by their number of pools, with all seeds."""
     for pools in dict.fromkeys(measured.case.pools for measured in cases if measured.case.pools):
         yield pools, [measured for measured in cases if measured.case.pools == pools]
 
 
-def seeds(group: Cases) -> str:
+def seeds(group: Sequence[OfCase]) -> str:
     """Return the seeds of a group in words."""
     named = [str(measured.case.seed) for measured in group]
     return f"seed{'s' if len(named) > 1 else ''} {', '.join(named)}"
@@ -59,8 +72,3 @@ def median_and_maximum(values: Iterable[float | None]) -> str:
     """Return the median and maximum of the known values in one cell."""
     known = [value for value in values if value is not None]
     return pair(bps(Spread.of(known).median), bps(Spread.of(known).maximum)) if known else NOTHING
-
-
-def ratio(ours: float, theirs: float) -> str:
-    """Return ours as a multiple of theirs; a dash if theirs is below the noise."""
-    return number(ours / theirs, 2) if theirs > NOISE_BPS else NOTHING

@@ -28,7 +28,7 @@ class Spread:
 
 
 def p95(ordered: Sequence[float]) -> float:
-    """Return the 95th percentile of sorted values as the baselines define it: without interpolation."""
+    """Return the 95th percentile of sorted values without interpolation."""
     return ordered[int(0.95 * (len(ordered) - 1))]
 
 

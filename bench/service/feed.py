@@ -1,10 +1,10 @@
 """Measure a service that follows a feed: memory, loading a snapshot, applying blocks, and quotes meanwhile.
 
-    python -m bench.service.feed [--pools 100000] [--baselines DIR] [--out BENCHMARKS.md]
+    python -m bench.service.feed [--pools 100000] [--out bench/HISTORY.md]
 
 generates a market, writes it to a store, publishes that to a real Redis server on this machine, and starts the real
-`swapcli serve --feed`. Each block changes some pools by a small swap. The section "Feed" is printed, or replaced in a
-page.
+`swapcli serve --feed`. Each block changes some pools by a small swap. The section "Feed" is printed, or replaced in the
+history.
 """
 
 from __future__ import annotations
@@ -13,23 +13,19 @@ import argparse
 import asyncio
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
-from bench.baselines import find_folder
 from bench.optimum.cases import Case, generated_case
-from bench.report.files import rewrite_report
-from bench.report.machine import revision
-from bench.report.page import Circumstances, Findings, build_sections, refresh_page
-from bench.running import BenchmarkFailed, run
-from bench.service.feed_section import FeedFigures
+from bench.report.circumstances import Clock
+from bench.report.files import publish
+from bench.running import BenchmarkFailed
+from bench.service.feed_section import FeedFigures, feed_section
 from bench.service.published_chain import TIMEOUT_S, PublishedChain
 from swapcli.core.model.market import MarketState
 from swapcli.core.networks.catalogue import find_network
@@ -52,21 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pools", type=int, default=100_000, help="pools of the market  [100000]")
     parser.add_argument("--blocks", type=int, default=300, help="blocks to catch up with  [300]")
     parser.add_argument("--seconds", type=float, default=20.0, help="of quotes while blocks arrive  [20]")
-    parser.add_argument("--baselines", type=Path, help="folder with gen_market.py")
-    parser.add_argument("--out", type=Path, help="the page to write the section into  [stdout]")
+    parser.add_argument("--out", type=Path, help="the history to write the section into  [stdout]")
     options = parser.parse_args(arguments)
-    started, started_s, load, revision_before = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
+    clock = Clock()
     with TemporaryDirectory(prefix="bench-") as folder:
         case = generated_case(options.pools, 1, Path(folder))
-        maker: list[str | Path] = [sys.executable, "-B", find_folder(options.baselines) / "gen_market.py"]
-        run([*maker, "--sizes", str(case.pools), "--seed", str(case.seed), "--out", case.folder])
-        findings = Findings(feed=measure(case, options.blocks, options.seconds))
-    if options.out is None:
-        print("\n\n".join(section.text for section in build_sections(findings)))
-        return
-    minutes, loads = (time.monotonic() - started_s) / 60, (load, os.getloadavg()[0])
-    circumstances = Circumstances(started, minutes, loads, (revision_before, revision()), {})
-    rewrite_report(options.out, lambda previous: refresh_page(previous, findings, circumstances))
+        section = feed_section(measure(case, options.blocks, options.seconds))
+    publish(section, options.out, clock.stop("python -m bench.service.feed"))
 
 
 def measure(case: Case, blocks: int, seconds: float) -> FeedFigures:

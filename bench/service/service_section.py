@@ -43,7 +43,7 @@ def service_section(found: ServiceFigures) -> Section:
             _row(section, "overhead, median ms", found.overhead_ms, MAX_OVERHEAD_MS, 2),
             _row(section, "health under load, p99 ms", health, MAX_HEALTH_MS, 1),
             _row(section, "memory growth in the soak, %", growth * 100, MAX_GROWTH * 100, 1),
-            _row(section, "requests answered otherwise than they should be", _wrong(found), 0, 0),
+            _row(section, "requests answered otherwise than they should be", wrong_answers(found), 0, 0),
         ],
     )
     section.add_paragraph(
@@ -84,7 +84,7 @@ def _add_abuse(section: Section, found: AbuseFigures) -> None:
     )
 
 
-def _wrong(found: ServiceFigures) -> int:
+def wrong_answers(found: ServiceFigures) -> int:
     """Return the number of unexpected and missing responses."""
     lost = [set(run.before_signal or run.sent) - run.left - set(run.answered) for run in (found.quiet, found.stopped)]
     statuses = sum(run.exit_status != 0 for run in (found.quiet, found.stopped))

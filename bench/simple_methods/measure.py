@@ -7,15 +7,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.optimum.real_market import market_name
 from bench.simple_methods.compare import DEFAULT_METHODS, Compared, Found, compare
 from bench.simple_methods.figures import MIN_GAINS_BPS, GainFigures
-from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
+from bench.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS
 from swapcli.core.routing.router import Router
 
 EVALUATIONS = 3_000
-_SEED = 1
 _GAS_GWEI = (0.0, 0.01)
 
 
@@ -64,16 +64,16 @@ def compare_all(
         _TASKS.pop()
 
 
-def measure_simple_methods(orders: int, folder: Path | None = None) -> list[GainFigures]:
-    """Return the figures of all real states, as they are and pushed out of line. Raises `BenchmarkFailed`."""
+def measure_simple_methods(orders: int, markets: Sequence[Path], seed: int) -> list[GainFigures]:
+    """Return the figures of real states, as they are and pushed out of line. Raises `BenchmarkFailed`."""
     found = []
-    for file in find_markets(folder):
-        market = read_market(file)
-        for state, name in ((market, file.stem), (pushed_market(market, _SEED), f"{file.stem}, pushed")):
-            pairs = random_pairs(state, orders, _SEED)
+    for file in markets:
+        market, name = read_market(file), market_name(file)
+        for state, shown in ((market, name), (pushed_market(market, seed), f"{name}, pushed")):
+            pairs = random_pairs(state, orders, seed)
             for gas_gwei in _GAS_GWEI:
                 rows = list(compare_all(state, pairs, gas_gwei, Settings()))
-                found.append(gain_figures(rows, DEFAULT_METHODS, name))
+                found.append(gain_figures(rows, DEFAULT_METHODS, shown))
     return found
 
 

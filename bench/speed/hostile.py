@@ -1,7 +1,7 @@
 """Measure the cost of dust pools, and how long the slowest orders take.
 
 `python -m bench.speed.hostile MARKET...` reads market files with their orders beside them, as `make bench` writes them,
-and prints the section "Hostile markets"; with `--out BENCHMARKS.md` it replaces that section of the page. Ratios are of
+and prints the section "Hostile markets"; with `--out bench/HISTORY.md` it replaces that section there. Ratios are of
 one run: each order is quoted with and without dust, in turn.
 """
 
@@ -10,21 +10,18 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import random
 import sys
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from bench.optimum.cases import orders_beside
-from bench.report.files import rewrite_report
-from bench.report.machine import revision
-from bench.report.page import Circumstances, Findings, build_sections, refresh_page
+from bench.optimum.real_market import read_document, read_orders
+from bench.report.circumstances import Clock
+from bench.report.files import publish
 from bench.report.thresholds import MAX_DUST_LOSS_BPS, MAX_SOLVE_S
-from bench.speed.hostile_section import MIN_ORDER_USD, DustFigures, HostileFigures, SolveTimes
+from bench.speed.hostile_section import MIN_ORDER_USD, DustFigures, HostileFigures, SolveTimes, hostile_section
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
@@ -48,22 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.speed.hostile", description="Measures hostile markets.")
     parser.add_argument("markets", nargs="+", type=Path, help="market files with orders beside them")
     parser.add_argument("--random", type=int, default=1_000, metavar="N", help="number of timed random orders  [1000]")
-    parser.add_argument("--out", type=Path, help="the page to write the section into  [stdout]")
+    parser.add_argument("--out", type=Path, help="the history to write the section into  [stdout]")
     options = parser.parse_args(arguments)
-    started, started_s, load, revision_before = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
-    findings = Findings(hostile=[measure(file, options.random) for file in options.markets])
-    if options.out is None:
-        print("\n\n".join(section.text for section in build_sections(findings)))
-        return
-    minutes, loads = (time.monotonic() - started_s) / 60, (load, os.getloadavg()[0])
-    circumstances = Circumstances(started, minutes, loads, (revision_before, revision()), {})
-    rewrite_report(options.out, lambda previous: refresh_page(previous, findings, circumstances))
+    clock = Clock()
+    section = hostile_section([measure(file, options.random) for file in options.markets])
+    publish(section, options.out, clock.stop("python -m bench.speed.hostile"))
 
 
 def measure(file: Path, random_orders: int) -> HostileFigures:
     """Measure a market with few dust pools, with as many as it has pools, and the times of random orders."""
-    document = file.read_bytes()
-    market = open_market(json.loads(document)["network"]["name"], find_network, document=document).market
+    document = read_document(file)
+    name, text = document["network"]["name"], json.dumps(document).encode()
+    market = open_market(name, find_network, document=text).market
     tokens = list(market.tokens.values())
     prices = zip(tokens, Router(market).index.usd_prices(*tokens), strict=True)
     units = {token.address: max(1.0, _DUST_USD / price * 10**token.decimals) for token, price in prices if price}
@@ -73,7 +66,7 @@ def measure(file: Path, random_orders: int) -> HostileFigures:
 
 
 def _orders(file: Path, market: MarketState) -> list[Order]:
-    rows = [json.loads(line) for line in orders_beside(file).read_text().splitlines() if line.strip()]
+    rows = read_orders(file)
     tokens = market.tokens
     return [
         Order(tokens[row["token_in"].lower()], tokens[row["token_out"].lower()], int(row["amount_in"])) for row in rows

@@ -20,8 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.optimum.real_market import REAL_MARKET, market_name
 from bench.running import BenchmarkFailed
-from bench.simple_methods.random_pairs import PairOrder, find_markets, random_pairs, read_market
+from bench.simple_methods.random_pairs import PairOrder, random_pairs, read_market
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
@@ -130,7 +131,7 @@ def line_of(measured: Limited) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table of each real state; 1 if there is none."""
+    """Print the table of each real state; 1 if one cannot be read."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.speed.solve_time", description=(__doc__ or "").split("\n")[0]
     )
@@ -138,19 +139,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limits", type=_numbers, default=[0.02, 0.1, 0.5], metavar="SECONDS,..")
     parser.add_argument("--busy", type=_numbers, default=[0.0, 3.0], metavar="N,..", help="busy processes  [0,3]")
-    parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
+    parser.add_argument("--market", type=Path, action="append", help="a real state  [the committed one]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each answer, one a line")
     options = parser.parse_args(arguments)
     try:
-        files = find_markets(options.folder)
+        markets = {market_name(file): read_market(file) for file in options.market or [REAL_MARKET]}
     except BenchmarkFailed as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
     rows = []
-    for file in files:
-        market = read_market(file)
+    for name, market in markets.items():
         orders = random_pairs(market, options.orders, options.seed, MAX_USD)
-        print(f"{file.stem}, {len(orders)} orders, seed {options.seed}; loss to the unlimited search in bps")
+        print(f"{name}, {len(orders)} orders, seed {options.seed}; loss to the unlimited search in bps")
         print(
             "  limit s  busy  no route  differ    median       p95       p99  p99 bar     worst  longest s  worst order"
         )
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for order, answer, free in zip(orders, measured.answers, measured.unlimited, strict=True):
                 found = {"limit_s": measured.limit_s, "busy": measured.busy, "seconds": answer.seconds}
                 amounts = {"amount_out": answer.amount_out, "unlimited": free.amount_out}
-                rows.append({"market": file.stem, **order._asdict(), **found, **amounts})
+                rows.append({"market": name, **order._asdict(), **found, **amounts})
     if options.json:
         options.json.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return 0

@@ -8,7 +8,6 @@ for the market's orders, and on smaller markets for every token that they sell a
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from bench.optimum.cases import Case, generated_case
 from bench.optimum.cases import Order as CaseOrder
 from bench.optimum.quoting import console_script
 from bench.report.figures import gap_bps
-from bench.running import Command, run
+from bench.running import Command
 from bench.speed.whole_process import Runs, timed
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
@@ -68,10 +67,10 @@ StoreFigures = tuple[StoreResult, ...]
 """Sorted by number of pools."""
 
 
-def measure_store(folder: Path, baselines: Path, runs: int, pools: Sequence[int]) -> StoreFigures:
+def measure_store(folder: Path, seed: int, runs: int, pools: Sequence[int]) -> StoreFigures:
     """Generate markets in `folder`, import and measure them. Raises `BenchmarkFailed`."""
-    cases = [generated_case(count, 1, folder) for count in pools]
-    imports = [_import(case, baselines) for case in cases]
+    cases = [generated_case(count, seed, folder) for count in pools]
+    imports = [_import(case) for case in cases]
     quotes = _time(cases, runs)
     return tuple(
         StoreResult(count, _file(case).stat().st_size, import_s, tuple(of_case), tuple(_parts(case)))
@@ -84,10 +83,8 @@ def _file(case: Case) -> Path:
     return case.folder / f"stores_{case.name}" / f"{case.network}.sqlite"
 
 
-def _import(case: Case, baselines: Path) -> float:
-    """Generate a case and return the seconds to write its store."""
-    maker: list[str | Path] = [sys.executable, "-B", baselines / "gen_market.py", "--sizes", str(case.pools)]
-    run([*maker, "--seed", str(case.seed), "--out", case.folder])
+def _import(case: Case) -> float:
+    """Return the seconds to write the store of a case."""
     market, file = _market(case), _file(case)
     file.parent.mkdir(exist_ok=True)
     file.unlink(missing_ok=True)

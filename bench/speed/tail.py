@@ -1,6 +1,6 @@
 """Measure the tail of the times of the core: CPU milliseconds of random orders, beside those of another revision.
 
-    python -m bench.speed.tail [--sizes 1000,10000] [--orders 500] [--seed 7] [--against REVISION] [--baselines DIR]
+    python -m bench.speed.tail [--sizes 1000,10000] [--orders 500] [--seed 7] [--against REVISION]
 
 generates the markets, and quotes each order in this revision and in a checkout of the other one (by default the parent
 of the present commit), some orders at a time in turn. Each order counts with its least time over the rounds, each of
@@ -21,7 +21,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from bench.baselines import find_folder
 from bench.optimum.cases import generated_case
 from bench.plan import ROOT
 from bench.report.figures import ahead_bps
@@ -81,19 +80,15 @@ class TailFigures(NamedTuple):
 
 
 def measure_tail(
-    sizes: Sequence[int], count: int, seed: int, rounds: int, against: str, baselines: Path, folder: Path
+    sizes: Sequence[int], count: int, seed: int, rounds: int, against: str, folder: Path
 ) -> list[TailFigures]:
     """Generate markets of these sizes in `folder` and measure them. Raises `BenchmarkFailed`."""
     with checkout(against, folder) as other:
-        return [_measure(pools, count, seed, rounds, (other, against), baselines, folder) for pools in sizes]
+        return [_measure(pools, count, seed, rounds, (other, against), folder) for pools in sizes]
 
 
-def _measure(
-    pools: int, count: int, seed: int, rounds: int, other: tuple[Path, str], baselines: Path, folder: Path
-) -> TailFigures:
+def _measure(pools: int, count: int, seed: int, rounds: int, other: tuple[Path, str], folder: Path) -> TailFigures:
     case = generated_case(pools, seed, folder)
-    if not case.market.is_file():
-        run([sys.executable, baselines / "gen_market.py", "--sizes", str(pools), "--seed", str(seed), "--out", folder])
     orders = random_orders(json.loads(case.market.read_bytes()), count, seed)
     file = folder / f"random_{case.name}.json"
     file.write_text(json.dumps([order._asdict() for order in orders]))
@@ -176,7 +171,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--against", default="HEAD^", help="revision, or folder with a checkout of it  [HEAD^]")
-    parser.add_argument("--baselines", type=Path, help="folder of the baselines  [bench in a sibling folder]")
     parser.add_argument("--work", type=Path, help="folder of markets  [temporary]")
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="print the slowest orders as well")
     options = parser.parse_args()
@@ -185,10 +179,7 @@ def main() -> int:
         with ExitStack() as stack:
             folder = options.work or Path(stack.enter_context(TemporaryDirectory(prefix="bench-")))
             folder.mkdir(parents=True, exist_ok=True)
-            baselines = find_folder(options.baselines)
-            for figures in measure_tail(
-                sizes, options.orders, options.seed, options.rounds, options.against, baselines, folder
-            ):
+            for figures in measure_tail(sizes, options.orders, options.seed, options.rounds, options.against, folder):
                 _print(figures, options.slowest)
     except BenchmarkFailed as failure:
         print(f"bench: {failure}", file=sys.stderr)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 
-from bench.optimum.select import Cases, by_pools, ratio, title
+from bench.optimum.select import by_pools, title
 from bench.report.figures import Spread
-from bench.report.tables import Section, format_limit, ms, number, pair
+from bench.report.tables import Section, format_limit, ms, number, pair, ratio
 from bench.report.thresholds import (
     MAX_QUOTE_BYTES,
     MAX_QUOTE_RATIO,
@@ -15,10 +16,11 @@ from bench.report.thresholds import (
     TimeThreshold,
     time_threshold,
 )
+from bench.speed.times import Timed
 from bench.speed.whole_process import QUOTE, Runs, WholeProcess
 
 
-def time_section(cases: Cases, real_cases: Cases) -> Section:
+def time_section(cases: Sequence[Timed], real_cases: Sequence[Timed]) -> Section:
     """Return the section on time in the core compared with Tines."""
     section = Section("Time in the core")
     section.add_paragraph(
@@ -36,7 +38,7 @@ def time_section(cases: Cases, real_cases: Cases) -> Section:
     return section
 
 
-def _time_row(section: Section, what: str, pools: int, group: Cases) -> list[str]:
+def _time_row(section: Section, what: str, pools: int, group: Sequence[Timed]) -> list[str]:
     warm = Spread.of(value for measured in group for value in measured.times.warm)
     theirs = Spread.of(value for measured in group for value in measured.times.theirs)
     bar = time_threshold(pools)

@@ -1,6 +1,6 @@
 """Measure searches that start from similar ones: CPU time and output against searches from the start, in one process.
 
-    python -m bench.speed.warm [--exact-output] [--sizes 1000,10000] [--orders 300] [--seed 7] [--baselines DIR]
+    python -m bench.speed.warm [--exact-output] [--sizes 1000,10000] [--orders 300] [--seed 7]
         [--work DIR]
 
 Each random order is quoted once, then a similar one: with another amount on the same state, or with the same amount on
@@ -24,9 +24,8 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import NamedTuple
 
-from bench.baselines import find_folder
 from bench.optimum.cases import generated_case
-from bench.running import BenchmarkFailed, run
+from bench.running import BenchmarkFailed
 from bench.speed.random_orders import RandomOrder, random_orders
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
@@ -140,18 +139,13 @@ def main() -> int:
     parser.add_argument("--orders", type=int, default=300)
     parser.add_argument("--exact-output", action="store_true", help="measure the orders of exact output")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--baselines", type=Path, help="folder of the baselines  [bench in a sibling folder]")
     parser.add_argument("--work", type=Path, help="folder of markets  [temporary]")
     options = parser.parse_args()
     try:
         with ExitStack() as stack:
             folder = options.work or Path(stack.enter_context(TemporaryDirectory(prefix="bench-")))
-            baselines = find_folder(options.baselines)
             for pools in map(int, options.sizes.split(",")):
                 case = generated_case(pools, options.seed, folder)
-                if not case.market.is_file():
-                    sizes = ["--sizes", str(pools), "--seed", str(options.seed)]
-                    run([sys.executable, baselines / "gen_market.py", *sizes, "--out", folder])
                 document = case.market.read_bytes()
                 market = open_market(case.network, find_network, document=document).market
                 drawn = random_orders(json.loads(document), options.orders, options.seed)

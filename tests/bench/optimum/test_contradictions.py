@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from bench.optimum.real_market import REAL_MARKET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.optimum.contradictions import BARS_BPS, Comparison, compare_answers, draw_case, main, run, table
+from bench.optimum.contradictions import BARS_BPS, Comparison, Markets, compare_answers, draw_case, main, run, table
 from swapcli.core.errors import NoRoute
 from swapcli.core.routing.router import Router
 
-NOWHERE = Path(__file__).parent
-"""Has no real state: only random markets are drawn."""
+NOWHERE: Markets = ()
+"""Without real states, only random markets are drawn."""
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
@@ -61,13 +62,12 @@ def test_a_search_that_finds_nothing_is_contradicted(monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_the_command_prints_a_table_and_single_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.json"
-    main(["--folder", str(tmp_path), "--cases", "12", "--seed", "5", "--json", str(rows), "--processes", "2"])
+    main(["--cases", "12", "--seed", "5", "--json", str(rows), "--processes", "2"])
     printed = capsys.readouterr()
-    assert "no real state" in printed.err
     assert "of 12 cases above a cent, seed 5" in printed.out
-    found = list(run(range(12), 5, tmp_path, 1))
+    found = list(run(range(12), 5, (REAL_MARKET,), 1))
     assert [json.loads(line)["case"] for line in rows.read_text().splitlines()] == [
         each.case for each in found if each.is_contradiction
     ]
-    main(["--folder", str(tmp_path), "--case", str(found[0].case), "--seed", "5"])
+    main(["--case", str(found[0].case), "--seed", "5"])
     assert found[0].description in capsys.readouterr().out

@@ -25,7 +25,7 @@ from tests.support.redis_server import free_ports
 from tests.support.service import build_order_query
 from tests.support.waiting import until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PER_MINUTE = 300
 
 

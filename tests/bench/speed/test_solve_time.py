@@ -57,10 +57,11 @@ def test_the_command_prints_each_limit(tmp_path: Path, capsys: pytest.CaptureFix
     for token in document["tokens"]:
         token["price_usd"] = 2000.0 if token["address"] == WETH else 1.0
     (tmp_path / "market_small.json").write_text(json.dumps(document))
-    command = ["--folder", str(tmp_path), "--orders", "4", "--limits", "0.5,5", "--busy", "0", "--json", str(rows)]
+    market = str(tmp_path / "market_small.json")
+    command = ["--market", market, "--orders", "4", "--limits", "0.5,5", "--busy", "0", "--json", str(rows)]
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert "market_small, 4 orders, seed 1" in printed
+    assert "small, 4 orders, seed 1" in printed
     assert [json.loads(line)["limit_s"] for line in rows.read_text().splitlines()] == [0.5] * 4 + [5.0] * 4
-    assert main(["--folder", str(tmp_path / "nowhere")]) == 1
-    assert "no real state" in capsys.readouterr().err
+    assert main(["--market", str(tmp_path / "nowhere.json")]) == 1
+    assert "nowhere.json: No such file" in capsys.readouterr().err

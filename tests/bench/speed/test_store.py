@@ -16,28 +16,16 @@ from swapcli.state.store import open_store
 from tests.examples import examples
 from tests.support.testnet import LONELY, USDC, WETH, build_market_document
 
-MAKER = """
-import sys
-from pathlib import Path
-pools, seed, out = (sys.argv[sys.argv.index(name) + 1] for name in ("--sizes", "--seed", "--out"))
-here = Path(__file__).parent
-for kind in ("market.json", "orders.ndjson"):
-    name, _, ending = kind.partition(".")
-    Path(out, f"{name}_{pools}_s{seed}.{ending}").write_text((here / kind).read_text())
-"""
-
 
 @pytest.fixture
-def maker(tmp_path: Path) -> Path:
-    """Return a folder with a generator that writes the same small market for any arguments."""
-    folder = tmp_path / "maker"
-    folder.mkdir()
-    (folder / "gen_market.py").write_text(MAKER)
+def work(tmp_path: Path) -> Path:
+    """Return a work folder in which a small market stands for the generated ones of five and six pools."""
     document = build_market_document()
     document["network"]["name"] = "synthetic"
-    (folder / "market.json").write_text(json.dumps(document))
-    write_orders(folder, [(WETH, USDC, 10**18), (USDC, WETH, 10**9), (WETH, USDC, 10**19), (USDC, WETH, 10**11)])
-    return folder
+    for pools in (5, 6):
+        (tmp_path / f"market_{pools}_s1.json").write_text(json.dumps(document))
+    write_orders(tmp_path, [(WETH, USDC, 10**18), (USDC, WETH, 10**9), (WETH, USDC, 10**19), (USDC, WETH, 10**11)])
+    return tmp_path
 
 
 def write_orders(folder: Path, orders: list[tuple[str, str, int]]) -> None:
@@ -45,13 +33,14 @@ def write_orders(folder: Path, orders: list[tuple[str, str, int]]) -> None:
         {"id": number, "size": size, "token_in": sold, "token_out": bought, "amount_in": str(amount)}
         for number, (size, (sold, bought, amount)) in enumerate(zip(SIZES, orders, strict=False))
     ]
-    (folder / "orders.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for pools in (5, 6):
+        (folder / f"orders_{pools}_s1.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.mark.slow
-def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_path: Path) -> None:
+def test_every_order_is_quoted_on_every_store_by_the_command(work: Path) -> None:
     runs_a_size = examples(1, full=2)
-    found = measure_store(tmp_path, maker, runs_a_size, (5, 6))
+    found = measure_store(work, 1, runs_a_size, (5, 6))
     assert [result.pools for result in found] == [5, 6]
     for result in found:
         assert [size for size, _ in result.runs] == list(SIZES)
@@ -61,27 +50,25 @@ def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_pa
         assert result.import_s > 0
         assert [part.size for part in result.parts] == list(SIZES)
         assert all(part.gap_bps == 0 and part.read_ms > 0 for part in result.parts)
-    case = generated_case(5, 1, tmp_path)
+    case = generated_case(5, 1, work)
     with open_store(str(_file(case)), find_network, case.network) as store:
         assert len(store.read_market().pools) == found[0].parts[0].pools
 
 
-def test_the_command_uses_only_the_store_of_its_case(tmp_path: Path) -> None:
-    few, many = generated_case(5, 1, tmp_path), generated_case(6, 1, tmp_path)
+def test_the_command_uses_only_the_store_of_its_case(work: Path) -> None:
+    few, many = generated_case(5, 1, work), generated_case(6, 1, work)
     assert _file(few).parent != _file(many).parent
     assert _file(few).stem == few.network
-    (tmp_path / few.orders.name).write_text(
-        json.dumps({"id": 0, "size": "small", "token_in": WETH, "token_out": USDC, "amount_in": "12"})
-    )
+    write_orders(work, [(WETH, USDC, 12)])
     command = [str(word) for word in _command(few, few.read_orders()[0])]
     assert command[1:6] == ["route", few.network, WETH, USDC, "12"]
     assert command[command.index("--store") + 1] == str(_file(few).parent)
 
 
-def test_an_order_without_a_route_is_not_timed(maker: Path, tmp_path: Path) -> None:
-    write_orders(maker, [(WETH, LONELY, 10**18)])
+def test_an_order_without_a_route_is_not_timed(work: Path) -> None:
+    write_orders(work, [(WETH, LONELY, 10**18)])
     with pytest.raises(BenchmarkFailed, match="ended with status 3"):
-        measure_store(tmp_path, maker, 1, (5,))
+        measure_store(work, 1, 1, (5,))
 
 
 def test_times_are_medians_of_medians_by_size() -> None:
