@@ -39,7 +39,8 @@ class MadeUpToken(NamedTuple):
     @property
     def unit_usd(self) -> float:
         """The price of a base unit in dollars."""
-        return self.price_usd / 10**self.decimals
+        base_units: int = 10**self.decimals
+        return self.price_usd / base_units
 
     @property
     def is_hub(self) -> bool:
@@ -106,7 +107,7 @@ class Draws:
         return self.rng.uniform(-1, 1) * most
 
     def pair(self, uncovered: int | None) -> Pair:
-        """Return the tokens of a pool. `uncovered` is a token of the tail without a pool so far, which then gets one."""
+        """Return the tokens of a pool. `uncovered` is a token of the tail that must get one."""
         if uncovered is not None:
             return Pair("tail", uncovered, self._hub())
         if self.rng.random() < self._hub_share or len(self.tokens) == self.hubs:
@@ -133,7 +134,8 @@ class Draws:
         if pair.kind == "tail":
             place = max(0, max(pair.first, pair.second) - self.hubs)
             low = max(_LEAST_TAIL_USD, low * 60 / (place + 1) ** 0.8)
-        return min(high, low * self.rng.random() ** (-1 / _PARETO_ALPHA))
+        factor: float = self.rng.random() ** (-1 / _PARETO_ALPHA)
+        return min(high, low * factor)
 
     def stable_pair(self) -> Pair:
         """Return two different tokens of the same group; staked ether also pairs with WETH."""

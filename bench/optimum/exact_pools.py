@@ -30,9 +30,9 @@ class ConstantProduct:
     """A pool of Uniswap V2 with any fee."""
 
     def __init__(self, pool: Mapping[str, Any]) -> None:
-        self.tokens = [token.lower() for token in pool["tokens"]]
+        self.tokens: list[str] = [token.lower() for token in pool["tokens"]]
         self.reserves = [int(each) for each in pool["reserves"]]
-        self.kept_ppm = _MILLION - pool["fee_ppm"]
+        self.kept_ppm = _MILLION - int(pool["fee_ppm"])
 
     def swap(self, token_in: str, amount_in: int) -> int:
         """Return what the contract pays, and change the state."""
@@ -49,11 +49,11 @@ class Concentrated:
     """A pool of Uniswap V3: steps from one initialized tick to the next, and stops at each word of the bitmap."""
 
     def __init__(self, pool: Mapping[str, Any]) -> None:
-        self.tokens = [token.lower() for token in pool["tokens"]]
-        self.fee_ppm, self.spacing = pool["fee_ppm"], pool["tick_spacing"]
-        self.sqrt_price, self.tick = int(pool["sqrt_price_x96"]), pool["tick"]
+        self.tokens: list[str] = [token.lower() for token in pool["tokens"]]
+        self.fee_ppm, self.spacing = int(pool["fee_ppm"]), int(pool["tick_spacing"])
+        self.sqrt_price, self.tick = int(pool["sqrt_price_x96"]), int(pool["tick"])
         self.liquidity = int(pool["liquidity"])
-        self.net = {tick: int(net) for tick, net in pool["ticks"]}
+        self.net = {int(tick): int(net) for tick, net in pool["ticks"]}
         self.ticks = sorted(self.net)
 
     def swap(self, token_in: str, amount_in: int) -> int:
@@ -61,16 +61,17 @@ class Concentrated:
         is_down = token_in == self.tokens[0]
         limit = sqrt_price_at(MIN_TICK) + 1 if is_down else sqrt_price_at(MAX_TICK) - 1
         left, amount_out = amount_in, 0
-        while left:
+        while left > 0:
             if self.sqrt_price == limit:
                 raise PoolExhausted("the price is at its limit")
             tick = self._next_tick(is_down)
             edge = sqrt_price_at(tick)
             target = max(edge, limit) if is_down else min(edge, limit)
+            before = self.sqrt_price
             used, paid = (self._step_down if is_down else self._step_up)(target, left)
             left -= used
             amount_out += paid
-            self._settle(tick, edge, is_down)
+            self._settle(tick, before, is_down)
         return amount_out
 
     def _next_tick(self, is_down: bool) -> int:
@@ -120,13 +121,13 @@ class Concentrated:
     def _higher(self, kept: int) -> int:
         return self.sqrt_price + (kept << 96) // self.liquidity
 
-    def _settle(self, tick: int, edge: int, is_down: bool) -> None:
-        """Cross the tick if the price is at its edge; otherwise find the tick of the price."""
-        if self.sqrt_price == edge:
+    def _settle(self, tick: int, before: int, is_down: bool) -> None:
+        """Cross the tick if the price is now at it; otherwise find the tick of a price that moved."""
+        if self.sqrt_price == sqrt_price_at(tick):
             net = self.net.get(tick, 0)
             self.liquidity += -net if is_down else net
             self.tick = tick - 1 if is_down else tick
-        else:
+        elif self.sqrt_price != before:
             self.tick = tick_at(self.sqrt_price)
 
 

@@ -85,9 +85,10 @@ def steps_of(result: Mapping[str, Any]) -> Iterator[Step]:
     tokens = [token for token in _tokens(result["route"]) if token in weights]
     done: set[str] = set()
     while tokens:
-        token = next((each for each in tokens if brought_by.get(each, set()) <= done), None)
-        if token is None:
+        ready = [each for each in tokens if brought_by.get(each, set()) <= done]
+        if not ready:
             raise WrongRoute("the hops form a cycle")
+        token = ready[0]
         tokens.remove(token)
         done.add(token)
         left = sum(weights[token].values())

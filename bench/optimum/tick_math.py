@@ -13,7 +13,7 @@ _TICK_BITS = 20  # of the largest tick
 
 
 def _powers() -> tuple[int, ...]:
-    """Return 2**128 / 1.0001**(2**k / 2) for each bit k of a tick, rounded to the nearest integer as the contract does."""
+    """Return 2**128 / 1.0001**(2**k / 2) for each bit k of a tick, rounded to the nearest integer."""
     with localcontext(prec=_DIGITS):
         root, powers = Decimal("1.0001").sqrt(), []
         for _ in range(_TICK_BITS):
