@@ -9,7 +9,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.optimum.peer import PEER, install
+from bench.optimum.peer import install
 from bench.optimum.real_market import read_document, read_orders
 from bench.plan import PAGE, Plan, parse_plan
 from bench.report.answer import Answer
@@ -110,7 +110,7 @@ def _write(plan: Plan, answers: Mapping[str, Answer], clock: Clock) -> None:
 def tool_versions() -> dict[str, str]:
     """Return the versions of the tools that the figures depend on."""
     numerics = {name: metadata.version(name) for name in ("numpy", "scipy")}
-    return {"Node": run(["node", "--version"]).strip(), **numerics, "Tines": PEER}
+    return {"Node": run(["node", "--version"]).strip(), **numerics, "Tines": install()}
 
 
 def _say(what: object, status: int) -> int:

@@ -11,8 +11,6 @@ from bench.optimum.gen_market import write_market
 from bench.optimum.real_market import unpack
 from bench.running import BenchmarkFailed
 
-CURVES_OF_THE_PEER = ("constant_product", "concentrated")
-FAMILIES = (*CURVES_OF_THE_PEER, "weighted", "stableswap", "solidly_stable")
 OTHER_PROTOCOLS = ("curveFi", "aerodromeV2Stable", "balancerV2Weighted")
 """The protocols of generated markets whose pools are neither constant product nor concentrated."""
 

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.optimum.real_market import REAL_MARKET, market_name
+from bench.optimum.simple_methods.exact_paths import PathFinder
+from bench.optimum.simple_methods.random_pairs import dollar_units, push_pool, pushed_market, read_market
+from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
 from bench.optimum.simple_section import ContradictionFigures
-from bench.simple_methods.exact_paths import PathFinder
-from bench.simple_methods.random_pairs import dollar_units, push_pool, pushed_market, read_market
-from bench.simple_methods.routes import Judge, JudgedRoute, build_route
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order

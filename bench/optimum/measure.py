@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.optimum.bound import Bound, Market
-from bench.optimum.cases import CURVES_OF_THE_PEER, FAMILIES, Case
+from bench.optimum.bound import ALL_FAMILIES, Bound, Market
+from bench.optimum.cases import Case
 from bench.optimum.judged import Exactness, Judged, Measured
-from bench.optimum.peer import peer_rows, run_peer
+from bench.optimum.peer import evaluate, read_routes, run_peer
 from bench.optimum.quoting import amount_out, proven_bound, quote_batch
 from bench.optimum.score import Score, score
 
 Rows = dict[int, dict[str, Any]]
 Note = Callable[[str], None]
 Bounds = Mapping[int, Bound]
-
-PEER_FLOWS, PEER_BUDGET_S = 100, 120
+PeerOutputs = Mapping[int, float | None]
+"""What the routes of the peer pay along the curves, by order; None unless one spends the whole order."""
 
 _CONVERGED = 1e-6
 """The residual, as a share of the amount, below which a bound counts as converged."""
@@ -28,8 +28,8 @@ def measure_made_up(case: Case, note: Note) -> Measured:
     """Judge the routes of a generated case. Raises `BenchmarkFailed`."""
     note(f"{case.name}: bounds")
     document = case.read_document()
-    market = Market(document, families=CURVES_OF_THE_PEER)
-    bounds, all_bounds = _bounds(market, case), _bounds(Market(document, families=FAMILIES), case)
+    market = Market(document)
+    bounds, all_bounds = _bounds(market, case), _bounds(Market(document, ALL_FAMILIES), case)
     note(f"{case.name}: routes")
     results = results_of(quote_batch(case, "routes"))
     proofs = results_of(quote_batch(case, "certified", certify=True))
@@ -38,7 +38,7 @@ def measure_made_up(case: Case, note: Note) -> Measured:
     return Measured(
         case,
         exactness_of(_replay(case, document, results)),
-        _judged(case, results, proofs, peer_routes(case, market, note), bounds),
+        _judged(case, results, proofs, peer_outputs(case, market, note), bounds),
         exactness_of(_replay(case, document, everything)),
         _judged(case, everything, everything, {}, all_bounds),
         all((amount_out(results[key]) or 0) <= (amount_out(proofs[key]) or 0) for key in results),
@@ -51,23 +51,22 @@ def measure_real(case: Case, note: Note) -> Measured:
     """Judge the routes of a real case, which has no optimum. Raises `BenchmarkFailed`."""
     note(f"{case.name}: routes")
     document, results = case.read_document(), results_of(quote_batch(case, "routes"))
-    peer = peer_routes(case, Market(document, families=CURVES_OF_THE_PEER), note)
+    peer = peer_outputs(case, Market(document), note)
     return Measured(case, exactness_of(_replay(case, document, results)), _judged(case, results, {}, peer, {}))
 
 
 def time_peer(case: Case, passes: int) -> list[float]:
     """Run the peer over all orders, `passes` times, and return its warm milliseconds by order."""
-    outcome = run_peer(case.market, _peer_file(case), flows=PEER_FLOWS, passes=passes, budget_s=PEER_BUDGET_S)
-    return [row["median_ms"] for row in outcome["orders"]]
+    return [route.median_ms for route in run_peer(case.market, _peer_file(case), passes=passes)]
 
 
-def peer_routes(case: Case, market: Market, note: Note) -> Rows:
-    """Return the routes of the peer's last run on the case, or of one now, valued along the pools' curves."""
+def peer_outputs(case: Case, market: Market, note: Note) -> PeerOutputs:
+    """Return what the routes of the peer's last run on the case pay, or those of a run now."""
     file = _peer_file(case)
     if not file.is_file():
         note(f"{case.name}: the peer")
-        time_peer(case, 1)
-    return by_id(peer_rows(market, case.read_order_rows(), json.loads(file.read_bytes())))
+        run_peer(case.market, file)
+    return {route.id: paid for route, paid in evaluate(market, case.read_order_rows(), read_routes(file))}
 
 
 def results_of(file: Path) -> Rows:
@@ -78,17 +77,7 @@ def results_of(file: Path) -> Rows:
 def exactness_of(found: Score) -> Exactness:
     """Return how many routes are exact."""
     errors = tuple(f"order {order}: {what}" for order, what in found.faults)
-    return Exactness(found.orders, found.routed, found.exact, found.skipped, errors)
-
-
-def by_id(rows: Iterable[dict[str, Any]]) -> Rows:
-    """Return rows by their order."""
-    return {row["id"]: row for row in rows}
-
-
-def peer_out(row: dict[str, Any] | None) -> float | None:
-    """Return the output of the peer's route; None unless it routes the whole order."""
-    return float(row["evaluated"]) if row and row["status"] == "Success" and row["evaluated"] else None
+    return Exactness(found.orders, len(found.rows), found.exact, found.skipped, errors)
 
 
 def _peer_file(case: Case) -> Path:
@@ -100,17 +89,17 @@ def _bounds(market: Market, case: Case) -> Bounds:
 
 
 def _replay(case: Case, document: dict[str, Any], results: Rows) -> Score:
-    return score(document, case.read_order_rows(), results, None)
+    return score(document, case.read_order_rows(), results)
 
 
-def _judged(case: Case, results: Rows, proofs: Rows, peer: Rows, bounds: Bounds) -> tuple[Judged, ...]:
+def _judged(case: Case, results: Rows, proofs: Rows, peer: PeerOutputs, bounds: Bounds) -> tuple[Judged, ...]:
     """Return the orders of a case with the results of all sources."""
     return tuple(
         Judged(
             order=order.id,
             size=order.size,
             out=amount_out(results[order.id]),
-            peer_out=peer_out(peer.get(order.id)),
+            peer_out=peer.get(order.id) or None,
             dual=bounds[order.id].bound if bounds else None,
             own=proven_bound(proofs[order.id]) if proofs else None,
             known_out=(bounds[order.id].route_out or 0.0) if bounds else 0.0,

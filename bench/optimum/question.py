@@ -14,6 +14,8 @@ from bench.optimum.measure import Note, measure_made_up, measure_real
 from bench.optimum.peer_section import peer_section, real_section
 from bench.optimum.real_market import REAL_MARKET
 from bench.optimum.select import by_pools, gaps, leads, of_size, peer_gaps
+from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
+from bench.optimum.simple_methods.measure import measure_simple_methods
 from bench.optimum.simple_section import ContradictionFigures, contradictions_section, simple_section
 from bench.plan import Plan
 from bench.report.answer import Answer, Row, Table, counted, row
@@ -29,8 +31,6 @@ from bench.report.thresholds import (
     Check,
     gap_threshold,
 )
-from bench.simple_methods.figures import MIN_GAINS_BPS, GainFigures
-from bench.simple_methods.measure import measure_simple_methods
 
 _SEED = 1
 """Of the orders of simple methods, and of the cases of contradictions, on the page."""

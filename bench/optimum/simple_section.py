@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
 from bench.report.tables import NOTHING, Section, bps
 from bench.report.thresholds import MAX_GAINING_PERCENT, MAX_SIMPLE_GAIN_BPS, Check
-from bench.simple_methods.figures import MIN_GAINS_BPS, GainFigures
 
 
 class ContradictionFigures(NamedTuple):
@@ -32,8 +32,8 @@ def simple_section(measured: Sequence[GainFigures]) -> Section:
     section.add_paragraph(
         "Random orders of $0.3 to $3,000 on real states; *pushed*: after swaps that move a fifth of the pools by 0.1 "
         "to 5%. The best of a single path of up to 6 hops, a water-fill of 256 and 1,024 chunks, and hill climbs of "
-        "3,000 exact replays from our route and from the fill; gains are net of gas. `python -m bench.simple_methods` "
-        "measures more orders, other gas prices and single pairs."
+        "3,000 exact replays from our route and from the fill; gains are net of gas. "
+        "`python -m bench.optimum.simple_methods` measures more orders, other gas prices and single pairs."
     )
     columns = [f"gain > {each:g} bps" for each in MIN_GAINS_BPS]
     section.add_table(

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.optimum.real_market import REAL_MARKET, market_name
+from bench.optimum.simple_methods.random_pairs import PairOrder, random_pairs, read_market
 from bench.running import BenchmarkFailed
-from bench.simple_methods.random_pairs import PairOrder, random_pairs, read_market
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
@@ -118,7 +118,7 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def line_of(measured: Limited) -> str:
-    """Return the line of the table, with the worst order as `bench.simple_methods --pair` takes it."""
+    """Return the line of the table, with the worst order as `bench.optimum.simple_methods --pair` takes it."""
     losses, (loss, order) = measured.losses_bps(), measured.worst
     parts = " ".join(f"{percentile(losses, part):9.3f}" for part in (0.5, 0.95, 0.99))
     seconds = [answer.seconds for answer in measured.answers]

@@ -45,7 +45,7 @@ def _time_row(section: Section, what: str, pools: int, group: Sequence[Timed]) -
     return [
         what,
         ms(max(measured.times.first for measured in group)),
-        ms(median(value for measured in group for value in measured.times.cold)),
+        ms(median(value for measured in group for value in measured.times.cold or [measured.times.first])),
         _checked_time(section, f"{what}, median", warm.median, bar.median, theirs.median),
         _checked_time(section, f"{what}, p95", warm.p95, bar.p95, theirs.p95),
         _limits(bar),

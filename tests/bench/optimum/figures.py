@@ -8,8 +8,8 @@ from pathlib import Path
 from bench.optimum.cases import OTHER_PROTOCOLS, SIZES, Case
 from bench.optimum.judged import Exactness, Judged, Measured
 from bench.optimum.question import OptimumFigures
+from bench.optimum.simple_methods.figures import GainFigures
 from bench.optimum.simple_section import ContradictionFigures
-from bench.simple_methods.figures import GainFigures
 
 
 def orders(out: int = 999_999_999) -> tuple[Judged, ...]:

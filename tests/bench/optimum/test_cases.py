@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from bench.optimum.score import Score
 
 from bench.optimum.cases import OTHER_PROTOCOLS, Case, generated_case, real_case
 from bench.optimum.judged import Exactness
-from bench.optimum.measure import exactness_of, peer_out, results_of
+from bench.optimum.measure import exactness_of, results_of
 from bench.optimum.quoting import amount_out, proven_bound, quote_batch
+from bench.optimum.score import Score, ScoredOrder
 from bench.running import BenchmarkFailed
 from bench.speed.core_time import time_in_core
 from tests.support.testnet import LONELY, USDC, WETH, build_market_document
@@ -70,15 +70,12 @@ def test_time_in_the_core_is_taken_of_every_order_in_every_pass(small_case: Case
     assert all(milliseconds > 0 for row in times for milliseconds in row)
 
 
-def test_a_route_of_the_peer_counts_if_it_takes_the_whole_order() -> None:
-    assert peer_out({"status": "Success", "evaluated": 12.5}) == 12.5
-    assert peer_out({"status": "Partial", "evaluated": 12.5}) is None
-    assert peer_out({"status": "NoWay", "evaluated": 0.0}) is None
-    assert peer_out(None) is None
+EXACT = (*[True] * 8, *[None] * 9, *[False] * 2)
 
 
 def test_exactness_is_a_share_of_what_could_be_replayed() -> None:
-    found = exactness_of(Score(orders=20, routed=19, exact=8, skipped=9, faults=((3, "no route"),), rows=()))
+    rows = tuple(ScoredOrder(k, "small", 1, is_exact, None, 1.0, 1, 1) for k, is_exact in enumerate(EXACT))
+    found = exactness_of(Score(20, rows, ((3, "no route"),)))
     assert found.share == 80.0
     assert found.errors == ("order 3: no route",)
     assert Exactness(2, 2, 0, 2, ()).share == 100.0

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.simple_methods.__main__ import main
-from bench.simple_methods.compare import METHODS, compare
-from bench.simple_methods.exact_paths import Hop, PathFinder, pay_along, tokens_of
-from bench.simple_methods.hill_climb import hill_climb
-from bench.simple_methods.random_pairs import (
+from bench.optimum.simple_methods.__main__ import main
+from bench.optimum.simple_methods.compare import METHODS, compare
+from bench.optimum.simple_methods.exact_paths import Hop, PathFinder, pay_along, tokens_of
+from bench.optimum.simple_methods.hill_climb import hill_climb
+from bench.optimum.simple_methods.random_pairs import (
     MAX_PUSH,
     MAX_USD,
     MIN_USD,
@@ -24,8 +24,8 @@ from bench.simple_methods.random_pairs import (
     random_pairs,
     read_market,
 )
-from bench.simple_methods.routes import Judge, apportion, build_route
-from bench.simple_methods.water_fill import TokenOrder, candidate_paths, fill, water_fill
+from bench.optimum.simple_methods.routes import Judge, apportion, build_route
+from bench.optimum.simple_methods.water_fill import TokenOrder, candidate_paths, fill, water_fill
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import WHOLE_PERCENTS
@@ -175,18 +175,18 @@ def test_the_command_prints_tables_and_writes_rows(tmp_path: Path, capsys: pytes
     for token in document["tokens"]:
         token["price_usd"] = 2000.0 if token["address"] == WETH else 1.0
     file.write_text(json.dumps(document))
-    command = ["--folder", str(tmp_path), "--json", str(rows), "--orders", "3", "--gas", "0,1", "--processes", "2"]
+    command = ["--market", str(file), "--json", str(rows), "--orders", "3", "--gas", "0,1", "--processes", "2"]
     assert main([*command, "--pushed", "--evaluations", "20"]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("market_small, pushed with seed 1, 3 orders") == 2
+    assert printed.count("small, pushed with seed 1, 3 orders") == 2
     found = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [row["gas_gwei"] for row in found] == [0.0] * 3 + [1.0] * 3
     assert found[0]["amount_out"] > 0
-    assert main(["--folder", str(tmp_path), "--pair", f"{WETH},{USDC},{10**18}"]) == 0
+    assert main(["--market", str(file), "--pair", f"{WETH},{USDC},{10**18}"]) == 0
     assert "WETH -> USDC: " in capsys.readouterr().out
     assert read_market(file).pools
 
 
-def test_without_a_real_state_the_command_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--folder", str(tmp_path)]) == 1
-    assert "no real state" in capsys.readouterr().err
+def test_a_state_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--market", str(tmp_path / "none.json")]) == 1
+    assert "none.json: No such file" in capsys.readouterr().err

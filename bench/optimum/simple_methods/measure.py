@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.optimum.real_market import market_name
-from bench.simple_methods.compare import DEFAULT_METHODS, Compared, Found, compare
-from bench.simple_methods.figures import MIN_GAINS_BPS, GainFigures
-from bench.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
+from bench.optimum.simple_methods.compare import DEFAULT_METHODS, Compared, Found, compare
+from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
+from bench.optimum.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS
 from swapcli.core.routing.router import Router

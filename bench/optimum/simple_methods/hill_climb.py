@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from bench.simple_methods.exact_paths import Hop, Path, PathFinder, tokens_of
-from bench.simple_methods.routes import Judge, JudgedRoute, segment_tokens
-from bench.simple_methods.water_fill import TokenOrder
+from bench.optimum.simple_methods.exact_paths import Hop, Path, PathFinder, tokens_of
+from bench.optimum.simple_methods.routes import Judge, JudgedRoute, segment_tokens
+from bench.optimum.simple_methods.water_fill import TokenOrder
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 
 _SEGMENT_MOVES = (10_000, 5_000, 2_500, 1_000, 500, 200, 100, 30, 10, 3, 1)  # hundredths of a percent, if there

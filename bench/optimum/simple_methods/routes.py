@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from bench.simple_methods.exact_paths import Path, tokens_of
+from bench.optimum.simple_methods.exact_paths import Path, tokens_of
 from swapcli.core.errors import InvalidRoute, PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap

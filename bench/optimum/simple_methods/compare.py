@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from bench.simple_methods.exact_paths import PathFinder
-from bench.simple_methods.hill_climb import hill_climb
-from bench.simple_methods.random_pairs import PairOrder
-from bench.simple_methods.routes import Judge, JudgedRoute, build_route
-from bench.simple_methods.water_fill import candidate_paths, fill, water_fill
+from bench.optimum.simple_methods.exact_paths import PathFinder
+from bench.optimum.simple_methods.hill_climb import hill_climb
+from bench.optimum.simple_methods.random_pairs import PairOrder
+from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
+from bench.optimum.simple_methods.water_fill import candidate_paths, fill, water_fill
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import HUNDREDTHS, Route

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from bench.simple_methods.exact_paths import Path, PathFinder, pay_along, tokens_of
-from bench.simple_methods.routes import Judge, JudgedRoute, build_route
+from bench.optimum.simple_methods.exact_paths import Path, PathFinder, pay_along, tokens_of
+from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.baselines import find_folder
-from bench.running import BenchmarkFailed
-from bench.simple_methods.exact_paths import paid
+from bench.optimum.real_market import read_document, read_plain
+from bench.optimum.simple_methods.exact_paths import paid
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
@@ -32,22 +30,10 @@ class PairOrder(NamedTuple):
     usd: float
 
 
-def find_markets(folder: Path | None) -> list[Path]:
-    """Return the real states in `folder`, by default those beside the baselines. Raises `BenchmarkFailed`."""
-    folder = folder or find_folder(None).parent / "market"
-    markets = sorted(folder.glob("market_*.json"))
-    if not markets:
-        raise BenchmarkFailed(f"no real state in {folder}: name files with --markets, or a folder with --folder")
-    return markets
-
-
 def read_market(file: Path) -> MarketState:
-    """Return the market of a file. Raises `BenchmarkFailed` if there is none."""
-    try:
-        document = file.read_bytes()
-    except OSError as error:
-        raise BenchmarkFailed(f"{file}: {error.strerror}") from error
-    return open_market(json.loads(document)["network"]["name"], find_network, document=document).market
+    """Return the market of a file, plain or compressed. Raises `BenchmarkFailed` if there is none."""
+    name = read_document(file)["network"]["name"]
+    return open_market(name, find_network, document=read_plain(file)).market
 
 
 def pushed_market(market: MarketState, seed: int) -> MarketState:

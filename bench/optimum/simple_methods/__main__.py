@@ -1,6 +1,6 @@
 """Say how often a simple method finds a better route than the search, on random pairs of real states.
 
-    python -m bench.simple_methods [--orders 120] [--seed 1] [--gas 0,0.01,1] [--pushed] [--methods path,climb]
+    python -m bench.optimum.simple_methods [--orders 120] [--seed 1] [--gas 0,0.01,1] [--pushed] [--methods path,climb]
 
 draws orders of $0.3 to $3,000 between any two tokens, quotes them, and lets each method try to beat the route; with
 `--pushed` after a fifth of the pools were pushed out of line by 0.1 to 5%. `--json FILE` writes each order with its
@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.optimum.real_market import REAL_MARKET, market_name
+from bench.optimum.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared
+from bench.optimum.simple_methods.figures import MIN_GAINS_BPS
+from bench.optimum.simple_methods.measure import EVALUATIONS, Settings, compare_all, gain_figures
+from bench.optimum.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
 from bench.running import BenchmarkFailed
-from bench.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared
-from bench.simple_methods.figures import MIN_GAINS_BPS
-from bench.simple_methods.measure import EVALUATIONS, Settings, compare_all, gain_figures
-from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route
 
@@ -55,14 +56,14 @@ def _route_json(route: Route | None) -> list[object] | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; 1 if there is no real state."""
+    """Print the tables; 1 if a real state cannot be read."""
     options = _parse(arguments)
     try:
-        files = options.markets or find_markets(options.folder)
+        files = options.market or [REAL_MARKET]
         with ExitStack() as stack:
             out = stack.enter_context(options.json.open("w")) if options.json else None
             for file in files:
-                market, name = read_market(file), file.stem
+                market, name = read_market(file), market_name(file)
                 if options.pushed:
                     market, name = pushed_market(market, options.seed), f"{name}, pushed with seed {options.seed}"
                 orders = [options.pair] if options.pair else random_pairs(market, options.orders, options.seed)
@@ -100,7 +101,7 @@ def _print_route(route: Route | None, market: MarketState) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.simple_methods", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m bench.optimum.simple_methods", description=__doc__.splitlines()[0])
     parser.add_argument("--orders", type=int, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gas", type=_numbers, default=[0.0], metavar="GWEI,..", help="gas prices  [0]")
@@ -117,8 +118,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help="replays of a climb  [3000]")
     parser.add_argument("--shares", choices=SHARE_STEPS, default="fine", help="shares of all routes  [fine]")
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
-    parser.add_argument("--markets", type=Path, nargs="+", metavar="FILE", help="market files  [all in --folder]")
-    parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
+    parser.add_argument("--market", type=Path, action="append", metavar="FILE", help="real states  [a committed one]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each order with its routes, one a line")
     parser.add_argument(
         "--pair", type=_pair, metavar="IN,OUT,AMOUNT", help="look at this order only, and print its routes"
