@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.chain.chain_section import chain_sections
 from bench.chain.first_sync import SyncFigures
@@ -31,7 +32,8 @@ MIN_PER_S: dict[tuple[str, ...], float] = {(V2.amm_name,): MIN_V2_PER_S, (V3.amm
 
 def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> Answer:
     """Answer the question, with files in `folder`. Raises `BenchmarkFailed`."""
-    return answer(measure_chain(plan.chain, folder, note))
+    with TemporaryDirectory(prefix="chain-", dir=folder) as fresh:
+        return answer(measure_chain(plan.chain, Path(fresh), note))
 
 
 def answer(found: ChainFigures) -> Answer:
