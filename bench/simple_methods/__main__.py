@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.optimum.real_market import market_name
 from bench.running import BenchmarkFailed
 from bench.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared
 from bench.simple_methods.figures import MIN_GAINS_BPS
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ExitStack() as stack:
             out = stack.enter_context(options.json.open("w")) if options.json else None
             for file in files:
-                market, name = read_market(file), file.stem
+                market, name = read_market(file), market_name(file)
                 if options.pushed:
                     market, name = pushed_market(market, options.seed), f"{name}, pushed with seed {options.seed}"
                 orders = [options.pair] if options.pair else random_pairs(market, options.orders, options.seed)
@@ -118,7 +119,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--shares", choices=SHARE_STEPS, default="fine", help="shares of all routes  [fine]")
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
     parser.add_argument("--markets", type=Path, nargs="+", metavar="FILE", help="market files  [all in --folder]")
-    parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
+    parser.add_argument("--folder", type=Path, help="folder of real states  [the recorded market]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each order with its routes, one a line")
     parser.add_argument(
         "--pair", type=_pair, metavar="IN,OUT,AMOUNT", help="look at this order only, and print its routes"

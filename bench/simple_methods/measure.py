@@ -7,6 +7,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.optimum.real_market import market_name
 from bench.simple_methods.compare import DEFAULT_METHODS, Compared, Found, compare
 from bench.simple_methods.figures import MIN_GAINS_BPS, GainFigures
 from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
@@ -69,11 +70,12 @@ def measure_simple_methods(orders: int, folder: Path | None = None) -> list[Gain
     found = []
     for file in find_markets(folder):
         market = read_market(file)
-        for state, name in ((market, file.stem), (pushed_market(market, _SEED), f"{file.stem}, pushed")):
+        name = market_name(file)
+        for state, named in ((market, name), (pushed_market(market, _SEED), f"{name}, pushed")):
             pairs = random_pairs(state, orders, _SEED)
             for gas_gwei in _GAS_GWEI:
                 rows = list(compare_all(state, pairs, gas_gwei, Settings()))
-                found.append(gain_figures(rows, DEFAULT_METHODS, name))
+                found.append(gain_figures(rows, DEFAULT_METHODS, named))
     return found
 
 

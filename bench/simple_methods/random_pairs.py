@@ -6,9 +6,9 @@ import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from bench.baselines import find_folder
+from bench.optimum.real_market import REAL_MARKET, read_document
 from bench.running import BenchmarkFailed
 from bench.simple_methods.exact_paths import paid
 from swapcli.core.model.market import MarketState
@@ -33,21 +33,23 @@ class PairOrder(NamedTuple):
 
 
 def find_markets(folder: Path | None) -> list[Path]:
-    """Return the real states in `folder`, by default those beside the baselines. Raises `BenchmarkFailed`."""
-    folder = folder or find_folder(None).parent / "market"
-    markets = sorted(folder.glob("market_*.json"))
+    """Return the market files in `folder`, by default the recorded one. Raises `BenchmarkFailed` if there is none."""
+    if folder is None:
+        return [REAL_MARKET]
+    markets = sorted(folder.glob("market_*.json*"))
     if not markets:
         raise BenchmarkFailed(f"no real state in {folder}: name files with --markets, or a folder with --folder")
     return markets
 
 
 def read_market(file: Path) -> MarketState:
-    """Return the market of a file. Raises `BenchmarkFailed` if there is none."""
-    try:
-        document = file.read_bytes()
-    except OSError as error:
-        raise BenchmarkFailed(f"{file}: {error.strerror}") from error
-    return open_market(json.loads(document)["network"]["name"], find_network, document=document).market
+    """Return the market of a file, plain or compressed. Raises `BenchmarkFailed`."""
+    return open_document(read_document(file))
+
+
+def open_document(document: Mapping[str, Any]) -> MarketState:
+    """Return the market of a document."""
+    return open_market(document["network"]["name"], find_network, document=json.dumps(document).encode()).market
 
 
 def pushed_market(market: MarketState, seed: int) -> MarketState:

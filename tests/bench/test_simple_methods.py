@@ -178,7 +178,7 @@ def test_the_command_prints_tables_and_writes_rows(tmp_path: Path, capsys: pytes
     command = ["--folder", str(tmp_path), "--json", str(rows), "--orders", "3", "--gas", "0,1", "--processes", "2"]
     assert main([*command, "--pushed", "--evaluations", "20"]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("market_small, pushed with seed 1, 3 orders") == 2
+    assert printed.count("small, pushed with seed 1, 3 orders") == 2
     found = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [row["gas_gwei"] for row in found] == [0.0] * 3 + [1.0] * 3
     assert found[0]["amount_out"] > 0
