@@ -1,3 +1,5 @@
+"""How good are the routes? Exactness, the gap to a proven optimum, the peer, simple methods, and contradictions."""
+
 """How far routes are from the best that any router could do: markets, a proven bound, a judge, and a peer.
 
 Nothing here shares code with the program that it judges: `gen_market` makes markets and orders, `real_market` opens

@@ -26,7 +26,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from bench.figures import gap_bps
 from bench.optimum.curves import (
     Curves,
     Floats,
@@ -40,6 +39,7 @@ from bench.optimum.curves import (
 )
 from bench.optimum.newton import minimize
 from bench.optimum.pool_curves import Curve, TokenUnits, curves_of
+from bench.report.figures import gap_bps
 
 EXACT_FAMILIES = ("constant_product", "concentrated")
 ALL_FAMILIES = (*EXACT_FAMILIES, "weighted", "stableswap", "solidly_stable")

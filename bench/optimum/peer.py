@@ -61,6 +61,11 @@ def run_peer(
     command: list[str | Path] = ["node", _FOLDER / "run_tines.mjs", "--market", market, "--out", out]
     command += ["--orders", orders or orders_file(market), "--passes", str(passes), "--budget", str(_BUDGET_S)]
     run([*command, *(("--flows", str(flows)) if flows else ())])
+    return read_routes(out)
+
+
+def read_routes(out: Path) -> list[PeerRoute]:
+    """Return the routes that a run of the peer has written. Raises `BenchmarkFailed`."""
     try:
         return [_route(row) for row in json.loads(out.read_bytes())["orders"]]
     except (OSError, ValueError, KeyError) as error:

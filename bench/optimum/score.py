@@ -17,9 +17,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench.figures import Spread, gap_bps, p95
 from bench.optimum.real_market import read_document, read_plain
 from bench.optimum.replay import Pools, Unsupported, WrongRoute, pools_of, replay
+from bench.report.figures import Spread, gap_bps, p95
 from bench.running import BenchmarkFailed
 
 if TYPE_CHECKING:
