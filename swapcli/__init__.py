@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         MarketUnavailable,
         ModelledState,
         NodesDisagree,
+        NoProof,
         NoRoute,
         NotMined,
         Overloaded,
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
+    from swapcli.quoting.proof import Proof
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
@@ -197,6 +199,7 @@ _MODULES = {
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
+    "Proof": "swapcli.quoting.proof",
     "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
@@ -319,6 +322,7 @@ __all__ = [
     "ModelledState",
     "Network",
     "NetworkList",
+    "NoProof",
     "NoRoute",
     "NodeReport",
     "NodeReports",
@@ -336,6 +340,7 @@ __all__ = [
     "PriceImpact",
     "PriceImpactTooHigh",
     "PriceList",
+    "Proof",
     "ProtocolList",
     "QuoteChange",
     "QuoteFigures",

@@ -13,6 +13,7 @@ from bench.running import BenchmarkFailed
 REAL_MARKET = Path(__file__).parent / "markets" / "market_ethereum_24721394.json.xz"
 """1,313 pools of Ethereum at one block: `bench/optimum/markets/README.md` has the source."""
 
+_ORDER_KEYS = ("id", "size", "token_in", "token_out", "amount_in")
 _DECOMPRESSORS = {".xz": lzma.decompress, ".gz": gzip.decompress}
 
 
@@ -52,7 +53,19 @@ def orders_file(file: Path) -> Path:
 
 def read_orders(file: Path) -> list[dict[str, Any]]:
     """Return the orders of a market file. Raises `BenchmarkFailed`."""
-    return [json.loads(line) for line in read_plain(orders_file(file)).splitlines() if line.strip()]
+    found = orders_file(file)
+    return [_order(found, line) for line in read_plain(found).splitlines() if line.strip()]
+
+
+def _order(file: Path, line: bytes) -> dict[str, Any]:
+    try:
+        order = json.loads(line)
+    except ValueError as error:
+        raise BenchmarkFailed(f"{file} has a line that is no JSON: {error}") from error
+    missing = _ORDER_KEYS if not isinstance(order, dict) else [key for key in _ORDER_KEYS if key not in order]
+    if missing:
+        raise BenchmarkFailed(f"{file} has an order without {', '.join(missing)}")
+    return dict(order)
 
 
 def unpack(file: Path, folder: Path) -> Path:

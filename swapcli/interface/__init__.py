@@ -2,7 +2,7 @@
 
 PUBLIC = (
     "document_types", "errors", "fields", "health", "integrators", "interface_by_network", "json_schemas", "json_types",
-    "listings", "quote_fields", "quote_parameters", "requests", "result", "route", "router_call", "segments",
-    "sent_requests", "slippage", "starknet_batch", "state_headers", "timestamps", "transaction_responses",
+    "listings", "proof_types", "quote_fields", "quote_parameters", "requests", "result", "route", "router_call",
+    "segments", "sent_requests", "slippage", "starknet_batch", "state_headers", "timestamps", "transaction_responses",
     "value_types",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 from swapcli.interface.json_types import (
     CalldataRouteJson,
     CallPartsJson,
+    CertificateJson,
     MetaJson,
     QuoteFieldsJson,
     RouteNotFoundJson,
@@ -25,6 +26,7 @@ from swapcli.interface.json_types import (
     VerdictJson,
     WarningJson,
 )
+from swapcli.interface.proof_types import ProofDocumentJson
 
 
 class RouteDocumentV1Json(RouteV1Json, QuoteFieldsJson):
@@ -872,7 +874,7 @@ class AlternativeJson(TypedDict):
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state` and `unreadGainBps` are those of the split route.
+    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route.
 
     Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
     the aggregators that got the order, and `sender` is for whom; null if none was asked.
@@ -888,6 +890,8 @@ class ComparisonJson(TypedDict):
     hostsAsked: list[str]
     sender: str | None
     alternatives: list[AlternativeJson]
+    certificate: NotRequired[CertificateJson]
+    proofFile: NotRequired[str]
 
 
 class DepthPointJson(TypedDict):
@@ -1131,6 +1135,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "route": (RouteDocumentV1Json, RouteDocumentV2Json),
         "route-batch": (BatchLineJson,),
         "route-watch": (WatchedRouteV1Json, WatchedRouteV2Json, FailedRefreshJson),
+        "proof": (ProofDocumentJson,),
         "compare": (ComparisonJson,),
         "depth": (DepthJson,),
         "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from swapcli.interface.proof_types import ProofDocumentJson
+
 
 class TokenJson(TypedDict):
     """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 where it is unknown."""
@@ -164,6 +166,7 @@ class QuoteFieldsJson(TypedDict):
     very amount and block; `sampledPools` are the pools that protocols quote.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
     block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
+    `proofFile` is the file to which the proof of the certificate was written.
     """
 
     network: str
@@ -184,6 +187,7 @@ class QuoteFieldsJson(TypedDict):
     l1Fee: NotRequired[str]
     poolLimit: NotRequired[PoolLimitJson]
     certificate: NotRequired[CertificateJson]
+    proofFile: NotRequired[str]
 
 
 class RouteEndsJson(TypedDict):
@@ -218,16 +222,20 @@ class RouteV2Json(RouteEndsJson, AfterFeeJson, RoutePathsJson, MetaFieldJson, In
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
     """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
+    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
+    figures and the proof of its certificate."""
 
     verdict: NotRequired[VerdictJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
     """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
+    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
+    figures and the proof of its certificate."""
 
     verdict: NotRequired[VerdictJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class PostedTokenJson(TypedDict):
@@ -369,11 +377,12 @@ class ShortRouteJson(TypedDict):
 
 
 class FoundCallJson(TypedDict):
-    """A found route in short, and the pools of its call."""
+    """A found route in short, and the pools of its call. `proof` is there with `proof=true`."""
 
     success: bool
     route: ShortRouteJson
     swap_parameters: list[SwapParameterJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class CalldataV1Json(FoundCallJson, EncodedCallJson):

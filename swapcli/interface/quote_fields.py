@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. `l1Fee`, `poolLimit` and `certificate` are left out where there is none."""
+    """Render the figures of a quote. `l1Fee`, `poolLimit`, `certificate`, `proofFile` are left out if absent."""
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -56,7 +56,9 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
     if figures.pool_limit:
         fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
     if figures.certificate:
-        fields["certificate"] = _render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+        fields["certificate"] = render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+    if figures.proof_file is not None:
+        fields["proofFile"] = figures.proof_file
     return fields
 
 
@@ -100,7 +102,7 @@ def _render_single_path(path: SinglePath) -> BestSinglePathJson:
     return {"amount": _text(path.amount_out), "gainBps": path.gain_bps}
 
 
-def _render_certificate(certificate: Certificate, *, is_complete: bool) -> CertificateJson:
+def render_certificate(certificate: Certificate, *, is_complete: bool) -> CertificateJson:
     """Render the bounds with their gaps, null if no useful bound was found."""
     bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
     acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)

@@ -142,6 +142,12 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         unsent="proofs that a route is the best",
     ),
     QuoteParameter(
+        "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,
+        field="proof", query="proof", served=False,
+        description="Whether the route also has the figures of the quote, the bounds on what any router could pay and"
+        " their proof: `ProofDocument`.",
+    ),
+    QuoteParameter(
         "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
         setting="CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
     ),

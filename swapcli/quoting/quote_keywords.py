@@ -17,7 +17,8 @@ class QuoteKeywords(TypedDict, total=False):
 
     `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
     `extended_protocols` adds those that the interface does not list;
-    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
+    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be, and
+    with `proof` the quote keeps that proof for others to check.
     `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote says what that
     costs.
     """
@@ -31,6 +32,7 @@ class QuoteKeywords(TypedDict, total=False):
     gas_price: int | str
     solve_time_s: float
     certify: bool
+    proof: bool
     max_pools: int
     simple: bool
     api_version: Literal["v1", "v2"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
@@ -59,7 +59,8 @@ class LocalQuote(NamedTuple):
 class RemoteQuote(NamedTuple):
     """A quote of a remote service: its route, without exact steps and pool states.
 
-    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`.
+    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document that the
+    service sent, unread; None if it sent none.
     """
 
     order: Order
@@ -69,6 +70,7 @@ class RemoteQuote(NamedTuple):
     state_source: StateSource
     timestamp_ms: int
     payload: UnsignedTransaction | None = None
+    proof: Mapping[str, Any] | None = None
 
 
 QuoteResult: TypeAlias = LocalQuote | RemoteQuote
@@ -80,8 +82,8 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
 
 
 def with_route_pools(answer: QuoteResult) -> QuoteResult:
-    """Return a quote that has no other pools than those of its route."""
-    if not isinstance(answer, LocalQuote):
+    """Return a quote that has no other pools than those of its route, or of its proof if it has one."""
+    if not isinstance(answer, LocalQuote) or answer.quote.witness is not None:
         return answer
     keys = {step.pool for step in answer.quote.steps}
     pools = {key: pool for key, pool in answer.pools.items() if key in keys}

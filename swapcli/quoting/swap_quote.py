@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.prepared_payload import BuiltPayload
+    from swapcli.quoting.proof import Proof
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
@@ -153,6 +154,23 @@ class SwapQuote:
     def certificate(self) -> Certificate | None:
         """The proof of how far any router could still go; None unless the quote was requested with `certify`."""
         return self.figures.certificate
+
+    def proof(self) -> Proof:
+        """Return the proof of the certificate, which others can check without this program: see `docs/proof.md`.
+
+        Raises `NoProof` unless this process quoted, with `proof=True`.
+        """
+        from swapcli.quoting.proof import prove
+
+        return prove(self.answer)
+
+    def write_proof(self, path: str) -> SwapQuote:
+        """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which names the file.
+
+        Raises as `proof` and `Proof.write`.
+        """
+        self.proof().write(path)
+        return SwapQuote(self._answer, self._terms, self._figures._replace(proof_file=path), self._market)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

@@ -55,7 +55,7 @@ class QuoteFigures(NamedTuple):
     are the addresses of the pools that protocols quote. `pool_limit` is None where the order sets none.
 
     `unread_gain_bps` is how much pools that were not read might add to the output at most, by their last known state;
-    None if reading did not end at a limit.
+    None if reading did not end at a limit. `proof_file` is the file to which the proof of the certificate was written.
     """
 
     amount_in: int
@@ -83,3 +83,4 @@ class QuoteFigures(NamedTuple):
     sampled_pools: tuple[str, ...] = ()
     pool_limit: PoolLimitCost | None = None
     unread_gain_bps: float | None = None
+    proof_file: str | None = None

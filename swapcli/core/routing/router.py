@@ -29,6 +29,8 @@ from swapcli.core.routing.search.scored_route import RouteScorer
 from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
 
 if TYPE_CHECKING:
+    from swapcli.core.model.proof import ProofWitness
+    from swapcli.core.routing.certificate import OutputProof
     from swapcli.core.routing.competing_routes import KnownRoute
     from swapcli.core.routing.exact_output import Shortfall
     from swapcli.core.routing.gas_proof.proof import NetProof
@@ -74,16 +76,18 @@ class Router:
         *,
         gas_price_wei: int | None = None,
         certify: bool = False,
+        keeps_witness: bool = False,
         is_cancelled: Callable[[], bool] | None = None,
         is_time_up: Callable[[], bool] | None = None,
         share_step: int = WHOLE_PERCENTS,
     ) -> Quote:
         """Return the best route for `order` with exact amounts; `time_s` is left at 0.
 
-        `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are multiples of
-        `share_step`, in hundredths of a percent. `is_cancelled` and `is_time_up` are called about every millisecond.
-        Once the first returns True, `Cancelled` is raised. Once the second does, the best route so far is returned and
-        marked, or `NoRoute` raised if there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        With `keeps_witness`, the quote has what proves its certificate. `gas_price_wei` overrides the market's; 0 ranks
+        routes by gross output. The shares of segments are multiples of `share_step`, in hundredths of a percent.
+        `is_cancelled` and `is_time_up` are called about every millisecond. Once the first returns True, `Cancelled` is
+        raised. Once the second does, the best route so far is returned and marked, or `NoRoute` raised if there is
+        none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
         result = self.search(
             order,
@@ -92,7 +96,9 @@ class Router:
             is_time_up=is_time_up,
             share_step=share_step,
         )
-        return self.build_quote(order, result, gas_price_wei=gas_price_wei, certify=certify)
+        return self.build_quote(
+            order, result, gas_price_wei=gas_price_wei, certify=certify, keeps_witness=keeps_witness
+        )
 
     def search(
         self,
@@ -144,27 +150,43 @@ class Router:
         return result._replace(best=best, best_single_path=single, unlimited=unlimited) if best else None
 
     def build_quote(
-        self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
+        self,
+        order: Order,
+        result: SearchResult,
+        *,
+        gas_price_wei: int | None = None,
+        certify: bool = False,
+        keeps_witness: bool = False,
     ) -> Quote:
         """Build the quote of a search result for `order` on this market. Raises nothing."""
 
         def build() -> Quote:
-            found, certificate = self._certify(order, result) if certify else (result, None)
-            return self._quote(order, found, self._gas_price(gas_price_wei), certificate)
+            if not certify:
+                return self._quote(order, result, self._gas_price(gas_price_wei), None)
+            found, certificate, witness = self._certify(order, result, keeps_witness=keeps_witness)
+            return self._quote(order, found, self._gas_price(gas_price_wei), certificate)._replace(witness=witness)
 
         return self.index.without_broken_pools(build)
 
-    def _certify(self, order: Order, result: SearchResult) -> tuple[SearchResult, Certificate]:
-        """Return the certificate of a result, which has a better route if the proof has found one."""
+    def _certify(
+        self, order: Order, result: SearchResult, *, keeps_witness: bool
+    ) -> tuple[SearchResult, Certificate, ProofWitness | None]:
+        """Return the certificate of a result, which has a better route if the proof has found one, and its witness."""
         spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search is not one of its proof
         result = result._replace(problem=result.problem._replace(spec=spec))
-        proof = _prove_net_output(result) if result.best.net > 0.0 else None
-        if proof is not None and not order.reverse:
-            result = self._improve(order, result, proof)
-        certificate = _certificate(self.index.graph(order.excluded_protocols), result)
-        if proof is None:
-            return result, certificate
-        return result, certificate._replace(net_of_gas=proof.against(result.problem, result.best.net))
+        net = _prove_net_output(result, keeps_leaves=keeps_witness) if result.best.net > 0.0 else None
+        if net is not None and not order.reverse:
+            result = self._improve(order, result, net)
+        graph = self.index.graph(order.excluded_protocols)
+        output = _prove_output(graph, result)
+        certificate = output.certificate
+        if net is not None:
+            certificate = certificate._replace(net_of_gas=net.against(result.problem, result.best.net))
+        if not keeps_witness:
+            return result, certificate, None
+        from swapcli.core.routing.witness import build_witness
+
+        return result, certificate, build_witness(graph, result, output, net)
 
     def _improve(self, order: Order, result: SearchResult, proof: NetProof) -> SearchResult:
         """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
@@ -383,26 +405,26 @@ def _for_output(
     return route_for_output(search_for, amount_out, first)
 
 
-def _certificate(graph: MarketGraph, result: SearchResult) -> Certificate:
-    from swapcli.core.routing.certificate import build_certificate
+def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
+    from swapcli.core.routing.certificate import prove_output
 
     problem, best = result.problem, result.best
-    order = (*problem.spec.endpoints, float(best.amount_in))
+    order = (*problem.spec.endpoints, best.amount_in)
 
     used = {(step.pool, graph.token_index[step.token_in]) for step in best.replay.steps}
 
     def usable(arc: Arc) -> bool:
         return problem.is_usable(arc, result.exclusions) or (arc.pool.key, arc.token_in) in used
 
-    return build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
+    return prove_output(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
 
 
-def _prove_net_output(result: SearchResult) -> NetProof:
+def _prove_net_output(result: SearchResult, *, keeps_leaves: bool) -> NetProof:
     from swapcli.core.routing.gas_proof.proof import prove_net_output
 
     best, index = result.best, result.problem.graph.token_index
     tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens)
+    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens, keeps_leaves=keeps_leaves)
 
 
 def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_hops: int, check: CancelCheck) -> None:

@@ -130,7 +130,7 @@ def _quote_of(
     check_not_blocked([order.token_in, order.token_out], network)
     gas_price_wei = searchable.market.gas_price_wei if request.gas_price_wei is None else request.gas_price_wei
     native_usd = searchable.router.index.usd_prices(network.to_wrapped_token(network.native))[0]
-    return wrap_quote(order, gas_price_wei, native_usd, certify=request.certify)
+    return wrap_quote(order, gas_price_wei, native_usd, certify=request.certify or request.proof)
 
 
 def _amounts_by_protocol(
@@ -146,7 +146,7 @@ def _amounts_by_protocol(
         others = frozenset(names) - {name} | request.order.excluded_protocols
         if name in others:
             return 0
-        alone = request._replace(order=request.order._replace(excluded_protocols=others), certify=False)
+        alone = request._replace(order=request.order._replace(excluded_protocols=others), certify=False, proof=False)
         try:
             outcome = _search_unless_wrapping(searchable, alone, is_cancelled)
             return _quote_of(searchable, alone, outcome)[0].amount_out

@@ -108,7 +108,11 @@ class SearchableMarket:
         order = request.order
         in_pools = self.order_in_pools(order)
         quote = self.router_for(in_pools).build_quote(
-            in_pools, outcome, gas_price_wei=request.gas_price_wei, certify=request.certify
+            in_pools,
+            outcome,
+            gas_price_wei=request.gas_price_wei,
+            certify=request.certify or request.proof,
+            keeps_witness=request.proof,
         )
         of_terms = gas_of_terms(
             self.executable.pools,

@@ -80,6 +80,8 @@ def calldata(
     quote, transaction = context.answer_order(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
+    if order.proof is not None:
+        quote = quote.write_proof(order.proof)
     gain_bps = quote.figures.unread_gain_bps
     settle_impact(quote.price_impact, quote.state, session.settings, option_name, unread_gain_bps=gain_bps)
     if payload.permit:
