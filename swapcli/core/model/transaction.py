@@ -47,8 +47,8 @@ class RouterSwapParam(NamedTuple):
 class RouterCall(NamedTuple):
     """A call of a router, before it is encoded. `integrator_data` is empty without an integrator.
 
-    The router refuses the call after `deadline_s` (Unix), None if it always accepts it. Only this project's router
-    knows deadlines.
+    The call fails after `deadline_s` (Unix), None if it never expires: this project's router knows deadlines, and a
+    token that of its permit.
     """
 
     route: RouterRouteParam

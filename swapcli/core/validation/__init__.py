@@ -1,1 +1,1 @@
-PUBLIC = ("field_reader", "values")
+PUBLIC = ("durations", "field_reader", "values")
