@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.deadline import deadline_of
 from swapcli.core.model.network import Network
 from swapcli.core.model.route_result import RouteResult
-from swapcli.core.model.transaction import RouterCall, Transaction, UnsignedTransaction
+from swapcli.core.model.transaction import RouterCall, Transaction, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.fields import Fields, parse_felts, render_felts

@@ -16,8 +16,15 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.durations import UNIT_NAMES, parse_duration_s
-from swapcli.core.validation.values import parse_boolean, parse_choice, parse_integer, parse_number, parse_printable
+from swapcli.core.validation.values import (
+    UNIT_NAMES,
+    parse_boolean,
+    parse_choice,
+    parse_duration_s,
+    parse_integer,
+    parse_number,
+    parse_printable,
+)
 from swapcli.interface.slippage import parse_slippage_ppm
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.deadline import deadline_of
 from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
+from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_quote_fields

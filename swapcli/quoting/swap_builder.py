@@ -9,6 +9,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.swap_terms import HANDOFF_LIFETIME_S
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
+from swapcli.payload.transactions_to_send import traded_tokens
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
@@ -29,7 +30,6 @@ from swapcli.quoting.review.presign_checker import (
     mark_revocations,
     new_checker,
     route_payloads,
-    traded_tokens,
 )
 from swapcli.quoting.sources.quote_source import payload_impact, route_pools
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote

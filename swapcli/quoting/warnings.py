@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.deadline import deadline_of
 from swapcli.core.model.finding import Finding, FindingCode, Level, worst_level
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
@@ -91,6 +90,8 @@ def deadline_warnings(
 
     This project's router enforces a deadline from the version with `swapBefore` on.
     """
+    from swapcli.core.model.transaction import deadline_of
+
     end_s = deadline_of(payload, network.router_dialect).end_s
     if end_s is not None:
         yield from _lifetime_warnings(end_s, terms.lifetime_s, state.network_time_s(now_s))

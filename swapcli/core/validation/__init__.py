@@ -1,1 +1,1 @@
-PUBLIC = ("durations", "field_reader", "values")
+PUBLIC = ("field_reader", "values")

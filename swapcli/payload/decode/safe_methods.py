@@ -1,7 +1,7 @@
 """A call that Safe's Transaction Builder encodes: a method with its inputs as text, in place of calldata.
 
-It is read as the Transaction Builder encodes it (`apps/tx-builder/src/utils.ts` of safe-wallet-monorepo, with ethers).
-What that might read in another way, such as a number beyond JSON's or text that is no value of its type, is refused:
+It is read as the Transaction Builder encodes it with ethers (apps/tx-builder/src/utils.ts of github
+safe-global/safe-wallet-monorepo). What that might read in another way, such as a number beyond JSON's or text that is no value of its type, is refused:
 where the Transaction Builder cannot encode a value it sends no data at all.
 """
 
@@ -18,7 +18,7 @@ from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.address import parse_address
 from swapcli.core.validation.values import describe
-from swapcli.payload.evm.abi_functions import Function, Parameter
+from swapcli.payload.evm.abi_functions import Function, NamedArgument
 
 METHOD: Final = "contractMethod"
 VALUES: Final = "contractInputsValues"
@@ -59,16 +59,16 @@ def _parse_method(method: object, path: str) -> Function:
     name = method.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name in _NEVER_ENCODED:
         raise _wrong(f"{path}.name", "the name of a function", name)
-    return Function(name, _parse_parameters(method.get("inputs"), f"{path}.inputs", 0))
+    return Function(name, _parse_arguments(method.get("inputs"), f"{path}.inputs", 0))
 
 
-def _parse_parameters(inputs: object, path: str, level: int) -> tuple[Parameter, ...]:
+def _parse_arguments(inputs: object, path: str, level: int) -> tuple[NamedArgument, ...]:
     if not isinstance(inputs, list) or len(inputs) > _MAX_INPUTS or level > _MAX_LEVELS:
         raise _wrong(path, "a list of inputs", inputs)
-    return tuple(_parse_parameter(each, f"{path}[{number}]", level) for number, each in enumerate(inputs))
+    return tuple(_parse_argument(each, f"{path}[{number}]", level) for number, each in enumerate(inputs))
 
 
-def _parse_parameter(entry: object, path: str, level: int) -> Parameter:
+def _parse_argument(entry: object, path: str, level: int) -> NamedArgument:
     if not isinstance(entry, Mapping):
         raise _wrong(path, "an object", entry)
     kind, name = entry.get("type"), entry.get("name")
@@ -77,25 +77,25 @@ def _parse_parameter(entry: object, path: str, level: int) -> Parameter:
         raise _wrong(f"{path}.type", "a type that decode encodes", kind)
     if not isinstance(name, str):
         raise _wrong(f"{path}.name", "a text", name)
-    components: tuple[Parameter, ...] = ()
+    components: tuple[NamedArgument, ...] = ()
     if match[1] == "tuple":
-        components = _parse_parameters(entry.get("components"), f"{path}.components", level + 1)
-    return Parameter(name, kind, components)
+        components = _parse_arguments(entry.get("components"), f"{path}.components", level + 1)
+    return NamedArgument(name, kind, components)
 
 
-def _parse_input(parameter: Parameter, value: object, path: str) -> AbiValue:
+def _parse_input(argument: NamedArgument, value: object, path: str) -> AbiValue:
     """Parse an input of the method: text, which is JSON for tuples, and a list in brackets for arrays."""
     if not isinstance(value, str):
         raise _wrong(path, "a text", value)
     text = value.strip()
-    if parameter.type.startswith("tuple"):
-        return _parse_value(parameter, parse_json(text.encode(errors="replace"), path), path)
-    if not parameter.type.endswith("[]"):
-        return _parse_value(parameter, text, path)
+    if argument.type.startswith("tuple"):
+        return _parse_value(argument, parse_json(text.encode(errors="replace"), path), path)
+    if not argument.type.endswith("[]"):
+        return _parse_value(argument, text, path)
     if not (text.startswith("[") and text.endswith("]")) or "[" in text[1:]:
         raise _wrong(path, "a list in brackets", value)
     entries = text[1:-1].split(",") if text[1:-1].strip() else []
-    entry = parameter._replace(type=parameter.type.removesuffix("[]"))
+    entry = argument._replace(type=argument.type.removesuffix("[]"))
     return [_parse_value(entry, _unquoted(each), f"{path}[{number}]") for number, each in enumerate(entries)]
 
 
@@ -103,16 +103,16 @@ def _unquoted(text: str) -> str:
     return text.replace('"', "").replace("'", "").strip()
 
 
-def _parse_value(parameter: Parameter, value: object, path: str) -> AbiValue:
-    kind = parameter.type
+def _parse_value(argument: NamedArgument, value: object, path: str) -> AbiValue:
+    kind = argument.type
     if kind.endswith("[]"):
-        entry = parameter._replace(type=kind.removesuffix("[]"))
+        entry = argument._replace(type=kind.removesuffix("[]"))
         return [_parse_value(entry, each, f"{path}[{k}]") for k, each in enumerate(_require_list(value, path))]
     if kind == "tuple":
         parts = _require_list(value, path)
-        if len(parts) != len(parameter.components):
-            raise _wrong(path, f"a list of {len(parameter.components)} values", value)
-        pairs = zip(parameter.components, parts, strict=True)
+        if len(parts) != len(argument.components):
+            raise _wrong(path, f"a list of {len(argument.components)} values", value)
+        pairs = zip(argument.components, parts, strict=True)
         return [_parse_value(part, each, f"{path}[{k}]") for k, (part, each) in enumerate(pairs)]
     if not isinstance(value, str):
         raise _wrong(path, "a text", value)

@@ -18,12 +18,12 @@ from swapcli.core.records import NamedTuple
 _NAMED = re.compile(r"(.*?)(?: ([A-Za-z_][A-Za-z0-9_]*))?", re.DOTALL)
 
 
-class Parameter(NamedTuple):
+class NamedArgument(NamedTuple):
     """An argument, or a part of a tuple. `type` is as in the JSON of an ABI: a tuple's is "tuple" or "tuple[]"."""
 
     name: str
     type: str
-    components: tuple[Parameter, ...] = ()
+    components: tuple[NamedArgument, ...] = ()
 
     @property
     def canonical_type(self) -> str:
@@ -37,7 +37,7 @@ class Function(NamedTuple):
     """A function of a contract, with the names of its arguments."""
 
     name: str
-    inputs: tuple[Parameter, ...]
+    inputs: tuple[NamedArgument, ...]
 
     @property
     def signature(self) -> str:
@@ -72,20 +72,20 @@ def parse_function(text: str) -> Function:
     name, parenthesis, rest = text.partition("(")
     if not (name.isidentifier() and parenthesis and rest.endswith(")")):
         raise invalid_field("function", f'expected name(type name, ...), not "{text}"')
-    return Function(name, tuple(map(_parse_parameter, _parts(rest[:-1]))))
+    return Function(name, tuple(map(_parse_argument, _parts(rest[:-1]))))
 
 
 def _parts(text: str) -> Iterator[str]:
     return (each.strip() for each in split_types(text))
 
 
-def _parse_parameter(text: str) -> Parameter:
+def _parse_argument(text: str) -> NamedArgument:
     end = text.rfind(")") + 1
     match = _NAMED.fullmatch(text[end:])
     kind, name = (match[1], match[2] or "") if match else (text[end:], "")
     if not end:
-        return Parameter(name, kind)
-    return Parameter(name, f"tuple{kind}", tuple(map(_parse_parameter, _parts(text[1 : end - 1]))))
+        return NamedArgument(name, kind)
+    return NamedArgument(name, f"tuple{kind}", tuple(map(_parse_argument, _parts(text[1 : end - 1]))))
 
 
 def _decode_parts(types: Sequence[str], raw: bytes, start: int) -> tuple[AbiValue, ...]:

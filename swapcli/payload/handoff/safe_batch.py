@@ -1,7 +1,7 @@
 """The file of Safe's Transaction Builder: a Safe approves and swaps in one transaction.
 
-Source: github safe-global/safe-wallet-monorepo, `apps/tx-builder`: `typings/models.ts` has the types,
-`store/transactionLibraryContext.tsx` reads a file, `utils.ts` encodes a method, `lib/checksum.ts` has the checksum. A
+Source: github safe-global/safe-wallet-monorepo, folder apps/tx-builder/src: typings/models.ts has the types,
+store/transactionLibraryContext.tsx reads a file, utils.ts encodes a method, lib/checksum.ts has the checksum. A
 transaction with `data` is shown as "Custom hex data", and its method is left out; one without `data` is shown with its
 method and inputs, from which the data is encoded. A file without the right checksum is shown with a warning.
 """
@@ -17,7 +17,7 @@ from swapcli.core.encoding.abi_arguments import AbiValue
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.address import display_address, keccak256
 from swapcli.core.records import NamedTuple
-from swapcli.payload.evm.abi_functions import Parameter
+from swapcli.payload.evm.abi_functions import NamedArgument
 from swapcli.payload.evm.published_functions import NamedCall, read_named_call
 from swapcli.payload.handoff.wallet_calls import sender_of
 from swapcli.payload.transactions_to_send import RenderedTransaction
@@ -100,30 +100,30 @@ def _transaction(transaction: RenderedTransaction) -> SafeTransactionJson:
     }
 
 
-def _input(parameter: Parameter) -> ContractInputJson:
+def _input(argument: NamedArgument) -> ContractInputJson:
     found: ContractInputJson = {
-        "internalType": parameter.type,
-        "name": parameter.name,
-        "type": parameter.type,
+        "internalType": argument.type,
+        "name": argument.name,
+        "type": argument.type,
     }
-    if parameter.components:
-        found["components"] = [_input(each) for each in parameter.components]
+    if argument.components:
+        found["components"] = [_input(each) for each in argument.components]
     return found
 
 
 def _input_values(call: NamedCall) -> dict[str, str]:
     values = zip(call.function.inputs, call.values, strict=True)
-    return {parameter.name: _value_text(parameter, value) for parameter, value in values}
+    return {argument.name: _value_text(argument, value) for argument, value in values}
 
 
-def _value_text(parameter: Parameter, value: AbiValue) -> str:
-    shown = _shown(parameter, value)
+def _value_text(argument: NamedArgument, value: AbiValue) -> str:
+    shown = _shown(argument, value)
     return shown if isinstance(shown, str) else _json(shown)
 
 
-def _shown(parameter: Parameter, value: AbiValue) -> Any:
+def _shown(argument: NamedArgument, value: AbiValue) -> Any:
     """Return a value as the Transaction Builder takes it: text, or lists of it for tuples and arrays."""
-    kind = parameter.type
+    kind = argument.type
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, int):
@@ -131,9 +131,9 @@ def _shown(parameter: Parameter, value: AbiValue) -> Any:
     if isinstance(value, str):
         return value
     if kind.endswith("[]"):
-        entry = parameter._replace(type=kind.removesuffix("[]"))
+        entry = argument._replace(type=kind.removesuffix("[]"))
         return [_shown(entry, each) for each in value]
-    return [_shown(part, each) for part, each in zip(parameter.components, value, strict=True)]
+    return [_shown(part, each) for part, each in zip(argument.components, value, strict=True)]
 
 
 def _shown_word(kind: str, word: int) -> str:

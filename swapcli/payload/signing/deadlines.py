@@ -6,7 +6,7 @@ import re
 
 from swapcli.core.encoding.text import SHOWN_CHARACTERS, truncate
 from swapcli.core.errors import InvalidDeadline
-from swapcli.core.validation import durations
+from swapcli.core.validation import values
 from swapcli.interface.timestamps import find_unit
 
 _SECONDS_FROM_NOW = re.compile(r"\+([0-9]{1,12})")
@@ -20,7 +20,7 @@ def parse_duration_s(text: str) -> int | None:
     """Return the seconds of a duration such as "20m", "3d" or "+1200", rounded down; None for any other text."""
     if match := _SECONDS_FROM_NOW.fullmatch(text):
         return int(match[1])
-    duration_s = durations.parse_duration_s(text.removeprefix("+"))
+    duration_s = values.parse_duration_s(text.removeprefix("+"))
     return None if duration_s is None else int(duration_s)
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.deadline import NOBODY, ORDER, enforcer_of_approval, enforcer_of_call
-from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedMessage, DecodedPayment
+from swapcli.core.model.decoded_call import (
+    WHOLE_E18,
+    DecodedApproval,
+    DecodedMessage,
+    DecodedPayment,
+    enforcer_of_approval,
+    enforcer_of_call,
+)
 from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
+from swapcli.core.model.transaction import NOBODY, ORDER
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_state_source, render_warning_list

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.core.validation.durations import parse_duration_s
-from swapcli.core.validation.values import InvalidValue
+from swapcli.core.validation.values import InvalidValue, parse_duration_s
 from swapcli.faces.cli.commands.route.watch import parse_watch_seconds
 from swapcli.interface.value_types import seconds, whole_seconds
 from swapcli.payload.signing.deadlines import parse_deadline_s

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.deadline import deadline_of, describe_enforcer
 from swapcli.core.model.number_format import format_time
+from swapcli.core.model.transaction import deadline_of, describe_enforcer
 from swapcli.faces.cli.render.payload_view import PayloadView, format_amount
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_view import RouteView

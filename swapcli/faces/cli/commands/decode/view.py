@@ -6,12 +6,18 @@ from collections.abc import Iterator
 
 from swapcli import DecodedPayload, PayloadReview, ReviewedTransaction, Token
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.deadline import NOBODY, ORDER, describe_enforcer, enforcer_of_approval, enforcer_of_call
-from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
+from swapcli.core.model.decoded_call import (
+    SENDER,
+    DecodedApproval,
+    DecodedPayment,
+    enforcer_of_approval,
+    enforcer_of_call,
+)
 from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.number_format import format_duration, format_percentage, format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import whole_tokens
+from swapcli.core.model.transaction import NOBODY, ORDER, describe_enforcer
 from swapcli.core.model.transfer_behaviour import percent
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from swapcli import InvalidOption, Order, SwapcliError, SwapQuote, WatchedQuote
-from swapcli.core.validation.durations import parse_duration_s
+from swapcli.core.validation.values import parse_duration_s
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
