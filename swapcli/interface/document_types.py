@@ -180,7 +180,13 @@ class AdviceFieldsJson(TypedDict):
     advisedSlippage: NotRequired[AdvisedSlippageJson]
 
 
-class PayloadDocumentJson(QuoteFieldsJson):
+class DeadlineFieldsJson(TypedDict):
+    """Who refuses a swap after its deadline: a router by its dialect, permit (the token), or nobody without one."""
+
+    deadlineEnforcer: str
+
+
+class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
 
     `witnesses` is how many nodes agree on the state, null if none was read here.
@@ -503,7 +509,8 @@ class DecodedTokenJson(TypedDict):
 class DecodedOrderJson(TypedDict):
     """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
 
-    Of an exact output, `amountIn` is the maximum, and `minReceived` the output.
+    Of an exact output, `amountIn` is the maximum, and `minReceived` the output. `deadlineEnforcer` refuses the call
+    after the deadline: a router by its dialect, permit (the token of a permit), or nobody.
     """
 
     tokenIn: DecodedTokenJson
@@ -514,6 +521,7 @@ class DecodedOrderJson(TypedDict):
     minReceived: str
     recipient: str
     deadline: int | None
+    deadlineEnforcer: str
 
 
 class DecodedSwapJson(TypedDict):
@@ -550,13 +558,17 @@ class DecodedPaymentJson(TypedDict):
 
 
 class DecodedApprovalJson(TypedDict):
-    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds."""
+    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds.
+
+    `deadlineEnforcer` refuses it later: permit2, permit (the token), or nobody.
+    """
 
     token: DecodedTokenJson | None
     spender: str | None
     amount: str
     expiration: int | None
     deadline: int | None
+    deadlineEnforcer: str
 
 
 class DecodedAmountJson(TypedDict):
@@ -582,6 +594,7 @@ class DecodedMessageJson(TypedDict):
     buys: list[DecodedAmountJson]
     recipients: list[str]
     deadline: int | None
+    deadlineEnforcer: str
 
 
 class DecodedTransactionJson(TypedDict):

@@ -442,12 +442,14 @@ class TransactionJson(TypedDict):
 class DialectCalldataJson(TypedDict):
     """The call of a router whose calls have no swap parameters: its transactions, in the order to send them.
 
-    `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds).
+    `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds), which
+    `deadlineEnforcer` enforces: a router by its dialect; nobody without a deadline.
     """
 
     dialect: str
     route: CalldataRouteJson
     deadline: NotRequired[int]
+    deadlineEnforcer: str
     to: str
     calldata: str
     value: str

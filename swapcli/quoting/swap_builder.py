@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.model.swap_terms import HANDOFF_LIFETIME_S
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
+from swapcli.payload.transactions_to_send import traded_tokens
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
@@ -28,7 +30,6 @@ from swapcli.quoting.review.presign_checker import (
     mark_revocations,
     new_checker,
     route_payloads,
-    traded_tokens,
 )
 from swapcli.quoting.sources.quote_source import payload_impact, route_pools
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
@@ -157,6 +158,8 @@ class SwapBuilder:
         terms = require_swap_terms(parse_account(options["destination"], network, "destination"), slippage_ppm, network)
         allowed = options.get("allow_recipient")
         check_allowed_recipient(self._source, terms.required_recipient, allowed, "allow_recipient")
+        if options.get("handoff") is not None:
+            terms = terms._replace(lifetime_s=HANDOFF_LIFETIME_S)
         deadline = options.get("deadline")
         if deadline is None:
             return terms
@@ -233,7 +236,7 @@ class SwapBuilder:
         from swapcli.quoting.warnings import deadline_warnings
 
         (on_quote, terms, state), (payload, network, checked, _) = quoted, built
-        on_deadline = deadline_warnings(network, terms, state, SYSTEM_CLOCK.now_s())
+        on_deadline = deadline_warnings(payload, network, terms, state, SYSTEM_CLOCK.now_s())
         return payload_findings(
             (*on_quote, *on_deadline),
             payload,

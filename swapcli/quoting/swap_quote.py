@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.interface.document_types import CalldataDocumentJson, RouteDocumentJson
+    from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
@@ -348,6 +349,23 @@ class PreparedSwap(NamedTuple):
 
         advice = self.quote.advised_slippage()
         return calldata_document(self.quote.answer, self.figures, self.built, advice, self.account_names)
+
+    def safe_batch(self) -> SafeBatchJson:
+        """Return the approvals and the swap as a file of Safe's Transaction Builder.
+
+        Raises `InvalidOption` on Starknet.
+
+        Example: `quote.prepare(destination=safe, handoff="safe").safe_batch()`.
+        """
+        from swapcli.quoting.handoffs import safe_batch
+
+        return safe_batch(self)
+
+    def wallet_calls(self) -> WalletCallsRequestJson:
+        """Return the approvals and the swap as the request `wallet_sendCalls` (EIP-5792). Raises as `safe_batch`."""
+        from swapcli.quoting.handoffs import wallet_calls
+
+        return wallet_calls(self)
 
 
 def _in_whole_tokens(amount: int, token: Token) -> Decimal:

@@ -227,7 +227,7 @@ class PayloadOptions(NamedTuple):
     ] = None
     deadline: Annotated[
         str | None,
-        option("--deadline", "Latest time of the swap: 20m, +1200 or Unix seconds.", ANSWER, "TIME"),
+        option("--deadline", "Latest time of the swap: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
     ] = None
     permit: Annotated[
         bool, option("--permit", "Print the message to sign in place of an approval (EIP-712 JSON).", ANSWER)

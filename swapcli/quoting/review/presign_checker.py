@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.finding import FindingCode
-from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.payload.dialects import has_variants, router_dialect
@@ -81,6 +80,8 @@ class PayloadChecker(NamedTuple):
         variants: RoutePayloads | None,
     ) -> PayloadCheck:
         """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
+        from swapcli.payload.transactions_to_send import traded_tokens
+
         tokens = traded_tokens(result, payload, fresh_source.network)
         wei_usd = self._price_wei(fresh_source)
         return self._check(payload, fresh_source.state_source, tokens, None, variants=variants, wei_usd=wei_usd)
@@ -414,10 +415,3 @@ def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verd
     pair = {payload.call.route.token_in, payload.call.route.token_out}
     comparable = known.trading(pair) if known else {}
     return judge(nodes, JudgedSwap(payload, result, pools, network, tokens, origin), sender, comparable)
-
-
-def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
-    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
-    kind = payload.call.route.swap_type
-    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
-    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token

@@ -14,7 +14,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.router_execution import RouterGas
 from swapcli.core.model.state_source import StateSource, chain_time_s
-from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, SwapTerms
+from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, HANDOFF_DEADLINE_S, SwapTerms
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
@@ -237,13 +237,15 @@ class LocalPayloads:
 
     def _with_deadline(self, terms: SwapTerms, market: MarketState) -> SwapTerms:
         """Return the terms with a deadline: by default the time when a route of this moment expires, or for this
-        project's router the interface's twenty minutes from now.
+        project's router the interface's twenty minutes from now, or a day for a swap that has to stay valid as long.
 
         The router compares it with the time of its block, so that the time of a node's newest block is now.
         """
         if terms.deadline_s is not None and terms.deadline_in_s is None:
             return terms
         ttl_s = DEFAULT_DEADLINE_S if market.network.router_dialect == OWN else self._route_ttl_s
+        if terms.lifetime_s:
+            ttl_s = max(ttl_s, HANDOFF_DEADLINE_S)
         now_s = self._clock.now_s()
         from_s = chain_time_s(StateSource.of(market, now_s)) or int(market.network_time_s(now_s))
         return terms._replace(deadline_s=from_s + (terms.deadline_in_s or ttl_s))

@@ -12,8 +12,7 @@ from swapcli.core.model.transaction import Purpose
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.interface.slippage import format_percent
-from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction
-from swapcli.quoting.review.presign_checker import traded_tokens
+from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction, traded_tokens
 
 HEAD, TAIL = 18, 8
 """The number of characters that shortened calldata shows at its start and its end."""

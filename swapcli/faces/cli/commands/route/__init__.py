@@ -98,7 +98,7 @@ def route(
             "Quote at every block, or every so many SECONDS, until Ctrl-C.",
             OUTPUT,
             "[SECONDS]",
-            OptionalValue("", lambda word: word.replace(".", "", 1).isdecimal()),
+            OptionalValue("", lambda word: word.rstrip("smhdSMHD").replace(".", "", 1).isdecimal()),
         ),
     ] = None,
     alert: AlertOptions,
