@@ -114,12 +114,13 @@ class SwapBuilder:
         settings = self._settings(options)
         now_s = self._source.state_source.network_time_s(SYSTEM_CLOCK.now_s())
         terms = self._read_terms(options, settings, (settings.slippage_ppm, route.api_version), now_s)
-        terms = self._with_sender(route, terms, options)
+        terms = self._with_sender(route, network, terms, options)
         payload = self._source.build(route, terms)
         if not options.get("simulate"):
             state = self._source.state_source
             check_use(state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        return self.check_route(route, payload, terms, self._checks(network, settings, options), settings)
+        checks = self._checks(self._source.network, settings, options)
+        return self.check_route(route, payload, terms, checks, settings)
 
     def _prepare(self, quote: SwapQuote, options: TransactionKeywords, *, refuses: bool = True) -> PreparedSwap:
         from swapcli.quoting.warnings import settle_impact
@@ -134,7 +135,7 @@ class SwapBuilder:
         if not options.get("simulate"):  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
-        terms = self._with_sender(quote.route, terms, options)
+        terms = self._with_sender(quote.route, network, terms, options)
         payload = self._source.build(quote.answer, terms)
         checks = self._checks(network, settings, options)._replace(refuses=refuses)
         return self.check_swap(quote, payload, terms, checks)
@@ -244,16 +245,18 @@ class SwapBuilder:
             with_approval=checks.with_approval,
         )
 
-    def _with_sender(self, route: RouteResult, terms: SwapTerms, options: TransactionKeywords) -> SwapTerms:
+    def _with_sender(
+        self, route: RouteResult, network: Network, terms: SwapTerms, options: TransactionKeywords
+    ) -> SwapTerms:
         """Return the terms with the sender, and with the permit that it has signed."""
         sender, signature = options.get("sender"), options.get("signature")
         if sender is not None:
-            terms = terms._replace(sender=parse_account(sender, self._source.network, "sender"))
+            terms = terms._replace(sender=parse_account(sender, network, "sender"))
         if signature is None:
             return terms
         from swapcli.quoting.permits import signed_terms
 
-        return signed_terms(self._nodes, self._source.network, route, terms, signature)
+        return signed_terms(self._nodes, network, route, terms, signature)
 
     def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""

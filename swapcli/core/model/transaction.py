@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transfer_behaviour import ShareRounding
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
 
 
 class RouterRouteParam(NamedTuple):
@@ -117,6 +121,7 @@ class UnsignedTransaction(NamedTuple):
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
     None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
     state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
+    `router_choice` says why it is for this router, if that was chosen for the route.
     """
 
     call: RouterCall | EncodedCall
@@ -130,6 +135,7 @@ class UnsignedTransaction(NamedTuple):
     rounding: ShareRounding | None = None
     witnesses: int | None = None
     unconfirmed: str = ""
+    router_choice: RouterChoice | None = None
 
     @property
     def router_call(self) -> RouterCall:

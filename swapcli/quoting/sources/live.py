@@ -8,6 +8,7 @@ decides which pools to read. One more request probes how tokens transfer if that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.quote import Step
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.routing.router import SearchResult
+    from swapcli.quoting.sources.router_choice import Search
     from swapcli.quoting.sources.state_confirmation import StateConfirmation
     from swapcli.state.rpc.witness_node import Witnesses
     from swapcli.state.snapshot_reader import BlockSnapshot
@@ -150,7 +152,13 @@ class LiveSource:
         known = self._with_listed_pools(self.known().with_pools(result.pool_keys))
         reader = self._reader(known)
         read = with_quoted_amounts(known.with_market(reader.read(result.pool_keys)), result, reader.quote_sales)
-        market = self._with_router(self._use(read).market)
+        self._use(read)
+        if read.network.chooses_router:
+            from swapcli.quoting.sources.router_choice import choose_for_route
+
+            self._last, choice = choose_for_route(read, result)
+            return self._payloads.of_route(self._last, result, terms)._replace(router_choice=choice)
+        market = self._with_router(read.market)
         return self._payloads.of_route(read if market is read.market else read.with_market(market), result, terms)
 
     def _confirmed(self, build: Callable[[], T]) -> T:
@@ -239,18 +247,18 @@ class LiveSource:
         """Return the quote, and the market with its state."""
         known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
         known = without_protocols(known, self._contradictions)
+        chooses = known.network.chooses_router and not self._block.is_past
         if self._is_fresh(known):
             self._last = known
-            return known, quote_locally(known, request)
+            if not chooses:
+                return known, quote_locally(known, request)
+            return self._quote_fresh(known, request)
         reader = self._reader(known, has_gas_price=request.gas_price_wei is not None)
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
-            return read, quote_locally(read, request)
-        node = self._block.node
-        requests_left = partial(_requests_left, node) if isinstance(node, BudgetedNode) else None
-        search = LiveSearch(known, request, reader.read, self._limits, requests_left=requests_left)
+            return read, _quote_wrapping(read, request) if chooses else quote_locally(read, request)
         try:
-            found = search.run()
+            found = self._live_search(known, request, reader.read).run()
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -259,19 +267,92 @@ class LiveSource:
                 raise
             hint = f"swapcli sync {self.network.name} finds the pools that exist"
             raise with_unread_pools(error, unread, hint) from error
-        checked = settle_amounts(request, found.searched, found.outcome, reader.quote_sales, reader.read_checks)
-        searched, outcome = checked.searched, checked.outcome
-        refusals = [each for each in checked.contradictions if not each.quoted]
-        self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
+        refusals: list[Contradiction] = []
+        read, best = self._settle(request, found.searched, found.outcome, reader, refusals)
+        searched, outcome, choice = read, best, None
+        if chooses:
+            from swapcli.quoting.sources.router_choice import choose_route
+
+            again = partial(self._search_again, known, reader, refusals)
+            searched, outcome, choice = choose_route(
+                request, (read, best), (self._search_read(reader, refusals), again)
+            )
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot
         if self._witnesses is not None and snapshot is not None:
-            improves = partial(_is_improved, request, known, outcome, snapshot)
+            improves = partial(_is_improved, request, known, best, snapshot)
             self._remember(_MadeQuote(answer.quote.steps, snapshot, improves))
         unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
         contradictions = (*self._contradictions.values(), *refusals)
-        return self._use(searched), answer._replace(contradictions=contradictions, unread_gain_bps=unread_gain_bps)
+        return self._use(read), answer._replace(
+            contradictions=contradictions, unread_gain_bps=unread_gain_bps, router_choice=choice
+        )
+
+    def _quote_fresh(self, known: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, LocalQuote]:
+        """Return the quote on known state by the router that is chosen, as the newest block names them."""
+        with suppress(UpstreamError):  # then the router that only a registry names is not chosen
+            network = self._block.newest_snapshot().with_router(known.network)
+            known = known.with_changes(known.market._replace(network=network), frozenset())
+        if self.network.wraps(request.order):
+            return known, _quote_wrapping(known, request)
+        from swapcli.quoting.sources.router_choice import choose_route
+
+        started_s = self._clock.monotonic_s()
+        found = choose_route(request, (known, known.search(request)), (_search_known,))
+        answer = build_local_quote(found.searched, request, found.outcome, started_s)
+        return known, answer._replace(router_choice=found.choice)
+
+    def _live_search(
+        self, known: SearchableMarket, request: QuoteRequest, read: Callable[[Sequence[str]], MarketState]
+    ) -> LiveSearch:
+        node = self._block.node
+        requests_left = partial(_requests_left, node) if isinstance(node, BudgetedNode) else None
+        return LiveSearch(known, request, read, self._limits, requests_left=requests_left)
+
+    def _settle(
+        self,
+        request: QuoteRequest,
+        searched: SearchableMarket,
+        outcome: SearchResult,
+        reader: LivePoolReader,
+        refusals: list[Contradiction],
+    ) -> tuple[SearchableMarket, SearchResult]:
+        """Return an outcome whose amounts the protocols have quoted or confirmed, adding the pools that refuse theirs.
+
+        Raises as `settle_amounts`.
+        """
+        checked = settle_amounts(request, searched, outcome, reader.quote_sales, reader.read_checks)
+        refusals += [each for each in checked.contradictions if not each.quoted]
+        self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
+        return checked.searched, checked.outcome
+
+    def _search_read(self, reader: LivePoolReader, refusals: list[Contradiction]) -> Search:
+        """Return what searches the pools that were read for another router."""
+
+        def search(read: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, SearchResult]:
+            return self._settle(request, read, read.search(request), reader, refusals)
+
+        return search
+
+    def _search_again(
+        self,
+        known: SearchableMarket,
+        reader: LivePoolReader,
+        refusals: list[Contradiction],
+        searched: SearchableMarket,
+        request: QuoteRequest,
+    ) -> tuple[SearchableMarket, SearchResult]:
+        """Search for the router of `searched`, reading the pools that this may need. Raises as `LiveSearch.run`."""
+        dialect = searched.network.router_dialect
+
+        def read(keys: Sequence[str]) -> MarketState:
+            market = reader.read(keys)
+            return market._replace(network=market.network.for_dialect(dialect))
+
+        by_dialect = SearchableMarket(known.market._replace(network=searched.network), self._clock)
+        found = self._live_search(by_dialect, request, read).run()
+        return self._settle(request, found.searched, found.outcome, reader, refusals)
 
     def _remember(self, made: _MadeQuote) -> None:
         """Remember what a quote was made from, until its payload is built."""
@@ -312,6 +393,18 @@ class LiveSource:
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
+
+
+def _quote_wrapping(searchable: SearchableMarket, request: QuoteRequest) -> LocalQuote:
+    """Return the quote that wraps or unwraps the native token by the most trusted router."""
+    from swapcli.quoting.sources.router_choice import choose_wrapping
+
+    network, choice = choose_wrapping(searchable.network)
+    return quote_locally(searchable.executing(network), request)._replace(router_choice=choice)
+
+
+def _search_known(searchable: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, SearchResult]:
+    return searchable, searchable.search(request)
 
 
 def _is_improved(
