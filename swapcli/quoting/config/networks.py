@@ -34,14 +34,15 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 def _with_dialect(network: Network, settings: Settings) -> Network:
     """Return a network with the router dialect of the settings.
 
-    By default the choice is left to quotes, unless the settings of the network name its router.
+    By default the choice is left to quotes, unless the settings of the network name its router. Registries are read from
+    nodes that speak Ethereum's JSON-RPC, so that other networks leave no choice.
     """
     if settings.router_dialect != AUTO:
         return network.for_dialect(settings.router_dialect)
     own = settings.networks.get(network.name)
     if settings.origin("router_dialect") == DEFAULT_ORIGIN and own and (own.router or own.router_dialect):
         return network
-    return network.for_dialect(FIBROUS)._replace(chooses_router=True)
+    return network.for_dialect(FIBROUS)._replace(chooses_router=network.kind.traits.has_eth_nodes)
 
 
 def network_names_from(settings: Settings) -> tuple[str, ...]:

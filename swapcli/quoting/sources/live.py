@@ -273,10 +273,8 @@ class LiveSource:
         if chooses:
             from swapcli.quoting.sources.router_choice import choose_route
 
-            again = partial(self._search_again, known, reader, refusals)
-            searched, outcome, choice = choose_route(
-                request, (read, best), (self._search_read(reader, refusals), again)
-            )
+            searches = self._search_read(reader, refusals), partial(self._search_again, known, reader, refusals)
+            searched, outcome, choice = choose_route(request, (read, best), searches)
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot

@@ -58,7 +58,7 @@ def choose_route(request: QuoteRequest, found: ExecutedRoute, searches: Sequence
 
 
 def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
-    """Return the network with the most trusted router, for an order that wraps or unwraps: every router pays the same."""
+    """Return the network with the most trusted router, to wrap or unwrap: every router pays the same."""
     names, passed = available_dialects(network)
     return network.for_dialect(names[0]), RouterChoice(names[0], _reason(names[0], network), passed=passed)
 
