@@ -84,6 +84,11 @@ def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedR
     return tuple(found), tuple(passed)
 
 
+def known_dialects(network: Network) -> tuple[str, ...]:
+    """Return the dialects with a router on a network, the most trusted first, whether or not it can swap now."""
+    return tuple(each.dialect for each in TRUST if each.dialect == FIBROUS or each.dialect in network.routers)
+
+
 def published_dialects(network: Network) -> Iterator[str]:
     """Yield the dialects of published and verified routers that the network's definition knows."""
     return (each.dialect for each in TRUST if each.is_verified and each.dialect in network.routers)

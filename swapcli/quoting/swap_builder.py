@@ -30,7 +30,7 @@ from swapcli.quoting.review.presign_checker import (
     route_payloads,
     traded_tokens,
 )
-from swapcli.quoting.sources.quote_source import payload_impact, route_pools
+from swapcli.quoting.sources.quote_source import payload_impact, payload_network, route_pools
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -114,12 +114,16 @@ class SwapBuilder:
         settings = self._settings(options)
         now_s = self._source.state_source.network_time_s(SYSTEM_CLOCK.now_s())
         terms = self._read_terms(options, settings, (settings.slippage_ppm, route.api_version), now_s)
+        if options.get("signature") is not None:
+            from swapcli.quoting.permits import permitted_network
+
+            network = permitted_network(self._source, route, terms)
         terms = self._with_sender(route, network, terms, options)
         payload = self._source.build(route, terms)
         if not options.get("simulate"):
             state = self._source.state_source
             check_use(state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        checks = self._checks(self._source.network, settings, options)
+        checks = self._checks(payload_network(self._source.network, payload), settings, options)
         return self.check_route(route, payload, terms, checks, settings)
 
     def _prepare(self, quote: SwapQuote, options: TransactionKeywords, *, refuses: bool = True) -> PreparedSwap:
@@ -202,13 +206,14 @@ class SwapBuilder:
         from swapcli.quoting.quote_figures import compute_payload_figures
         from swapcli.quoting.warnings import settle_impact
 
-        settings, source, network = settings or self._nodes.setup.settings, self._source, self._source.network
+        settings, source = settings or self._nodes.setup.settings, self._source
+        network = payload_network(source.network, payload)
         terms = terms._replace(**warning_limits(settings))
         state, impact = source.state_source, payload_impact(source, route, payload)
         settle_impact(impact, state, settings, checks.option_name)
         pools, checker = route_pools(source, route), checks.checker
         variants = route_payloads(self._routers.findings, network, route, pools, terms, payload)
-        checked = checker.check_built(source, route, payload, variants) if checker else None
+        checked = checker._replace(network=network).check_built(source, route, payload, variants) if checker else None
         read = checked.read_payload if checked else None
         if read:
             payload = read.payload._replace(rounding=payload.rounding)

@@ -69,6 +69,7 @@ class SwapTerms(NamedTuple):
     a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
     approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
     where a node is known, and `deadline_s` from this machine's. `sender` is who signs the transaction, None if unknown.
+    With `needs_permit`, only routers that take a permit may be chosen.
     """
 
     slippage_ppm: int
@@ -81,6 +82,7 @@ class SwapTerms(NamedTuple):
     slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
     deadline_in_s: int | None = None
     sender: str | None = None
+    needs_permit: bool = False
 
     @property
     def required_recipient(self) -> str:

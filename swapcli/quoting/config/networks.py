@@ -34,8 +34,8 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 def _with_dialect(network: Network, settings: Settings) -> Network:
     """Return a network with the router dialect of the settings.
 
-    By default the choice is left to quotes, unless the settings of the network name its router. Registries are read from
-    nodes that speak Ethereum's JSON-RPC, so that other networks leave no choice.
+    By default the choice is left to quotes, unless the settings of the network name its router. Registries are read
+    from nodes that speak Ethereum's JSON-RPC, so that other networks leave no choice.
     """
     if settings.router_dialect != AUTO:
         return network.for_dialect(settings.router_dialect)

@@ -26,6 +26,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import is_better
 from swapcli.core.routing.no_route import with_unread_pools
 from swapcli.families.sampled.sampled_discovery import listed_sampled_pools
+from swapcli.payload.dialects import executable_market
 from swapcli.quoting.health import Health, check_live
 from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
@@ -104,12 +105,13 @@ class LiveSource:
         self._close_node = close_node
         self._contradictions: dict[str, Contradiction] = {}
         self._last: SearchableMarket | None = None
+        self._network: Network | None = None
         self._listed_in: tuple[SearchableMarket, SearchableMarket] | None = None
 
     @property
     def network(self) -> Network:
         """The network of the pool source, with what the node has shown of its router."""
-        return self._last.network if self._last else self._pool_source.network
+        return self._network or self._pool_source.network
 
     @property
     def state_source(self) -> StateSource:
@@ -125,7 +127,7 @@ class LiveSource:
         return self._confirmed(lambda: self._quote_and_build(request, terms))
 
     def _quote_and_build(self, request: QuoteRequest, terms: SwapTerms | None) -> LocalQuote:
-        searched, answer = self._quote_live(request)
+        searched, answer = self._quote_live(request, needs_permit=terms is not None and terms.needs_permit)
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
         fees = snapshot.l1_fee_params if snapshot and is_live else None
@@ -156,7 +158,9 @@ class LiveSource:
         if read.network.chooses_router:
             from swapcli.quoting.sources.router_choice import choose_for_route
 
-            self._last, choice = choose_for_route(read, result)
+            self._last, choice = choose_for_route(
+                read, result, needs_permit=terms.needs_permit or terms.permit is not None
+            )
             return self._payloads.of_route(self._last, result, terms)._replace(router_choice=choice)
         market = self._with_router(read.market)
         return self._payloads.of_route(read if market is read.market else read.with_market(market), result, terms)
@@ -194,8 +198,9 @@ class LiveSource:
             return payload._replace(witnesses=1, unconfirmed="other nodes cannot confirm the pending block")
         from swapcli.quoting.sources.state_confirmation import BuiltState, StateConfirmation
 
-        pools, made = built.used_pools, self._made.get(id(built.steps))
+        made = self._made.get(id(built.steps))
         snapshot = made.snapshot if made else self._block.last_snapshot
+        pools = _used_as_read(built, snapshot)
         is_read = snapshot is not None and snapshot.head.block.number == market.block
         if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
             read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
@@ -243,16 +248,16 @@ class LiveSource:
     def latest(self, keys: Collection[str]) -> SearchableMarket:
         return self._last or self.known().with_pools(keys)
 
-    def _quote_live(self, request: QuoteRequest) -> tuple[SearchableMarket, LocalQuote]:
+    def _quote_live(self, request: QuoteRequest, *, needs_permit: bool = False) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote, and the market with its state."""
         known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
         known = without_protocols(known, self._contradictions)
         chooses = known.network.chooses_router and not self._block.is_past
         if self._is_fresh(known):
-            self._last = known
+            self._last, self._network = known, known.network
             if not chooses:
                 return known, quote_locally(known, request)
-            return self._quote_fresh(known, request)
+            return self._quote_fresh(known, request, needs_permit=needs_permit)
         reader = self._reader(known, has_gas_price=request.gas_price_wei is not None)
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
@@ -274,7 +279,7 @@ class LiveSource:
             from swapcli.quoting.sources.router_choice import choose_route
 
             searches = self._search_read(reader, refusals), partial(self._search_again, known, reader, refusals)
-            searched, outcome, choice = choose_route(request, (read, best), searches)
+            searched, outcome, choice = choose_route(request, (read, best), searches, needs_permit=needs_permit)
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot
@@ -287,7 +292,9 @@ class LiveSource:
             contradictions=contradictions, unread_gain_bps=unread_gain_bps, router_choice=choice
         )
 
-    def _quote_fresh(self, known: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, LocalQuote]:
+    def _quote_fresh(
+        self, known: SearchableMarket, request: QuoteRequest, *, needs_permit: bool
+    ) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote on known state by the router that is chosen, as the newest block names them."""
         with suppress(UpstreamError):  # then the router that only a registry names is not chosen
             network = self._block.newest_snapshot().with_router(known.network)
@@ -297,7 +304,7 @@ class LiveSource:
         from swapcli.quoting.sources.router_choice import choose_route
 
         started_s = self._clock.monotonic_s()
-        found = choose_route(request, (known, known.search(request)), (_search_known,))
+        found = choose_route(request, (known, known.search(request)), (_search_known,), needs_permit=needs_permit)
         answer = build_local_quote(found.searched, request, found.outcome, started_s)
         return known, answer._replace(router_choice=found.choice)
 
@@ -373,7 +380,7 @@ class LiveSource:
         return self._listed_in[1]
 
     def _use(self, read: SearchableMarket) -> SearchableMarket:
-        self._last = read
+        self._last, self._network = read, read.network
         check_fresh(read.state_source, self.network, self._max_age_s)
         return read
 
@@ -391,6 +398,14 @@ class LiveSource:
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
+
+
+def _used_as_read(built: BuiltRoute, snapshot: BlockSnapshot | None) -> dict[str, Pool]:
+    """Return the pools of a route as they were read, by key: its router may compute some by itself."""
+    used = built.used_pools
+    read = {key: pool for key in used if snapshot and (pool := snapshot.pools.get(key))}
+    executed = executable_market(built.market._replace(pools=read)).pools
+    return {key: read[key] if executed.get(key) == pool else pool for key, pool in used.items()}
 
 
 def _quote_wrapping(searchable: SearchableMarket, request: QuoteRequest) -> LocalQuote:

@@ -16,6 +16,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.router_choice import RouterChoice
 from swapcli.core.model.router_execution import RouterGas
+from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
@@ -48,13 +49,16 @@ class ChosenRoute(NamedTuple):
     choice: RouterChoice
 
 
-def choose_route(request: QuoteRequest, found: ExecutedRoute, searches: Sequence[Search]) -> ChosenRoute:
+def choose_route(
+    request: QuoteRequest, found: ExecutedRoute, searches: Sequence[Search], *, needs_permit: bool = False
+) -> ChosenRoute:
     """Return the route of the most trusted router that loses at most `MAX_LOSS_BPS` to the best one.
 
     `found` is the best outcome over all pools, on a market whose network says which routers there are. `searches` are
-    called in turn for a router that cannot execute its route, until one finds a route that is good enough.
+    called in turn for a router that cannot execute its route, until one finds a route that is good enough. With
+    `needs_permit`, only routers that take one are considered, if there are any.
     """
-    return _Choice(request, found, searches).choose()
+    return _Choice(request, found, searches, needs_permit=needs_permit).choose()
 
 
 def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
@@ -63,13 +67,17 @@ def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
     return network.for_dialect(names[0]), RouterChoice(names[0], _reason(names[0], network), passed=passed)
 
 
-def choose_for_route(read: SearchableMarket, result: RouteResult) -> tuple[SearchableMarket, RouterChoice]:
+def choose_for_route(
+    read: SearchableMarket, result: RouteResult, *, needs_permit: bool = False
+) -> tuple[SearchableMarket, RouterChoice]:
     """Return the market of the router that executes a route found earlier, and why it is that one.
 
     That is the router that the route was found for, if it is still available; else the most trusted one that pays at
-    most `MAX_LOSS_BPS` less than the best. The same route takes about as much gas in all of them.
+    most `MAX_LOSS_BPS` less than the best. The same route takes about as much gas in all of them. `needs_permit` is as
+    in `choose_route`.
     """
-    names, passed = available_dialects(read.network)
+    available, passed = available_dialects(read.network)
+    names = _paying(available, read.network, result.integrator, needs_permit=needs_permit)
     amounts: dict[str, int] = {}
     markets: dict[str, SearchableMarket] = {}
     for name in names:
@@ -91,12 +99,14 @@ class _Choice:
     """The choice for one order. `values` are what the routes of dialects pay net of gas, in base units of the output;
     for an order of an output, what they take, as a negative number."""
 
-    def __init__(self, request: QuoteRequest, found: ExecutedRoute, searches: Sequence[Search]) -> None:
+    def __init__(
+        self, request: QuoteRequest, found: ExecutedRoute, searches: Sequence[Search], *, needs_permit: bool
+    ) -> None:
         self._request, self._searches = request, searches
         self._read, self._best = found
         self._network = self._read.network
         names, self._passed = available_dialects(self._network)
-        self._names = [name for name in names if self._pays_integrator(name)]
+        self._names = _paying(names, self._network, request.integrator, needs_permit=needs_permit)
         self._routes: dict[str, ExecutedRoute] = {}
         self._values: dict[str, float] = {}
         self._searched_pools: list[frozenset[str]] = []
@@ -191,13 +201,6 @@ class _Choice:
         extended, pools = self._network.extended_protocols, self._read.market.pools
         return all(pools[step.pool].protocol not in extended for step in self._best.best.replay.steps)
 
-    def _pays_integrator(self, name: str) -> bool:
-        integrator = self._request.integrator
-        if integrator is None or name == FIBROUS:
-            return True
-        dialect = router_dialect(self._network.for_dialect(name))
-        return dialect.pays_surplus if integrator.surplus_bps else dialect.pays_integrators
-
     def _chosen(self, name: str) -> ChosenRoute:
         searched, outcome = self._routes.get(name, (self._read, self._best))
         gain_bps, over = None, None
@@ -208,6 +211,24 @@ class _Choice:
         if searched.network.chooses_router:
             searched = searched.executing(self._network.for_dialect(name))
         return ChosenRoute(searched, outcome, choice)
+
+
+def _paying(
+    names: Sequence[str], network: Network, integrator: Integrator | None, *, needs_permit: bool
+) -> Sequence[str]:
+    """Return the dialects whose calls can pay an integrator, and carry a permit if it `needs_permit`.
+
+    Without any, it is the interface's router, whose payload says what it cannot do.
+    """
+    if integrator is None and not needs_permit:
+        return names
+    found = []
+    for name in names:
+        dialect = router_dialect(network.for_dialect(name))
+        pays = integrator is None or (dialect.pays_surplus if integrator.surplus_bps else dialect.pays_integrators)
+        if pays and not (needs_permit and dialect.permit_kind is None):
+            found.append(name)
+    return found or [FIBROUS]
 
 
 def _reason(name: str, network: Network) -> str:

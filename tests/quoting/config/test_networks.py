@@ -59,7 +59,11 @@ def test_a_known_network_takes_a_node_a_router_and_tokens() -> None:
         ({"networks": {"base": {"router": ROUTER}}}, "fibrous", False),
         ({"networks": {"base": {"router": ROUTER, "router_dialect": "own"}}}, "own", False),
         ({"networks": {"base": {"router_dialect": "settler"}}}, "settler", False),
-        ({"router_dialect": "auto", "networks": {"base": {"router": ROUTER, "router_dialect": "own"}}}, "fibrous", True),
+        (
+            {"router_dialect": "auto", "networks": {"base": {"router": ROUTER, "router_dialect": "own"}}},
+            "fibrous",
+            True,
+        ),
         ({"router_dialect": "fibrous", "networks": {"base": {"router_dialect": "own"}}}, "fibrous", False),
     ],
 )
