@@ -111,7 +111,11 @@ class LiveSource:
     @property
     def network(self) -> Network:
         """The network of the pool source, with what the node has shown of its router."""
-        return self._network or self._pool_source.network
+        network, snapshot = self._network or self._pool_source.network, self._block.last_snapshot
+        registered = snapshot.registered_router if snapshot else None
+        if registered is None or network.router_registry is None:
+            return network
+        return network.with_registered_router(registered.address)  # read by a quote that has found no route
 
     @property
     def state_source(self) -> StateSource:
