@@ -154,6 +154,28 @@ class CertificateJson(TypedDict):
     proofComplete: bool
 
 
+class PassedRouterJson(TypedDict):
+    """A router dialect that was not available, and why, as a clause."""
+
+    dialect: str
+    reason: str
+
+
+class RouterChoiceJson(TypedDict):
+    """The dialect of the router that a quote has chosen, and why, as clauses.
+
+    `gainBps` is how many basis points of the output it pays more, net of gas, than the best route by the dialect
+    `over`, the most trusted one that could have carried the order; both are null if that is the chosen one.
+    `passed` are more trusted dialects whose routers were not available.
+    """
+
+    dialect: str
+    reason: str
+    gainBps: float | None
+    over: str | None
+    passed: list[PassedRouterJson]
+
+
 class QuoteFieldsJson(TypedDict):
     """The figures of a quote. Amounts are in base units; what is unknown is null.
 
@@ -164,6 +186,7 @@ class QuoteFieldsJson(TypedDict):
     known state; null if reading did not end at a limit.
     `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
     very amount and block; `sampledPools` are the pools that protocols quote.
+    `routerChoice` is left out where the settings name the router, or no node was read.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
     block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
     `proofFile` is the file to which the proof of the certificate was written.
@@ -188,6 +211,7 @@ class QuoteFieldsJson(TypedDict):
     poolLimit: NotRequired[PoolLimitJson]
     certificate: NotRequired[CertificateJson]
     proofFile: NotRequired[str]
+    routerChoice: NotRequired[RouterChoiceJson]
 
 
 class RouteEndsJson(TypedDict):

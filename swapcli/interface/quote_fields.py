@@ -16,19 +16,21 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
 
 if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.interface.document_types import SwapTokenJson
     from swapcli.interface.json_types import (
         BestSinglePathJson,
         CertificateJson,
         PoolLimitJson,
         QuoteFieldsJson,
+        RouterChoiceJson,
         StateJson,
         WarningJson,
     )
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. `l1Fee`, `poolLimit`, `certificate`, `proofFile` are left out if absent."""
+    """Render the figures of a quote. What there is not always is left out: `l1Fee`, `poolLimit` ..."""
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -55,6 +57,8 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         fields["l1Fee"] = str(figures.l1_fee_wei)
     if figures.pool_limit:
         fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
+    if figures.router_choice:
+        fields["routerChoice"] = render_router_choice(figures.router_choice)
     if figures.certificate:
         fields["certificate"] = render_certificate(figures.certificate, is_complete=figures.is_search_complete)
     if figures.proof_file is not None:
@@ -68,6 +72,17 @@ def _render_pool_limit(limit: PoolLimitCost) -> PoolLimitJson:
         "simple": limit.single_path,
         "amountWithout": str(limit.amount),
         "costBps": limit.cost_bps,
+    }
+
+
+def render_router_choice(choice: RouterChoice) -> RouterChoiceJson:
+    """Render the choice of a router with its reasons."""
+    return {
+        "dialect": choice.dialect,
+        "reason": choice.reason,
+        "gainBps": choice.gain_bps,
+        "over": choice.over,
+        "passed": [{"dialect": each.dialect, "reason": each.reason} for each in choice.passed],
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import DIALECTS
+from swapcli.core.model.network import AUTO, DIALECTS
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, MAX_HOPS
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -36,6 +36,7 @@ INTEGRATOR: Final = "Integrator (v2 only, needs an API key)"
 
 _API_VERSIONS = tuple(each.value for each in ApiVersion)
 _SHARES = tuple(each.value for each in SharePrecision)
+_DIALECTS = (AUTO, *DIALECTS)
 _POOL_COUNT = whole_number(1, 999_999)._replace(expected="a whole number above zero")
 
 _QUOTE, _BATCH, _BUILD, _CHECK = "quote", "quote_batch", "build_transaction", "check"
@@ -161,9 +162,10 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         is_keyword=False, tool="Recipient: address or ENS name.",
     ),
     QuoteParameter(
-        "router_dialect", choice(DIALECTS), f"Router to build for: {', '.join(DIALECTS)}.", "NAME", ANSWER,
-        is_keyword=False, tools=(_BUILD,), example="universal-router",
-        setting="Which router contracts payloads are made for; without it each network's own setting.",
+        "router_dialect", choice(_DIALECTS), f"Router to build for: {', '.join(_DIALECTS)}.  [default: {AUTO}]",
+        "NAME", ANSWER, AUTO, is_keyword=False, tools=(_BUILD,),
+        tool=f"{', '.join(DIALECTS)}. [{AUTO}: by trust]",
+        setting="Routers of payloads; auto: by trust on live prices, unless the settings of the network name one.",
     ),
     QuoteParameter(
         "api_version", choice(_API_VERSIONS, ApiVersion),

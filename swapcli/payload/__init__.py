@@ -9,4 +9,6 @@ signatures, `signing` adds what only a node knows of a transaction, and `handoff
 PUBLIC = (
     "checks", "decode", "dialects", "evm", "handoff", "payloads", "payloads_by_variant", "permits", "review", "signing",
     "simulation", "transactions_to_send", "variant_memory", "verdict",
+    "checks", "decode", "dialects", "evm", "payloads", "payloads_by_variant", "permits", "review",
+    "router_trust", "signing", "simulation", "transactions_to_send", "variant_memory", "verdict",
 )  # fmt: skip

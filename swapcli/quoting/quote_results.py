@@ -16,6 +16,7 @@ from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.core.model.transaction import UnsignedTransaction
 
 
@@ -38,7 +39,8 @@ class LocalQuote(NamedTuple):
     `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
     `payload` is that of the route, if the quote was requested with terms. For `contradictions`
-    some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`.
+    some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`. If a quote has made the
+    `router_choice`, `network` is that of the chosen router.
     """
 
     order: Order
@@ -54,6 +56,7 @@ class LocalQuote(NamedTuple):
     payload: UnsignedTransaction | None = None
     contradictions: tuple[Contradiction, ...] = ()
     unread_gain_bps: float | None = None
+    router_choice: RouterChoice | None = None
 
 
 class RemoteQuote(NamedTuple):

@@ -75,6 +75,7 @@ class SwapTerms(NamedTuple):
     approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
     where a node is known, and `deadline_s` from this machine's. `sender` is who signs the transaction, None if unknown.
     `lifetime_s` is how long the transaction has to stay valid, 0 if that does not matter.
+    With `needs_permit`, only routers that take a permit may be chosen.
     """
 
     slippage_ppm: int
@@ -88,6 +89,7 @@ class SwapTerms(NamedTuple):
     deadline_in_s: int | None = None
     sender: str | None = None
     lifetime_s: int = 0
+    needs_permit: bool = False
 
     @property
     def required_recipient(self) -> str:

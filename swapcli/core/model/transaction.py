@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import OWN
@@ -11,6 +11,9 @@ from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transfer_behaviour import ShareRounding
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
 
 NOBODY: Final = "nobody"
 """The call has no deadline: a signed transaction stays valid until its nonce is used."""
@@ -135,6 +138,7 @@ class UnsignedTransaction(NamedTuple):
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
     None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
     state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
+    `router_choice` says why it is for this router, if that was chosen for the route.
     """
 
     call: RouterCall | EncodedCall
@@ -148,6 +152,7 @@ class UnsignedTransaction(NamedTuple):
     rounding: ShareRounding | None = None
     witnesses: int | None = None
     unconfirmed: str = ""
+    router_choice: RouterChoice | None = None
 
     @property
     def router_call(self) -> RouterCall:

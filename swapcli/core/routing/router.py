@@ -62,7 +62,45 @@ class Router:
         self.market = market
         self._execution = execution
         self._fits_calldata = fits_calldata
+        self._executed: Mapping[str, Pool] | None = None
         self.memory = memory
+
+    @property
+    def _pools(self) -> Mapping[str, Pool]:
+        """The pools that execute routes."""
+        pools, executed = self.index.pools, self._executed
+        return pools if executed is None else {key: executed[key] for key in pools if key in executed}
+
+    def executing(self, market: MarketState, execution: Execution, fits_calldata: FitsCalldata | None) -> Router:
+        """Return a router whose routes use the pools of `market`, a part of this one's, as `execution` says.
+
+        It shares the index, so that its prices and proofs are about all pools of this one.
+        """
+        router = Router(market, execution, fits_calldata, self.memory)
+        router.index, router._executed = self.index, market.pools
+        return router
+
+    def execute_again(self, order: Order, result: SearchResult) -> SearchResult | None:
+        """Return a result of another execution with its route as this one executes it; None if that cannot.
+
+        A further route that this one cannot execute is left as it is.
+        """
+        from swapcli.core.routing.route_limits import RouteLimits
+
+        spec = result.problem.spec._replace(router_gas=self._execution.gas)
+        scorer = RouteScorer(spec, self._pools, self._execution)
+        try:
+            best = _execute_again(scorer, order, result.best)
+            if best is None or not RouteLimits(self.market, order, self._fits_calldata).allow(best):
+                return None
+            others = [
+                each and (_execute_again(scorer, order, each) or each)
+                for each in (result.best_single_path, result.unlimited)
+            ]
+        except PoolFault:
+            return None
+        problem = result.problem._replace(spec=spec)
+        return result._replace(problem=problem, best=best, best_single_path=others[0], unlimited=others[1])
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
@@ -137,7 +175,7 @@ class Router:
 
         None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
         """
-        scorer = RouteScorer(result.problem.spec, self.index.pools, self._execution)
+        scorer = RouteScorer(result.problem.spec, self._pools, self._execution)
         try:
             best, single, unlimited = (
                 scorer.score_if_accepted(found.route, found.amount_in)
@@ -192,7 +230,7 @@ class Router:
         """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
         from swapcli.core.routing.route_limits import RouteLimits
 
-        pools = self.index.pools
+        pools = self._pools
         search = RouteSearch(result.problem, pools, self._execution)
         limits = RouteLimits(self.market, order, self._fits_calldata)
         for choice in proof.choices:
@@ -235,7 +273,7 @@ class Router:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
-            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.index.pools, self._execution)
+            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self._pools, self._execution)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
             search = partial(search_for, gas_value=gas_value)
@@ -298,7 +336,7 @@ class Router:
         """Search the whole `graph` for an order that found no route in its filtered market."""
         if graph is problem.graph:
             return None
-        return RouteSearch(problem._replace(graph=graph), self.index.pools, self._execution).run()
+        return RouteSearch(problem._replace(graph=graph), self._pools, self._execution).run()
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""
@@ -366,6 +404,18 @@ def _best_with_known(
 def _traded_amount(order: Order, route: ScoredRoute) -> int:
     """Return the amount that depends on the route: the output, or the input of an order for an output."""
     return route.amount_in if order.reverse else route.replay.amount_out
+
+
+def _execute_again(scorer: RouteScorer, order: Order, found: ScoredRoute) -> ScoredRoute | None:
+    """Return a route as the scorer executes it: for its input, or for the least one that pays the output to buy."""
+    if not _has_pools(found, scorer.pools):
+        return None
+    if not order.reverse:
+        return scorer.score_if_accepted(found.route, found.amount_in)
+    from swapcli.core.routing.least_input import least_input
+
+    least = least_input(scorer, found.route, order.amount, found.amount_in)
+    return scorer.score_replay(found.route, *least) if least else None
 
 
 def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:

@@ -339,7 +339,7 @@ class Settings(NamedTuple):
     exclude_protocols: tuple[str, ...] = quote_setting("exclude_protocols")
     extended_protocols: bool = quote_setting("extended_protocols")
     gas_price_wei: int | None = quote_setting("gas_price")
-    router_dialect: str | None = quote_setting("router_dialect")
+    router_dialect: str = quote_setting("router_dialect")
     market: Path | None = setting(
         None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )

@@ -275,7 +275,7 @@ def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
 def has_own_router(settings: Settings, network: Network) -> bool:
     """Return whether the settings name the router of a network."""
     own = settings.networks.get(network.name)
-    return own is not None and own.router is not None
+    return own is not None and own.router is not None and own.router == network.router
 
 
 def mark_revocations(
@@ -376,7 +376,7 @@ def check_swap(
     answer = quote.answer
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     variants = route_payloads(routers.findings, answer.network, answer.result, pools, terms, payload)
-    checked = checker.check_quoted(answer, payload, variants) if checker else None
+    checked = checker._replace(network=answer.network).check_quoted(answer, payload, variants) if checker else None
     answer, payload = in_variant(answer, variants, checked, payload)
     payload = mark_revocations(payload, answer.state_source, nodes, answer.network, checked)
     return CheckedSwap(

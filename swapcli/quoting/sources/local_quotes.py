@@ -193,7 +193,12 @@ class LocalPayloads:
     def of_quote(
         self, answer: LocalQuote, terms: SwapTerms, market: MarketState, *, confirm: Confirm | None = None
     ) -> UnsignedTransaction:
-        """Return the payload of a quote on its own state; `market` has the router and the time of the newest block."""
+        """Return the payload of a quote on its own state; `market` has the router and the time of the newest block.
+
+        The router is that of the quote, if it has chosen one.
+        """
+        if answer.router_choice is not None:
+            market = market._replace(network=answer.network)
         timed = self._with_deadline(terms, market)
         payload = build_transaction(
             answer.result, answer.quote.steps, answer.quote.amount_out, answer.pools, market.network, timed

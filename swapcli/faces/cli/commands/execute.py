@@ -93,16 +93,20 @@ def execute(
         deadline_in_s=deadline_in_s,
         sender=None if payload.permit else sender,
         lifetime_s=required_lifetime_s(session),
+        needs_permit=payload.permit,
     )
     if signature is not None:
-        from swapcli.quoting.permits import signed_terms
+        from swapcli.quoting.permits import permitted_network, signed_terms
 
-        terms = signed_terms(session.nodes, quote_source.network, route.result, terms, signature, "--signature")
+        permitted = permitted_network(quote_source, route.result, terms)
+        terms = signed_terms(session.nodes, permitted, route.result, terms, signature, "--signature")
     transaction = quote_source.build(route.result, terms)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
+        from swapcli.quoting.sources.quote_source import payload_network
 
-        print_permit(session, quote_source.network, (route.result, terms), transaction.to, sender)
+        network_of_router = payload_network(quote_source.network, transaction)
+        print_permit(session, network_of_router, (route.result, terms), transaction.to, sender)
         return exit_codes.OK
     _print(session, market.check_route(route.result, transaction, terms, requested_checks(checker, payload)), payload)
     return exit_codes.OK

@@ -47,12 +47,24 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield from _pool_limit(answer, figures)
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
+    yield from router_facts(figures)
     yield from certificate_facts(figures)
     yield from _unread(figures)
     if figures.state.provenance is None or figures.state.is_live:
         yield _state(figures)
     elif figures.changing_pools:  # the first line has the state
         yield Fact("Pools", "change with time", _changing_note(figures))
+
+
+def router_facts(figures: QuoteFigures) -> Iterator[Fact]:
+    """Yield which router was chosen and why, if it was."""
+    choice = figures.router_choice
+    if choice is None:
+        return
+    parts = [choice.reason, *(f"not {each.dialect}: {each.reason}" for each in choice.passed)]
+    if choice.gain_bps is not None:
+        parts.insert(0, f"{choice.gain_bps:+,.2f} bps by {choice.dialect}, compared with {choice.over}")
+    yield Fact("Router", choice.dialect, "; ".join(parts))
 
 
 def symbol(token: Token) -> str:

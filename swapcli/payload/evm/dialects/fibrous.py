@@ -25,6 +25,7 @@ class FibrousDialect:
     """The `InterfaceDialect` of EVM networks: calldata of the router's ABI."""
 
     pays_integrators: Final = True
+    pays_surplus: Final = True
     permit_kind: Final = PermitKind.TOKEN
 
     def __init__(self, network: Network) -> None:
