@@ -1,10 +1,10 @@
-"""The text that `verify` prints: the swaps of a mined transaction with their quotes."""
+"""The text that `verify` prints: mined swaps with their quotes, of a transaction or by protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swapcli import Verification, VerifiedSwap
+from swapcli import RecentSwap, RecentVenue, RecentVerification, VenueStatus, Verification, VerifiedSwap
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
@@ -12,6 +12,11 @@ from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
 from swapcli.state.mined.swap_verification import Outcome
 
 COLUMNS = (Column("pool", has_pool_ids=True), Column("sold"), Column("paid"), Column("quote"), Column("note"))
+
+
+def build_view(found: Verification | RecentVerification) -> DetailView:
+    """Build the view of either result."""
+    return build_verification_view(found) if isinstance(found, Verification) else build_recent_view(found)
 
 
 def build_verification_view(found: Verification) -> DetailView:
@@ -72,6 +77,82 @@ def _pool(found: Verification, swap: VerifiedSwap) -> str:
     return printable(protocol.display_name if protocol else swap.pool.protocol)
 
 
-def _amount(found: Verification, address: str | None, amount: int) -> str:
+def _amount(found: Verification | RecentVerification, address: str | None, amount: int) -> str:
     token = found.tokens.get(address or "")
     return exact_amount(amount, token) if token else f"{amount} raw"
+
+
+RECENT_COLUMNS = (
+    Column("protocol", readable_width=20),
+    Column("equal", is_whole=True),
+    Column("different", is_whole=True),
+    Column("not explained", is_whole=True),
+    Column("blocks", is_whole=True),
+    Column("note", readable_width=24, goes_below=True),
+)
+DIFFERENCE_COLUMNS = (
+    Column("protocol", readable_width=20),
+    Column("sold"),
+    Column("paid"),
+    Column("quote"),
+    Column("block", is_whole=True),
+    Column("transaction"),
+)
+
+
+def build_recent_view(found: RecentVerification) -> DetailView:
+    """Build the view: the counts, a row for each protocol that was searched, and each swap that differs."""
+    searched = [venue for venue in found.venues if venue.status is not VenueStatus.NOT_SEARCHED]
+    lists = [ListView(RECENT_COLUMNS, tuple(_venue_row(found, venue) for venue in searched))] if searched else []
+    differing = [(venue, each) for venue in searched for each in venue.swaps if each.swap.outcome is Outcome.DIFFERENT]
+    if differing:
+        lists.append(ListView(DIFFERENCE_COLUMNS, tuple(_difference_row(found, *each) for each in differing)))
+    title = f"The last {found.per_venue} swaps of each protocol on {found.network.name}"
+    return DetailView(printable(title), tuple(_recent_facts(found, searched)), lists=tuple(lists))
+
+
+def _recent_facts(found: RecentVerification, searched: list[RecentVenue]) -> Iterator[Fact]:
+    yield Fact("Newest block", f"{found.head.number:,}", f"{found.requests:,} requests were sent")
+    counts = ", ".join(
+        f"{found.total(outcome)} {text}"
+        for outcome, text in (
+            (Outcome.EQUAL, "equal"),
+            (Outcome.DIFFERENT, "different"),
+            (Outcome.NOT_EXPLAINED, "not explained"),
+        )
+    )
+    yield Fact("Swaps", counts, "quoted on the state just before each")
+    without = sum(venue.status is VenueStatus.NONE_FOUND for venue in searched)
+    yield Fact("Protocols", f"{len(searched)} searched", f"{without} of them without a swap" if without else "")
+    reasons: dict[str, list[str]] = {}
+    for venue in found.venues:
+        if venue.status is VenueStatus.NOT_SEARCHED:
+            reasons.setdefault(venue.reason or "the run ended first", []).append(venue.protocol.amm_name)
+    for reason, names in reasons.items():
+        yield Fact("Not searched", str(len(names)), printable(f"{reason}: {', '.join(names)}"))
+
+
+def _venue_row(found: RecentVerification, venue: RecentVenue) -> tuple[str, ...]:
+    blocks = 0 if venue.searched_from is None else found.head.number - venue.searched_from + 1
+    reasons = dict.fromkeys(
+        each.swap.reason for each in venue.swaps if each.swap.outcome is Outcome.NOT_EXPLAINED and each.swap.reason
+    )
+    none = "none found" if venue.status is VenueStatus.NONE_FOUND else ""
+    return (
+        printable(venue.protocol.display_name),
+        *(str(venue.count(outcome) or "-") for outcome in (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.NOT_EXPLAINED)),
+        f"{blocks:,}",
+        printable("; ".join(filter(None, [none, venue.reason, *reasons]))),
+    )
+
+
+def _difference_row(found: RecentVerification, venue: RecentVenue, each: RecentSwap) -> tuple[str, ...]:
+    swap, amounts = each.swap, each.swap.event.amounts
+    return (
+        printable(venue.protocol.display_name),
+        _amount(found, swap.token_in, amounts.amount_in),
+        _amount(found, swap.token_out, amounts.amount_out),
+        "refused" if swap.quoted is None else f"{swap.quoted - amounts.amount_out:+,} units",
+        f"{each.block:,}",
+        each.transaction,
+    )
