@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.quote_options import QuoteOptions
-    from swapcli.quoting.verification.recent_verification import RecentVerification
+    from swapcli.quoting.verification.recent_verification import OnSwap, RecentVerification
 
 
 class MarketHistory:
@@ -48,7 +48,7 @@ class MarketHistory:
         protocols: Collection[str] | None,
         max_requests: int,
         max_duration_s: float | None,
-        on_progress: Callable[[str], object],
+        on_swap: OnSwap | None,
     ) -> RecentVerification:
         """Return the newest swaps of each protocol with their quotes. Raises as `Market.verify_recent`."""
         from swapcli.quoting.verification.recent_verification import check_recent_count, verify_recent_swaps
@@ -63,7 +63,7 @@ class MarketHistory:
                 protocols=protocols,
                 max_requests=max_requests,
                 max_duration_s=max_duration_s,
-                on_progress=on_progress,
+                on_swap=on_swap,
             )
         self._routers.agreements().add(network.chain_id, found.agreements())
         return found

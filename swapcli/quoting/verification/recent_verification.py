@@ -81,6 +81,10 @@ class RecentSwap(NamedTuple):
     swap: VerifiedSwap
 
 
+OnSwap = Callable[[ProtocolInfo, RecentSwap], object]
+"""Receives a verified swap with its protocol."""
+
+
 class RecentVenue(NamedTuple):
     """The newest swaps of a protocol, newest first.
 
@@ -182,15 +186,16 @@ def verify_recent_swaps(
     protocols: Collection[str] | None = None,
     max_requests: int = MAX_REQUESTS,
     max_duration_s: float | None = None,
-    on_progress: Callable[[str], object] = bool,
+    on_swap: OnSwap | None = None,
 ) -> RecentVerification:
     """Find the last `count` swaps of each protocol, and quote each on the state just before it.
 
-    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None. Raises `InvalidOption`,
-    `UnknownProtocol`, and `UpstreamError` if the node does not give its newest block.
+    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None. `on_swap` receives each swap as
+    soon as it is verified. Raises `InvalidOption`, `UnknownProtocol`, and `UpstreamError` if the node does not return
+    its newest block.
     """
     check_recent_count(count)
-    return _Run(node, known, count, _Limits(node, max_requests, max_duration_s), on_progress).run(protocols)
+    return _Run(node, known, count, _Limits(node, max_requests, max_duration_s), on_swap).run(protocols)
 
 
 class _Limits:
@@ -229,11 +234,10 @@ class _Run:
         known: PoolSource,
         count: int,
         limits: _Limits,
-        on_progress: Callable[[str], object],
+        on_swap: OnSwap | None,
     ) -> None:
         self._node, self._known, self._count, self._limits = node, known, count, limits
-        self._network = known.network
-        self._on_progress = on_progress
+        self._network, self._on_swap = known.network, on_swap
         self._verified: dict[tuple[int, int], RecentSwap] = {}
         self._tokens: dict[str, Token] = {}
         self._problem = ""
@@ -244,7 +248,6 @@ class _Run:
         head = self._node.read_head().block
         self._limits.begin()
         pools = self._find_pools(protocols, head)
-        self._on_progress(f"looking for swaps in {sum(map(len, pools.pools.values())):,} pools")
         recent = find_recent_swaps(
             self._node,
             self._network,
@@ -278,7 +281,6 @@ class _Run:
             self._problem = self._problem_of_run(failures)
             if self._problem:
                 return
-            self._on_progress(f"verifying swaps of block {number:,}")
             try:
                 self._verify_block(number, swaps)
             except RequestBudgetSpent as error:
@@ -311,14 +313,22 @@ class _Run:
             verified = by_log.get(swap.event.first_log)
             if verified is None or verified.event != swap.event:
                 verified = _not_explained(swap, f"{node.redacted_url} no longer returns its event")
-            self._verified[_place(swap)] = RecentSwap(number, block.timestamp, swap.transaction, verified)
+            self._keep(swap, block.timestamp, verified)
 
     def _note_failure(self, number: int, swaps: Iterable[FoundSwap], error: UpstreamError) -> None:
         reason = (
             f"{error.message}; {archive_hint(number - 1)}" if isinstance(error, UpstreamRejected) else error.message
         )
         for swap in swaps:
-            self._verified[_place(swap)] = RecentSwap(number, None, swap.transaction, _not_explained(swap, reason))
+            self._keep(swap, None, _not_explained(swap, reason))
+
+    def _keep(self, swap: FoundSwap, timestamp: int | None, verified: VerifiedSwap) -> None:
+        found = RecentSwap(swap.block_number, timestamp, swap.transaction, verified)
+        self._verified[_place(swap)] = found
+        if self._on_swap is not None:
+            protocol = self._network.protocol(swap.ref.protocol)
+            assert protocol is not None
+            self._on_swap(protocol, found)
 
     def _venue(self, protocol: ProtocolInfo, pools: VenuePools, recent: RecentSwaps) -> RecentVenue:
         name = protocol.amm_name
