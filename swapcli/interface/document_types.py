@@ -1019,7 +1019,8 @@ class RecentVenueJson(TypedDict):
 class RecentVerificationJson(TypedDict):
     """`swapcli verify --recent --json`: the newest swaps of each protocol, up to `block`, with their quotes.
 
-    `swapsPerVenue` were requested of each. `requests` HTTP requests were sent.
+    `swapsPerVenue` were requested of each. `requests` HTTP requests were sent. `problem` says what ended the run early,
+    null if nothing did.
     """
 
     network: str
@@ -1027,6 +1028,7 @@ class RecentVerificationJson(TypedDict):
     timestamp: int
     swapsPerVenue: int
     requests: int
+    problem: str | None
     equal: int
     different: int
     notExplained: int

@@ -32,7 +32,6 @@ from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import USER, Trader
 from tests.chain.variant_routers import deploy_reading_router
 from tests.contracts.evm import Contract, compile_solidity
-from tests.families.real_pools import slipstream_pool
 from tests.state.store.build import only
 from tests.support.fake_aggregators import adapter
 from tests.support.loopback_server import FakeExchange, http_response, loopback_server
@@ -181,20 +180,17 @@ class ProofWorld:
         return _INJECTORS[fault](self, stack)
 
     def _inject_wrong_fee(self, _: ExitStack) -> str:
-        """Open a pool whose `fee()` is not what swaps pay, and have some mined."""
-        world, artifact = self.trader.world, slipstream_pool()
-        code = self.chain.deploy(artifact)
-        front = self.chain.deploy(compile_solidity("forks.sol")["RamsesPool"], code.address)
-        pool = self.chain.at(front.address, artifact)
-        pair, spacing = world._sorted("USDC", "TKN"), 10
-        price = world._sqrt_price(*pair)
-        pool.send("initialize", front.address, *world._addresses(*pair), spacing, ZERO_ADDRESS, price)
-        place = world._provided("slipstream", pool, pair, _SHOWN_FEE_PPM, spacing, "mint")
-        front.send("setFee", _TAKEN_FEE_PPM)
-        self._add_pool(place)
+        """Open a pair whose factory shows another fee than the pair takes, and have some swaps mined."""
+        world = self.trader.world
+        fees = (fee_ppm // 100 for fee_ppm in (_SHOWN_FEE_PPM, _TAKEN_FEE_PPM))
+        host = self.chain.deploy(compile_solidity("faults.sol")["TwoFacedHost"], *fees)
+        place = world.open_solidly("USDC", "TKN", False, _SHOWN_FEE_PPM, host)
         payer = self.chain.deploy(world.kit["Trader"])
-        for is_down in (True, False, True):
-            payer.send("swap", pool.address, False, is_down, 10**9 if is_down == (pair[0] == "USDC") else 10**21)
+        usdc = world.address("USDC")
+        for amount in (10**9, 10**10, 10**11):
+            (out,) = place.contract.call("getAmountOut", amount, usdc)
+            outs = (0, out) if place.tokens[0] == usdc else (out, 0)
+            payer.send("swapPair", place.contract.address, usdc, amount, *outs)
         self._add_pool(place)
         return place.key
 

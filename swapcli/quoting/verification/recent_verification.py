@@ -113,7 +113,8 @@ class RecentVenue(NamedTuple):
 class RecentVerification(NamedTuple):
     """The newest `per_venue` swaps of each protocol of a network, up to the block `head`, with their quotes.
 
-    `tokens` are those of the swaps, by address. `requests` HTTP requests were sent.
+    `tokens` are those of the swaps, by address. `requests` HTTP requests were sent. `problem` says what of the node or
+    of the limits ended the run early; empty if nothing did.
     """
 
     network: Network
@@ -122,6 +123,7 @@ class RecentVerification(NamedTuple):
     venues: tuple[RecentVenue, ...]
     tokens: Mapping[str, Token]
     requests: int
+    problem: str = ""
 
     def total(self, outcome: Outcome) -> int:
         """Return how many swaps of all protocols have this outcome."""
@@ -135,6 +137,7 @@ class RecentVerification(NamedTuple):
             "timestamp": self.head.timestamp,
             "swapsPerVenue": self.per_venue,
             "requests": self.requests,
+            "problem": self.problem or None,
             "equal": self.total(Outcome.EQUAL),
             "different": self.total(Outcome.DIFFERENT),
             "notExplained": self.total(Outcome.NOT_EXPLAINED),
@@ -154,7 +157,7 @@ class RecentVerification(NamedTuple):
         if self.total(Outcome.EQUAL):
             return
         reasons = [each.swap.reason for venue in self.venues for each in venue.swaps]
-        reasons += [venue.reason for venue in self.venues if venue.reason and venue.searched_from is not None]
+        reasons += [self.problem] if self.problem else []
         what = f"none of {swaps} recent swaps could be explained" if swaps else "no recent swap was found"
         raise UpstreamError(": ".join([what, *reasons[:1]]), details={"swaps": swaps})
 
@@ -258,7 +261,9 @@ class _Run:
         )
         self._verify(recent)
         venues = tuple(self._venue(protocol, pools, recent) for protocol in protocols)
-        return RecentVerification(self._network, head, self._count, venues, self._tokens, self._limits.sent)
+        problem = self._problem or (recent.problem.message if recent.problem else "")
+        sent = self._limits.sent
+        return RecentVerification(self._network, head, self._count, venues, self._tokens, sent, problem)
 
     def _find_pools(self, protocols: Sequence[ProtocolInfo], head: BlockHeader) -> VenuePools:
         known = self._known.known().deepest((), _KNOWN_POOLS)[0].values()
@@ -278,8 +283,8 @@ class _Run:
                     by_block.setdefault(swap.block_number, []).append(swap)
         failures = 0
         for number, swaps in by_block.items():
-            self._problem = self._problem_of_run(failures)
-            if self._problem:
+            if problem := self._problem_of_run(failures):
+                self._problem = problem
                 return
             try:
                 self._verify_block(number, swaps)
