@@ -146,7 +146,8 @@ class ProofWorld:
     def _has_plenty(self, token: str) -> bool:
         """Return whether the user has a million of a token; liquidity tokens would have to be bought first."""
         world = self.trader.world
-        return world.balance(token, USER) > 10 ** (world.tokens[world.symbol(token)].decimals + 6)
+        million: int = 10 ** (world.tokens[world.symbol(token)].decimals + 6)
+        return world.balance(token, USER) > million
 
     def advance_to_now(self) -> None:
         """Mine a block with the time of this machine, as nodes have it that follow their network."""

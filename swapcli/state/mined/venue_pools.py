@@ -5,7 +5,7 @@ A protocol without a known pool is asked for the pools of the network's main tok
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from swapcli.core.model.network import Network, ProtocolInfo
@@ -55,13 +55,16 @@ def find_venue_pools(
             if ref is not None and KINDS[ref.kind].swaps:
                 pools[ref.key] = ref._replace(last_read=None)
     without = [name for name in sought if not found[name]]
-    for ref in _find_unknown(reader, network, without) if without and asks_factories else ():
+    factories, skipped = find_factories(network, without)
+    for ref in _find_unknown(reader, network, factories) if without and asks_factories else ():
         pools = found.get(ref.protocol)
         if pools is not None and len(pools) < MAX_POOLS and KINDS[ref.kind].swaps:
             pools[ref.key] = ref._replace(last_read=None)
-    for name in sought:
+    missing = {item.key: item.reason for item in skipped}
+    for name in without:
         if not found[name]:
-            reasons[name] = "none of its pools is known, and its contracts name none of the main tokens"
+            reason = missing.get(name, "its contracts name none of the main tokens")
+            reasons[name] = f"none of its pools is known, and {reason}"
     return VenuePools({name: tuple(pools.values()) for name, pools in found.items() if pools}, reasons)
 
 
@@ -75,9 +78,8 @@ def _why_not_searched(protocol: ProtocolInfo, network: Network) -> str:
     return ""
 
 
-def _find_unknown(reader: MulticallReader, network: Network, names: Collection[str]) -> Iterable[PoolRef]:
-    """Yield pools of protocols by the main tokens of the network, then by the lists of factories."""
-    factories = find_factories(network, tuple(names))[0]
+def _find_unknown(reader: MulticallReader, network: Network, factories: Sequence[Factory]) -> Iterable[PoolRef]:
+    """Yield pools of factories by the main tokens of the network, then by the lists that factories keep."""
     wrapped = network.wrapped_native_address
     found: set[str] = set()
     for ref in find_pair_pools(reader, factories, _main_tokens(network), wrapped):
