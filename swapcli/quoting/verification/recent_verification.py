@@ -244,6 +244,8 @@ class _Run:
         self._verified: dict[tuple[int, int], RecentSwap] = {}
         self._tokens: dict[str, Token] = {}
         self._problem = ""
+        # The newest block whose state the node has refused, and why: it has no older one either.
+        self._refused: tuple[int, str] | None = None
 
     def run(self, names: Collection[str] | None) -> RecentVerification:
         """Return the result for these protocols."""
@@ -283,6 +285,9 @@ class _Run:
                     by_block.setdefault(swap.block_number, []).append(swap)
         failures = 0
         for number, swaps in by_block.items():
+            if self._refused is not None and number < self._refused[0]:
+                self._note_failure(swaps, self._refused[1])
+                continue
             if problem := self._problem_of_run(failures):
                 self._problem = problem
                 return
@@ -293,7 +298,11 @@ class _Run:
                 return
             except UpstreamError as error:
                 failures += 1
-                self._note_failure(number, swaps, error)
+                reason = error.message
+                if isinstance(error, UpstreamRejected):
+                    reason = f"{reason}; {archive_hint(number - 1)}"
+                    self._refused = number, reason
+                self._note_failure(swaps, reason)
             else:
                 failures = 0
 
@@ -320,10 +329,7 @@ class _Run:
                 verified = _not_explained(swap, f"{node.redacted_url} no longer returns its event")
             self._keep(swap, block.timestamp, verified)
 
-    def _note_failure(self, number: int, swaps: Iterable[FoundSwap], error: UpstreamError) -> None:
-        reason = (
-            f"{error.message}; {archive_hint(number - 1)}" if isinstance(error, UpstreamRejected) else error.message
-        )
+    def _note_failure(self, swaps: Iterable[FoundSwap], reason: str) -> None:
         for swap in swaps:
             self._keep(swap, None, _not_explained(swap, reason))
 
