@@ -997,19 +997,21 @@ class RecentSwapJson(VerifiedSwapJson):
 
 
 class RecentVenueJson(TypedDict):
-    """The newest swaps of a protocol, newest first, in `searchedBlocks` blocks from `searchedFrom` on.
+    """The newest swaps of a protocol, newest first, of those `found` in `searchedBlocks` blocks from `searchedFrom` on.
 
-    `status` is that of its swaps together: one different swap counts more than all equal ones. `reason` says why there
-    are fewer swaps than requested, or why nothing was searched; then `searchedFrom` is null.
+    `status` is that of its swaps together: one different swap counts more than all equal ones, and notVerified means
+    that the run ended before one was verified. `reason` says why there are fewer swaps than requested, or why nothing
+    was searched; then `searchedFrom` is null.
     """
 
     protocol: str
     displayName: str
     family: str | None
-    status: Literal["equal", "different", "notExplained", "noneFound", "notSearched"]
+    status: Literal["equal", "different", "notExplained", "noneFound", "notVerified", "notSearched"]
     equal: int
     different: int
     notExplained: int
+    found: int
     searchedFrom: int | None
     searchedBlocks: int
     reason: str | None

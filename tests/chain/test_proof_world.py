@@ -15,6 +15,7 @@ from jsonschema_rs import Draft202012Validator
 from swapcli import Market
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.state.agreements_file import AgreementsFile
+from swapcli.state.mined.swap_verification import Outcome
 from tests.chain.proof_world import Fault, ProofWorld, open_proof_world
 from tests.chain.proxy import open_proxy, without
 from tests.support.chain import restored
@@ -108,7 +109,7 @@ def test_a_pool_that_takes_another_fee_is_found(world: ProofWorld, tmp_path: Pat
     agreements = AgreementsFile(tmp_path / "stores").load(world.network.chain_id)
     assert agreements.keys() == world.protocols - {"solidlyVolatile"}
     shown = verify(world, tmp_path)
-    assert "units" in shown.stdout
+    assert "bps" in shown.stdout
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_a_protocol_without_a_swap_is_listed(world: ProofWorld, tmp_path: Path) 
     assert all("8 requests of this run" in venue["reason"] for venue in venues)
     assert verify(world, tmp_path, "--json").exit_code == 0
     table = verify(world, tmp_path, "--max-requests", "8", "--table").stdout
-    assert "none found" in table
+    assert "no swap found" in table
 
 
 def test_a_spent_budget_keeps_what_was_verified(world: ProofWorld, tmp_path: Path) -> None:
@@ -143,6 +144,7 @@ def test_a_spent_budget_keeps_what_was_verified(world: ProofWorld, tmp_path: Pat
     assert ran.json["requests"] <= 60  # the last block may be read to its end
     short = [venue for venue in ran.json["venues"] if venue["protocol"] in world.protocols and venue["reason"]]
     assert short
+    assert {venue["status"] for venue in short} == {"equal", "notVerified"}
     assert all("40 requests of this run were spent" in venue["reason"] for venue in short)
 
 
@@ -154,3 +156,24 @@ def test_a_node_without_events_is_reported(world: ProofWorld, tmp_path: Path) ->
     assert ran.exit_code == 5
     assert "eth_getLogs" in ran.error["message"]
     assert {status for name, status in statuses(ran.json).items()} == {"notSearched"}
+
+
+MANY_SWAPS = 12
+
+
+@pytest.mark.slow
+def test_many_swaps_of_every_protocol_are_equal(
+    world: ProofWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.mine_swaps(Random("many more"), MANY_SWAPS)
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(world.write_settings(tmp_path)))
+    with Market.open(world.network.name, settings={"live": "auto"}) as market:
+        found = market.verify_recent(50, max_requests=20_000)
+    assert found.problem == ""
+    wrong = [each for venue in found.venues for each in venue.swaps if each.swap.outcome is not Outcome.EQUAL]
+    assert wrong == []
+    mined = Counter(swap.protocol for swap in world.swaps)
+    assert {venue.protocol.amm_name: len(venue.swaps) for venue in found.venues if venue.swaps} == {
+        name: min(count, 50) for name, count in mined.items()
+    }
+    assert found.total(Outcome.EQUAL) >= 250

@@ -65,6 +65,8 @@ class VenueStatus(StrEnum):
     NOT_EXPLAINED = "notExplained"
     NONE_FOUND = "noneFound"
     """There was no swap in the searched blocks."""
+    NOT_VERIFIED = "notVerified"
+    """Swaps were found, but the run ended before one of them was verified."""
     NOT_SEARCHED = "notSearched"
     """Nothing was searched; the reason says why."""
 
@@ -86,7 +88,7 @@ OnSwap = Callable[[ProtocolInfo, RecentSwap], object]
 
 
 class RecentVenue(NamedTuple):
-    """The newest swaps of a protocol, newest first.
+    """The newest swaps of a protocol that were verified, newest first, of `found` ones.
 
     Blocks from `searched_from` on were searched, None if none was. `reason` says why there are fewer swaps than
     requested, empty if there are not.
@@ -94,6 +96,7 @@ class RecentVenue(NamedTuple):
 
     protocol: ProtocolInfo
     swaps: tuple[RecentSwap, ...]
+    found: int
     searched_from: int | None
     reason: str = ""
 
@@ -103,6 +106,8 @@ class RecentVenue(NamedTuple):
         for outcome in (Outcome.DIFFERENT, Outcome.EQUAL, Outcome.NOT_EXPLAINED):
             if self.count(outcome):
                 return VenueStatus(outcome.value)
+        if self.found:
+            return VenueStatus.NOT_VERIFIED
         return VenueStatus.NOT_SEARCHED if self.searched_from is None else VenueStatus.NONE_FOUND
 
     def count(self, outcome: Outcome) -> int:
@@ -349,7 +354,7 @@ class _Run:
         reason = pools.reasons.get(name, "")
         if not reason and len(swaps) < self._count:
             reason = self._why_few(len(found), len(swaps), recent)
-        return RecentVenue(protocol, swaps, searched_from, reason)
+        return RecentVenue(protocol, swaps, len(found), searched_from, reason)
 
     def _why_few(self, found: int, verified: int, recent: RecentSwaps) -> str:
         if verified < found:
@@ -389,6 +394,7 @@ def _venue_document(found: RecentVerification, venue: RecentVenue) -> RecentVenu
         "equal": venue.count(Outcome.EQUAL),
         "different": venue.count(Outcome.DIFFERENT),
         "notExplained": venue.count(Outcome.NOT_EXPLAINED),
+        "found": venue.found,
         "searchedFrom": first,
         "searchedBlocks": 0 if first is None else found.head.number - first + 1,
         "reason": venue.reason or None,

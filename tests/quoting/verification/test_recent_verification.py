@@ -49,6 +49,7 @@ def verification(trader: Trader, outcomes: Sequence[Sequence[Outcome]]) -> Recen
         RecentVenue(
             ProtocolInfo(number, f"venue{number}", f"Venue {number}", "constant_product"),
             tuple(recent(outcome, 900 - place) for place, outcome in enumerate(each)),
+            len(each),
             800,
         )
         for number, each in enumerate(outcomes)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from swapcli import RecentSwap, RecentVenue, RecentVerification, VenueStatus, Verification, VerifiedSwap
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.units import BPS
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
@@ -99,6 +100,8 @@ DIFFERENCE_COLUMNS = (
     Column("transaction"),
 )
 
+_FEW_UNITS = 1_000
+
 
 def build_recent_view(found: RecentVerification) -> DetailView:
     """Build the view: the counts, a row for each protocol that was searched, and each swap that differs."""
@@ -137,13 +140,22 @@ def _venue_row(found: RecentVerification, venue: RecentVenue) -> tuple[str, ...]
     reasons = dict.fromkeys(
         each.swap.reason for each in venue.swaps if each.swap.outcome is Outcome.NOT_EXPLAINED and each.swap.reason
     )
-    none = "none found" if venue.status is VenueStatus.NONE_FOUND else ""
+    none = {VenueStatus.NONE_FOUND: "no swap found", VenueStatus.NOT_VERIFIED: f"{venue.found} found, not verified"}
     return (
         printable(venue.protocol.display_name),
         *(str(venue.count(outcome) or "-") for outcome in (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.NOT_EXPLAINED)),
         f"{blocks:,}",
-        printable("; ".join(filter(None, [none, venue.reason, *reasons]))),
+        printable("; ".join(filter(None, [none.get(venue.status, ""), venue.reason, *reasons]))),
     )
+
+
+def _difference(swap: VerifiedSwap) -> str:
+    """Return how much more the quote is: in units if they are few, else in basis points."""
+    if swap.quoted is None:
+        return "refused"
+    paid = swap.event.amounts.amount_out
+    units = swap.quoted - paid
+    return f"{units:+,} units" if abs(units) < _FEW_UNITS or not paid else f"{BPS * units / paid:+,.2f} bps"
 
 
 def _difference_row(found: RecentVerification, venue: RecentVenue, each: RecentSwap) -> tuple[str, ...]:
@@ -152,7 +164,7 @@ def _difference_row(found: RecentVerification, venue: RecentVenue, each: RecentS
         printable(venue.protocol.display_name),
         _amount(found, swap.token_in, amounts.amount_in),
         _amount(found, swap.token_out, amounts.amount_out),
-        "refused" if swap.quoted is None else f"{swap.quoted - amounts.amount_out:+,} units",
+        _difference(swap),
         f"{each.block:,}",
         each.transaction,
     )
