@@ -139,6 +139,12 @@ if TYPE_CHECKING:
     from swapcli.quoting.token_prices import PriceList, TokenPrice
     from swapcli.quoting.user_settings import setting, settings
     from swapcli.quoting.verification.hindsight import Hindsight, HindsightSummary, SwapHindsight
+    from swapcli.quoting.verification.recent_verification import (
+        RecentSwap,
+        RecentVenue,
+        RecentVerification,
+        VenueStatus,
+    )
     from swapcli.quoting.verification.transaction_verification import Verification
     from swapcli.state.mined.swap_verification import VerifiedSwap
     from swapcli.state.rpc.node_checks import NodeReport
@@ -205,6 +211,9 @@ _MODULES = {
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
+    "RecentSwap": "swapcli.quoting.verification.recent_verification",
+    "RecentVenue": "swapcli.quoting.verification.recent_verification",
+    "RecentVerification": "swapcli.quoting.verification.recent_verification",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "ReviewedTransaction": "swapcli.payload.review.reviewed_payload",
@@ -227,6 +236,7 @@ _MODULES = {
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "UnsignedTransaction": "swapcli.core.model.transaction",
+    "VenueStatus": "swapcli.quoting.verification.recent_verification",
     "Verification": "swapcli.quoting.verification.transaction_verification",
     "VerifiedSwap": "swapcli.state.mined.swap_verification",
     "WatchedQuote": "swapcli.quoting.quote_change",
@@ -347,6 +357,9 @@ __all__ = [
     "QuoteRequest",
     "RateLimited",
     "ReadyService",
+    "RecentSwap",
+    "RecentVenue",
+    "RecentVerification",
     "RemoteQuote",
     "RemovedStore",
     "RequestBudgetSpent",
@@ -394,6 +407,7 @@ __all__ = [
     "UpstreamError",
     "UpstreamRejected",
     "UpstreamTimeout",
+    "VenueStatus",
     "VerdictBlocks",
     "Verification",
     "VerifiedSwap",

@@ -1004,6 +1004,56 @@ class VerificationJson(TypedDict):
     bestRoute: BestRouteJson | None
 
 
+class RecentSwapJson(VerifiedSwapJson):
+    """A recent swap with its transaction, null if the node does not say it; the time is null if its block is unread."""
+
+    transaction: str | None
+    block: int
+    stateBlock: int
+    timestamp: int | None
+
+
+class RecentVenueJson(TypedDict):
+    """The newest swaps of a protocol, newest first, of those `found` in `searchedBlocks` blocks from `searchedFrom` on.
+
+    `status` is that of its swaps together: one different swap counts more than all equal ones, and notVerified means
+    that the run ended before one was verified. `reason` says why there are fewer swaps than requested, or why nothing
+    was searched; then `searchedFrom` is null.
+    """
+
+    protocol: str
+    displayName: str
+    family: str | None
+    status: Literal["equal", "different", "notExplained", "noneFound", "notVerified", "notSearched"]
+    equal: int
+    different: int
+    notExplained: int
+    found: int
+    searchedFrom: int | None
+    searchedBlocks: int
+    reason: str | None
+    swaps: list[RecentSwapJson]
+
+
+class RecentVerificationJson(TypedDict):
+    """`swapcli verify --recent --json`: the newest swaps of each protocol, up to `block`, with their quotes.
+
+    `swapsPerVenue` were requested of each. `requests` HTTP requests were sent. `problem` says what ended the run early,
+    null if nothing did.
+    """
+
+    network: str
+    block: int
+    timestamp: int
+    swapsPerVenue: int
+    requests: int
+    problem: str | None
+    equal: int
+    different: int
+    notExplained: int
+    venues: list[RecentVenueJson]
+
+
 class DistributionJson(TypedDict):
     """How values spread: their number (`size`), and the values below which 5%, 25%, half, 75% and 95% of them lie."""
 
@@ -1160,7 +1210,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "protocols": (list[ProtocolDocumentJson],),
         "pools": (PoolsJson,),
         "price": (PricesJson,),
-        "verify": (VerificationJson,),
+        "verify": (VerificationJson, RecentVerificationJson),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),
         "backtest-results": (BacktestQuoteJson,),
