@@ -16,7 +16,7 @@ from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
     from swapcli.core.model.past_block import PastBlock
-    from swapcli.state.rpc.request_budget import RunBudget
+    from swapcli.state.rpc.run_budget import RunBudget
 
 Warn = Callable[[str], object]
 """Receives a warning as a sentence."""

@@ -18,7 +18,7 @@ from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InvalidInput, InvalidOption
 from swapcli.core.version import __version__
-from swapcli.quoting.proving.proof_item import ProofItem, ProofStage, parse_item
+from swapcli.quoting.proving.proof_item import ProofItem, ProofStage, item_document, parse_item
 from swapcli.state.file_lock import try_lock
 from swapcli.state.file_writing import write_text_file
 
@@ -63,7 +63,7 @@ class Journal:
         if not item.is_finished:
             return
         self._items[item.stage, item.id] = item
-        self._write({"item": item.document()})
+        self._write({"item": item_document(item)})
 
     def proof_file(self, name: str) -> Path:
         """Return the file for the proof of a quote."""

@@ -64,29 +64,30 @@ class ProofItem(NamedTuple):
         """Return the item with two amounts of a token."""
         return self._replace(expected=expected, found=found, token=token.symbol, decimals=token.decimals)
 
-    def document(self) -> ProofItemJson:
-        """Return the item as JSON."""
-        return {
-            "stage": self.stage.value,
-            "id": self.id,
-            "title": self.title,
-            "outcome": self.outcome.value,
-            "reason": self.reason or None,
-            "block": self.block,
-            "expected": None if self.expected is None else str(self.expected),
-            "found": None if self.found is None else str(self.found),
-            "token": self.token or None,
-            "decimals": self.decimals,
-            "facts": [{"name": name, "value": value} for name, value in self.facts.items()],
-            "checkedAt": self.checked_at_s,
-        }
+
+def item_document(item: ProofItem) -> ProofItemJson:
+    """Return an item as JSON."""
+    return {
+        "stage": item.stage.value,
+        "id": item.id,
+        "title": item.title,
+        "outcome": item.outcome.value,
+        "reason": item.reason or None,
+        "block": item.block,
+        "expected": None if item.expected is None else str(item.expected),
+        "found": None if item.found is None else str(item.found),
+        "token": item.token or None,
+        "decimals": item.decimals,
+        "facts": [{"name": name, "value": value} for name, value in item.facts.items()],
+        "checkedAt": item.checked_at_s,
+    }
 
 
 _AMOUNT_DIGITS: Final = 80  # a uint256 has 78
 
 
 def parse_item(document: object) -> ProofItem:
-    """Return the item of a JSON document. Raises `ValueError` for anything that `ProofItem.document` does not write."""
+    """Return the item of a JSON document. Raises `ValueError` for anything that `item_document` does not write."""
     if not isinstance(document, dict):
         raise ValueError("an item is an object")
     values: dict[str, object] = dict(document)

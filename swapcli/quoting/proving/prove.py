@@ -30,7 +30,7 @@ from swapcli.quoting.proving.run_context import RunContext
 from swapcli.quoting.proving.sample_orders import MAX_ORDERS, choose_orders
 from swapcli.quoting.sources.quote_source import require_pools
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
-from swapcli.state.rpc.request_budget import RunBudget
+from swapcli.state.rpc.run_budget import RunBudget
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -9,7 +9,7 @@ from swapcli.core.errors import Interrupted, SwapDiffers, UpstreamError
 from swapcli.core.records import NamedTuple
 from swapcli.core.version import __version__
 from swapcli.quoting.proving.journal import REPORT_JSON, REPORT_PAGE
-from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
+from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage, item_document
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
@@ -104,7 +104,7 @@ class ProveReport(NamedTuple):
                 }
                 for stage in ProofStage
             ],
-            "items": [item.document() for item in self.items],
+            "items": [item_document(item) for item in self.items],
             "unchecked": list(self.unchecked),
             "page": REPORT_PAGE,
         }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.quoting.proving.journal import Journal
     from swapcli.quoting.proving.sample_orders import SampleOrder
-    from swapcli.state.rpc.request_budget import RunBudget
+    from swapcli.state.rpc.run_budget import RunBudget
 
 _SPENT: Final = {
     "requests": "the requests of this stage were used up: run it again, or allow more with --max-requests",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import SubscribedHeads
     from swapcli.state.rpc.public_nodes import AnyPublicNode as AnyPublicNode
     from swapcli.state.rpc.public_nodes import PublicRpcNode as PublicRpcNode
-    from swapcli.state.rpc.request_budget import RunBudget
     from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
+    from swapcli.state.rpc.run_budget import RunBudget
     from swapcli.state.rpc.starknet_node import StarknetNode
     from swapcli.state.rpc.subscribed_connection import LiveConnection
 

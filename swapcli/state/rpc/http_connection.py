@@ -29,7 +29,7 @@ from swapcli.state.rpc.refusals import Refusal
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, hide_secrets, redact
 
 if TYPE_CHECKING:
-    from swapcli.state.rpc.request_budget import RunBudget
+    from swapcli.state.rpc.run_budget import RunBudget
 
 _CHUNK_BYTES = 2**18  # read at once; chosen
 _PROXY_PORT = 80  # of HTTP

@@ -35,7 +35,7 @@ from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, NodePolicy, RpcEn
 from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
 
 if TYPE_CHECKING:
-    from swapcli.state.rpc.request_budget import RunBudget
+    from swapcli.state.rpc.run_budget import RunBudget
     from swapcli.state.rpc.witness_node import WitnessNode
 
 _MAX_HEDGE_DELAY_S: Final = 0.5  # before another node is asked as well

@@ -57,7 +57,7 @@ from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
 if TYPE_CHECKING:
-    from swapcli.state.rpc.request_budget import RunBudget
+    from swapcli.state.rpc.run_budget import RunBudget
 
 TIMEOUT_S: Final = 20.0  # of one request
 ATTEMPTS: Final = 4

@@ -19,7 +19,7 @@ _STAGES = {
     ProofStage.PROOFS: "Certificates",
 }
 _COLUMNS = (
-    Column("stage"), Column("matches"), Column("differences"), Column("not checked"), Column("time", drop_order=1),
+    Column("stage"), Column("matches"), Column("differences"), Column("not checked"), Column("time"),
 )  # fmt: skip
 _DIFFERENCES = (Column("difference"), Column("expected"), Column("found"), Column("reason"))
 
