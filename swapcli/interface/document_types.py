@@ -991,7 +991,7 @@ class ProofFactJson(TypedDict):
     """A further figure of a check, in words."""
 
     name: str
-    value: str
+    text: str
 
 
 class ProofItemJson(TypedDict):

@@ -69,11 +69,13 @@ def _compared(item: ProofItem, prepared: PreparedSwap) -> ProofItem:
     item = item._replace(facts={**item.facts, "gas used": f"{simulation.gas_used:,}"})
     if simulation.matches and simulation.block == item.block:
         return item._replace(outcome=ProofOutcome.MATCH)
-    if simulation.variant is not None:
-        units = abs(simulation.received - simulation.expected)
-        return item._replace(outcome=ProofOutcome.MATCH, reason=f"{units} units apart, as the router rounds")
     if prepared.built.checked and prepared.built.checked.is_rounded:
         return item._replace(reason="a token keeps shares rather than balances, so that no amount is exact")
+    if simulation.block == item.block:
+        units = simulation.received - simulation.expected
+        return item._replace(
+            outcome=ProofOutcome.DIFFERENCE, reason=f"it pays {units:+,} base units, compared with its quote"
+        )
     return item._replace(reason=f"it was simulated at block {simulation.block:,}, not at that of the quote")
 
 

@@ -55,8 +55,10 @@ def _private_texts(setup: UserSetup, network: Network) -> Iterator[tuple[str, st
         host = urlsplit(revealed).netloc if "://" in revealed else ""
         bare_host = host.rpartition("@")[2]
         yield from ((text, OWN_NODE) for text in (revealed, url.redacted) if text != MASK and len(text) > 1)
-        yield from ((text, OWN_NODE) for text in (host, bare_host) if text and text not in public)
         parts = urlsplit(revealed)
+        for name in (host, bare_host):
+            if name and name not in public:
+                yield from ((text, OWN_NODE) for text in (f"{parts.scheme}://{name}", name))
         yield from ((text, MASK) for text in _long(parts.password, parts.query, *parts.path.split("/")))
     for aggregator in settings.aggregators.values():
         yield from _secret(aggregator.api_key)

@@ -78,7 +78,7 @@ def item_document(item: ProofItem) -> ProofItemJson:
         "found": None if item.found is None else str(item.found),
         "token": item.token or None,
         "decimals": item.decimals,
-        "facts": [{"name": name, "value": value} for name, value in item.facts.items()],
+        "facts": [{"name": name, "text": text} for name, text in item.facts.items()],
         "checkedAt": item.checked_at_s,
     }
 
@@ -142,5 +142,5 @@ def _facts(found: object) -> Mapping[str, str]:
     for each in found:
         if not isinstance(each, dict):
             raise ValueError("a fact is not an object")
-        facts[_text(each, "name")] = _text(each, "value")
+        facts[_text(each, "name")] = _text(each, "text")
     return facts

@@ -138,7 +138,7 @@ class _Run:
             with Market(quoting.open_live(self._network.name), quoting.nodes, quoting.networks.routers) as market:
                 chosen = choose_orders(require_pools(market.source).known().whole(), orders)
                 context = RunContext(
-                    self._network, market, sources, self._journal, self._budget, self._setup.warn,
+                    self._network, market, sources, self._journal, self._budget, self._keep,
                     chosen, recent, offer_orders,
                 )  # fmt: skip
                 self._run_stages(context)

@@ -27,7 +27,7 @@ class RunContext(NamedTuple):
     """What a run checks with: its `market` on live state, what opens nodes, the journal, and the limits.
 
     `orders` are the sample orders, of which the first `offer_orders` go to aggregators, none if that is 0. `recent` is
-    the number of mined swaps for each venue. `announce` tells the user who is contacted.
+    the number of mined swaps for each venue. `keep` takes an item that is ready before its stage can yield it.
     """
 
     network: Network
@@ -35,7 +35,7 @@ class RunContext(NamedTuple):
     sources: SourceChooser
     journal: Journal
     budget: RunBudget
-    announce: Callable[[str], object]
+    keep: Callable[[ProofItem], object]
     orders: tuple[SampleOrder, ...]
     recent: int
     offer_orders: int

@@ -16,6 +16,8 @@ MAX_ORDERS: Final = 200
 """A bound against mistakes; chosen."""
 _TOKENS: Final = 6
 """Enough for 30 pairs, and few enough that all of them are main tokens; chosen."""
+_STABLECOINS: Final = 2
+"""Others behave as these do; chosen."""
 _SIZES_USD: Final = (1_000, 100, 10_000, 10, 100_000)
 """From an everyday swap to one that splits over many pools; chosen."""
 
@@ -44,15 +46,18 @@ def choose_orders(market: MarketState, count: int) -> tuple[SampleOrder, ...]:
 
 
 def main_tokens(market: MarketState) -> tuple[Token, ...]:
-    """Return the native token, the stablecoins that trade, and the network's own list in its order.
+    """Return the native token, two stablecoins, and others, in the order of the network's own list.
 
-    Tokens in the most pools follow, for networks without a list. The wrapped native token is the native one here.
+    Tokens in the most pools follow those of the list. The wrapped native token is the native one here.
     """
     network = market.network
     swappable = {each.token.address: each.token for each in swappable_in(market)}
-    wrapped = network.wrapped_native.address if network.wrapped_native else None
-    order = (network.native.address, *network.stablecoins, *(each.address for each in network.tokens), *swappable)
-    chosen = dict.fromkeys(address for address in order if address in swappable and address != wrapped)
+    native = network.native.address
+    wrapped = network.wrapped_native.address if network.wrapped_native else native
+    listed = (*(each.address for each in network.tokens), *swappable)
+    stable = [address for address in dict.fromkeys(listed) if address in {*network.stablecoins} & swappable.keys()]
+    order = (native, *stable[:_STABLECOINS], *(each for each in listed if each not in stable), *stable)
+    chosen = dict.fromkeys(each for each in order if each in swappable and (each == native or each != wrapped))
     return tuple(swappable[address] for address in chosen)[:_TOKENS]
 
 
