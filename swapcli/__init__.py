@@ -114,6 +114,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.proof import Proof
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
+    from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
+    from swapcli.quoting.proving.prove import prove
+    from swapcli.quoting.proving.prove_report import ProveReport
     from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
@@ -206,7 +209,11 @@ _MODULES = {
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
     "Proof": "swapcli.quoting.proof",
+    "ProofItem": "swapcli.quoting.proving.proof_item",
+    "ProofOutcome": "swapcli.quoting.proving.proof_item",
+    "ProofStage": "swapcli.quoting.proving.proof_item",
     "ProtocolList": "swapcli.quoting.protocol_list",
+    "ProveReport": "swapcli.quoting.proving.prove_report",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
@@ -250,6 +257,7 @@ _MODULES = {
     "networks": "swapcli.quoting.network_list",
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
+    "prove": "swapcli.quoting.proving.prove",
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
@@ -351,7 +359,11 @@ __all__ = [
     "PriceImpactTooHigh",
     "PriceList",
     "Proof",
+    "ProofItem",
+    "ProofOutcome",
+    "ProofStage",
     "ProtocolList",
+    "ProveReport",
     "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
@@ -422,6 +434,7 @@ __all__ = [
     "networks",
     "probe_nodes",
     "protocols",
+    "prove",
     "quote",
     "remove_store",
     "router_deployment",

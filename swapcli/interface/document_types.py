@@ -1054,6 +1054,74 @@ class RecentVerificationJson(TypedDict):
     venues: list[RecentVenueJson]
 
 
+class ProofFactJson(TypedDict):
+    """A further figure of a check, in words."""
+
+    name: str
+    text: str
+
+
+class ProofItemJson(TypedDict):
+    """A check of a run; amounts are of `token`, in base units, null if it compares none. `reason` is null for most
+    matches."""
+
+    stage: str
+    id: str
+    title: str
+    outcome: str
+    reason: str | None
+    block: int | None
+    expected: str | None
+    found: str | None
+    token: str | None
+    decimals: int
+    facts: list[ProofFactJson]
+    checkedAt: int
+
+
+class ProofStageJson(TypedDict):
+    """What a stage of a run found; `timeS` is null if the run ended before it."""
+
+    stage: str
+    matches: int
+    differences: int
+    notChecked: int
+    timeS: float | None
+    requests: int
+
+
+class ProveJson(TypedDict):
+    """`swapcli prove --json`: what was checked on this machine. Times are Unix seconds.
+
+    `items` have one of the outcomes match, difference and notChecked; `resumedItems` of them are of earlier runs.
+    `hostsContacted` are public nodes and aggregators; a node of the user's own has no name here. `requests` are those
+    to nodes. `page` is the file with the page, beside the JSON.
+    """
+
+    network: str
+    chainId: str
+    swapcli: str
+    python: str
+    startedAt: int
+    finishedAt: int
+    interrupted: bool
+    resumedItems: int
+    firstBlock: int | None
+    lastBlock: int | None
+    matches: int
+    differences: int
+    notChecked: int
+    hostsContacted: list[str]
+    requests: int
+    maxRequests: int
+    timeS: float
+    timeBudgetS: float
+    stages: list[ProofStageJson]
+    items: list[ProofItemJson]
+    unchecked: list[str]
+    page: str
+
+
 class DistributionJson(TypedDict):
     """How values spread: their number (`size`), and the values below which 5%, 25%, half, 75% and 95% of them lie."""
 
@@ -1211,6 +1279,10 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson, RecentVerificationJson),
+
+
+        "verify": (VerificationJson,),
+        "prove": (ProveJson,),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),
         "backtest-results": (BacktestQuoteJson,),

@@ -53,11 +53,13 @@ def compare_alternatives(
     terms: SwapTerms,
     clock: Clock,
     aggregators: AggregatorOptions | None = None,
+    *,
+    lists_local_ways: bool = True,
 ) -> Comparison:
     """Ask for all alternatives to fill an order. Services (by URL) and aggregators answer while this process computes.
 
-    The direct quote and those of one protocol stay within the limits of the order. Raises no error that one alternative
-    meets; it is its `error`.
+    The direct quote and those of one protocol stay within the limits of the order; without `lists_local_ways`, the
+    split route is the only one of this process. Raises no error that one alternative meets; it is its `error`.
     """
     has_split = Event()
     plain = request._replace(certify=False, proof=False)  # only the split route is certified
@@ -74,7 +76,7 @@ def compare_alternatives(
         split = _quote(source, request, terms, clock, AlternativeKind.SPLIT)
         has_split.set()
         answers = [split]
-        if split.figures:
+        if split.figures and lists_local_ways:
             answers += _local_alternatives(source, plain, terms, clock, split.figures)
         if aggregators:
             simulator = aggregators.open_simulator()
