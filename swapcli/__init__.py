@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         MarketUnavailable,
         ModelledState,
         NodesDisagree,
+        NoProof,
         NoRoute,
         NotMined,
         Overloaded,
@@ -111,7 +112,11 @@ if TYPE_CHECKING:
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
+    from swapcli.quoting.proof import Proof
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
+    from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
+    from swapcli.quoting.proving.prove import prove
+    from swapcli.quoting.proving.prove_report import ProveReport
     from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
@@ -203,7 +208,12 @@ _MODULES = {
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
+    "Proof": "swapcli.quoting.proof",
+    "ProofItem": "swapcli.quoting.proving.proof_item",
+    "ProofOutcome": "swapcli.quoting.proving.proof_item",
+    "ProofStage": "swapcli.quoting.proving.proof_item",
     "ProtocolList": "swapcli.quoting.protocol_list",
+    "ProveReport": "swapcli.quoting.proving.prove_report",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
@@ -247,6 +257,7 @@ _MODULES = {
     "networks": "swapcli.quoting.network_list",
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
+    "prove": "swapcli.quoting.proving.prove",
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
@@ -329,6 +340,7 @@ __all__ = [
     "ModelledState",
     "Network",
     "NetworkList",
+    "NoProof",
     "NoRoute",
     "NodeReport",
     "NodeReports",
@@ -346,7 +358,12 @@ __all__ = [
     "PriceImpact",
     "PriceImpactTooHigh",
     "PriceList",
+    "Proof",
+    "ProofItem",
+    "ProofOutcome",
+    "ProofStage",
     "ProtocolList",
+    "ProveReport",
     "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
@@ -417,6 +434,7 @@ __all__ = [
     "networks",
     "probe_nodes",
     "protocols",
+    "prove",
     "quote",
     "remove_store",
     "router_deployment",
