@@ -82,6 +82,8 @@ def prove(answer: QuoteResult) -> Proof:
     if isinstance(answer, RemoteQuote):
         return _proof_of_service(answer)
     witness = answer.quote.witness
+    if answer.network.wraps(answer.order):
+        raise NoProof("the native token is wrapped one for one, which needs no proof", hint="quote without a proof")
     if witness is None:
         raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
     if not all(each.bound.is_finite() for each in witness.bounds):
