@@ -62,9 +62,10 @@ def compare_alternatives(
     split route is the only one of this process. Raises no error that one alternative meets; it is its `error`.
     """
     has_split = Event()
+    plain = request._replace(certify=False, proof=False)  # only the split route is certified
     service_terms = terms._replace(recipient=aggregators.sender) if aggregators else None
     waiting = [
-        _run_in_thread(partial(_quote, each, request, terms, clock, AlternativeKind.SERVICE, url, service_terms))
+        _run_in_thread(partial(_quote, each, plain, terms, clock, AlternativeKind.SERVICE, url, service_terms))
         for url, each in services
     ]
     if aggregators:
@@ -76,7 +77,7 @@ def compare_alternatives(
         has_split.set()
         answers = [split]
         if split.figures and lists_local_ways:
-            answers += _local_alternatives(source, request, terms, clock, split.figures)
+            answers += _local_alternatives(source, plain, terms, clock, split.figures)
         if aggregators:
             simulator = aggregators.open_simulator()
             own = _own_calls(source, split, terms, simulator)
@@ -87,7 +88,7 @@ def compare_alternatives(
     if aggregators:
         alternatives = simulator.simulate(answers, own, request.order)
     ordered = tuple(sorted(alternatives, key=partial(_rank, split=alternatives[0])))
-    found = Comparison(source.network, request.order, ordered, split.figures)
+    found = Comparison(source.network, request.order, ordered, split.figures, quoted=split.quoted)
     if not aggregators:
         return found
     return found._replace(hosts=aggregators.hosts, sender=aggregators.sender)

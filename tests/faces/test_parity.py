@@ -188,6 +188,7 @@ NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
 
 PAST_CALLS: Final[Mapping[str, Callable[[Market, str, range], Result]]] = {
     "verify {network} {mined}": lambda market, mined, _: market.verify(mined),
+    "verify {network} --recent 2": lambda market, *_: market.verify_recent(2),
     "hindsight {network} {mined}": lambda market, mined, _: market.hindsight([mined]),
     "backtest {network} {orders} --blocks {first}..{last}": lambda market, _, blocks: market.backtest(
         [("ETH", "USDC", "1.5")], blocks
@@ -201,6 +202,7 @@ OTHER_TESTS: Final = {
     "route-batch": "test_a_line_of_a_batch_has_the_document_of_a_quote",
     "route-watch": "test_a_line_of_a_watch_has_the_document_of_a_watched_quote",
     "backtest-results": "test_the_past_has_the_documents_of_its_commands",
+    "proof": "test_a_written_proof_is_that_of_the_quote",
     "sync": "test_a_sync_has_the_document_of_its_command",
     "prove": "test_a_proof_has_the_document_of_its_command",
 }
@@ -383,6 +385,14 @@ def test_a_line_of_a_batch_has_the_document_of_a_quote() -> None:
     with Market.open("base", offline=True) as market:
         line = swapcli.BatchLine("a", market.quote("ETH", "USDC", "1.5").document())
     assert lasting(json.loads(json.dumps(line.document()))) == lasting(ran.json)
+
+
+def test_a_written_proof_is_that_of_the_quote(tmp_path: Path) -> None:
+    file = tmp_path / "proof.json"
+    run_swapcli("route", "base", "ETH", "USDC", "1.5", "--offline", "--proof", str(file))
+    with Market.open("base", offline=True) as market:
+        proof = market.quote("ETH", "USDC", "1.5", proof=True).proof()
+    assert json.loads(file.read_text()) == json.loads(json.dumps(proof.document()))
 
 
 @pytest.mark.parametrize("words", CALLS)

@@ -35,7 +35,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "tokens": "List the tokens of a network.",
             "protocols": "List the protocols of a network.",
             "pools": "List the pools of a network with liquidity and price.",
-            "verify": "Compare the swaps of a mined transaction with their quotes.",
+            "verify": "Compare mined swaps with their quotes.",
             "prove": "Check quotes, swaps and proofs on your machine; write a report.",
             "hindsight": "Compare mined swaps with the best routes of their time.",
             "backtest": "Quote many orders at past blocks.",

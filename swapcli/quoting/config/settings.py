@@ -339,7 +339,7 @@ class Settings(NamedTuple):
     exclude_protocols: tuple[str, ...] = quote_setting("exclude_protocols")
     extended_protocols: bool = quote_setting("extended_protocols")
     gas_price_wei: int | None = quote_setting("gas_price")
-    router_dialect: str | None = quote_setting("router_dialect")
+    router_dialect: str = quote_setting("router_dialect")
     market: Path | None = setting(
         None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )
@@ -364,7 +364,7 @@ class Settings(NamedTuple):
     )
     max_age_s: int | None = setting(
         None,
-        value_types.whole_number(0, DAY_S),
+        value_types.whole_seconds(0, DAY_S),
         "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
     )
@@ -375,7 +375,7 @@ class Settings(NamedTuple):
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,
-        value_types.whole_number(1, DAY_S),
+        value_types.whole_seconds(1, DAY_S),
         "Seconds after which a route, or the state behind it, is stale.",
     )
     color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")

@@ -186,6 +186,10 @@ class _PublicNode(FailoverNode):
         """The requests that may still be sent for the present block."""
         return self.budget.left
 
+    def allow_requests(self, max_requests: int) -> None:
+        """As `BudgetedNode.allow_requests`."""
+        self.budget.allow(max_requests)
+
     @property
     def sole_reader(self) -> str:
         """The host of the node that alone has returned what was read since `read_head`; empty if several have."""

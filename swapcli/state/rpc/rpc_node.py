@@ -516,6 +516,7 @@ class SingleRpcNode(JsonRpcNode):
             data=self._bytes(entry.get("data"), _LOGS),
             block_number=self._number(entry.get("blockNumber"), _LOGS),
             log_index=self._number(entry.get("logIndex"), _LOGS),
+            transaction=hash_ if isinstance(hash_ := entry.get("transactionHash"), str) and _is_hash(hash_) else "",
         )
 
     def _word(self, value: object, method: str) -> str:

@@ -67,6 +67,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "commands/sync/view unexplained": UNEXPLAINED_COLUMNS,
     "commands/tokens": tokens.COLUMNS,
     "commands/verify/view": verify_view.COLUMNS,
+    "commands/verify/view recent": verify_view.RECENT_COLUMNS,
+    "commands/verify/view different": verify_view.DIFFERENCE_COLUMNS,
     "render/node_view": NODE_LIST_COLUMNS,
     "render/pool_and_price_views pools": POOL_COLUMNS,
     "render/pool_and_price_views prices": price_columns(LONG_SYMBOL),
