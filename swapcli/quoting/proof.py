@@ -64,8 +64,7 @@ class Proof:
 
         Raises `InvalidInput`, `InputOutputError`.
         """
-        from swapcli.core.encoding.disk_errors import write_error
-        from swapcli.state.file_writing import write_file
+        from swapcli.state.file_writing import write_user_file
 
         content = self.to_json().encode()
         if path.endswith(".gz"):
@@ -73,10 +72,7 @@ class Proof:
 
             stream = compressobj(_GZIP_LEVEL, DEFLATED, _GZIP_FORMAT)
             content = stream.compress(content) + stream.flush()
-        try:
-            write_file(path, content)
-        except (OSError, ValueError) as error:
-            raise write_error(path, error) from None
+        write_user_file(path, content)
 
 
 def prove(answer: QuoteResult) -> Proof:
