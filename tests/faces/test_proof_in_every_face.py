@@ -127,8 +127,7 @@ def test_a_service_without_proofs_is_an_error_with_a_hint(tmp_path: Path) -> Non
     found = run_swapcli("route", "base", *ORDER, "--offline", "--json").json
     route = {name: found[name] for name in found if name not in ("proofFile", "certificate")}
     with loopback_server(respond_with(http_response(200, json.dumps(route)))) as server:
-        url = f"http://127.0.0.1:{server.port}" if hasattr(server, "port") else str(server)
-        ran = run_swapcli("route", "base", *ORDER, "--api-url", url, "--proof", str(tmp_path / "proof.json"))
+        ran = run_swapcli("route", "base", *ORDER, "--api-url", server.url, "--proof", str(tmp_path / "proof.json"))
     assert ran.exit_code == 2
     assert "the service sent no proof" in ran.stderr
     assert "hint:" in ran.stderr
