@@ -1,19 +1,11 @@
-"""The benchmark, `python -m bench`: measures the program against its thresholds.
+"""The benchmark, `python -m bench`: measures the program against its thresholds, and beside a peer in the same run.
 
-It writes the current figures into BENCHMARKS.md, and their tables into bench/HISTORY.md.
+It needs nothing but this checkout and the registries of its tools. It writes the figures that a user decides by into
+BENCHMARKS.md, and the tables of all values into bench/HISTORY.md; bench/README.md explains how to read them.
 
-A whole run takes half an hour. `--only chain,store` prints the sections of these parts only; with
-`--out BENCHMARKS.md` they replace those of the report.
-
-The baselines (markets, certified optimum, exact replay, the peer) are a folder of programs outside this repository;
-they run as processes of their own, in environments of their own.
-
-`plan` parses the command line; `baselines` finds, installs and runs the baselines; `cases` are markets with orders;
-`quoting` runs the real command over a batch; `core_time` times the core in process; `stopwatch` and `whole_process`
-time one-shot commands; `measure` measures one case and `results` has its results; `figures` are the statistics and
-`thresholds` their limits; `simple_methods` compete with our routes, `contradictions` are answers that disagree, and
-`solve_time` is what limited searches lose; `service`, `abuse`, `store`, `chain` and `hostile` measure the other parts;
-`report` renders the page or replaces some of its sections.
+Each question has its folder: `optimum` (how good are the routes?), `speed`, `service`, `chain` and `scale`, which is a
+command of its own. `question` in each of them measures, and returns an `Answer`: rows for the page and sections for the
+history. `plan` parses the command line, `running` runs programs, and `report` is the common part.
 
 It asks no public nodes: neither this process nor one that it starts, unless it brings nodes of its own.
 """

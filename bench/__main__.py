@@ -1,134 +1,127 @@
-"""`python -m bench`: measure, and write the report."""
+"""`python -m bench`: measure, print the tables, and write the page."""
 
 from __future__ import annotations
 
-import os
 import sys
-import time
+import traceback
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
-from datetime import UTC, datetime
+from importlib import import_module, metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.abuse import measure_abuse
-from bench.baselines import Baselines, find_folder, open_baselines
-from bench.cases import copy_real_case, generated_case
-from bench.chain.measure import measure_chain
-from bench.contradictions import measure_contradictions
-from bench.measure import measure_made_up, measure_real
-from bench.plan import Plan, parse_plan
-from bench.report.files import rewrite_report
-from bench.report.machine import revision
-from bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
-from bench.running import BenchmarkFailed
-from bench.service import measure_service
-from bench.simple_methods.figures import GainFigures
-from bench.simple_methods.measure import measure_simple_methods
-from bench.store import measure_store
-from bench.whole_process import measure_processes
-from bench.workers import measure_workers
+from bench.optimum.cases import PEER_RESULTS
+from bench.optimum.peer import install
+from bench.optimum.real_market import read_document, read_orders
+from bench.plan import PAGE, Plan, parse_plan
+from bench.report.answer import Answer
+from bench.report.circumstances import Clock
+from bench.report.files import history_of, read_text, replace_files
+from bench.report.page import count_met, print_tables, render_history, render_page
+from bench.running import BenchmarkFailed, run
+
+_OF_THE_PEER = frozenset({"speed", "optimum"})
+Measure = Callable[[Plan, Path, Callable[[str], None]], Answer]
 
 
 def main() -> int:
-    """Run the plan. Return 1 if something that it needs is missing or fails; missed thresholds are only reported."""
+    """Run the plan. Return 1 if something fails, 2 for files that cannot be read; a missed bar is only reported."""
     plan = parse_plan()
+    try:
+        check_files(plan)
+    except BenchmarkFailed as failure:
+        return _say(failure, 2)
+    clock = Clock()
+
+    def note(text: str) -> None:
+        print(f"{clock.minutes:5.1f} min  {text}", file=sys.stderr, flush=True)
+
     try:
         with ExitStack() as stack:
             folder = plan.work or Path(stack.enter_context(TemporaryDirectory(prefix="bench-")))
-            _bench(plan, _prepare_folder(folder.resolve()))
+            folder.mkdir(parents=True, exist_ok=True)
+            answers, failures = measure(plan, folder.resolve(), note)
     except BenchmarkFailed as failure:
-        report_progress(f"bench: {failure}")
-        return 1
-    return 0
-
-
-def _prepare_folder(folder: Path) -> Path:
-    """Create the work folder. The baselines derive the path of the orders by replacing text in that of the market."""
-    if "market_" in str(folder) or ".json" in str(folder):
-        raise BenchmarkFailed(f"{folder}: the path of the work folder must not contain market_ or .json")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _bench(plan: Plan, folder: Path) -> None:
-    if plan.out and not plan.is_whole and not plan.out.is_file():
-        raise BenchmarkFailed(f"{plan.out}: there is no such page to update")
-    baselines = _open_baselines(plan)
-    started, began_s, load, measured = datetime.now(UTC), time.monotonic(), os.getloadavg()[0], revision()
-    found = measure(plan, baselines, folder)
-    minutes = (time.monotonic() - began_s) / 60
-    loads, revisions = (load, os.getloadavg()[0]), (measured, revision())
-    circumstances = Circumstances(started, minutes, loads, revisions, baselines.versions() if baselines else {})
-    _write(plan, found, circumstances)
-    checks = [check for section in build_sections(found) for check in section.checks]
-    met = sum(check.is_met for check in checks)
-    report_progress(f"{met} of {len(checks)} figures meet their thresholds, in {minutes:.1f} minutes")
-
-
-def _open_baselines(plan: Plan) -> Baselines | None:
-    """Return the baselines; None if the plan does not need those that must be installed."""
-    if "routes" not in plan.parts:
-        return None
-    report_progress("baselines")
-    return open_baselines(plan.baselines)
-
-
-def _write(plan: Plan, found: Findings, circumstances: Circumstances) -> None:
-    if plan.out is None:
-        print("\n\n".join(section.text for section in build_sections(found)))
-    elif plan.is_whole:
-        rewrite_report(plan.out, lambda previous: render_page(plan, found, circumstances, previous))
-    else:
-        rewrite_report(plan.out, lambda previous: refresh_page(previous, found, circumstances))
-
-
-def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:
-    """Measure all parts of the plan in turn. Raises `BenchmarkFailed`."""
-    found = Findings()
-    if "simple" in plan.parts:
-        report_progress("simple methods")
-        found = replace(found, simple=_measure_simple_methods(plan))
-        report_progress("contradictions")
-        found = replace(found, contradictions=measure_contradictions(plan.contradiction_cases))
-    if "process" in plan.parts:
-        report_progress("whole process")
-        found = replace(found, processes=measure_processes(plan.runs, folder))
-    if "service" in plan.parts:
-        report_progress("service")
-        service = measure_service(plan.service_s, plan.soak_requests)
-        report_progress("service among abusive clients")
-        found = replace(found, service=replace(service, abuse=measure_abuse(plan.service_s)))
-    if "workers" in plan.parts:
-        report_progress("workers")
-        found = replace(found, workers=measure_workers(plan.load_rounds, max(1, round(plan.service_s / 4))))
-    if "store" in plan.parts:
-        report_progress("stores")
-        stores = measure_store(folder, find_folder(plan.baselines), plan.store_runs, plan.stores)
-        found = replace(found, store=stores)
-    if "chain" in plan.parts:
-        found = replace(found, chain=measure_chain(plan.chain, folder, report_progress))
-    if baselines:
-        cases = [generated_case(pools, seed, folder) for pools in plan.sizes for seed in plan.seeds]
-        measured = [measure_made_up(case, baselines, plan, report_progress) for case in cases]
-        copies = [copy_real_case(market, folder) for market in baselines.real_markets()]
-        real_cases = [measure_real(case, baselines, plan, report_progress) for case in copies]
-        found = replace(found, made_up=measured, real=real_cases)
-    return found
-
-
-def _measure_simple_methods(plan: Plan) -> list[GainFigures]:
-    """Return the figures of the real states; none where there is no such state."""
+        return _say(failure, 1)
+    except KeyboardInterrupt:
+        return _say("interrupted, and nothing was written", 130)
+    if answers:
+        print(print_tables(answers.values(), read_text(plan.out or PAGE)))
+    if answers and not plan.is_comparable:
+        print("\nThese are not the markets or repetitions of BENCHMARKS.md: its figures do not compare with them.")
+    met, checked = count_met(answers.values())
+    note(f"{met} of {checked} figures meet their bars")
     try:
-        return measure_simple_methods(plan.simple_orders)
+        _write(plan, answers, clock)
     except BenchmarkFailed as failure:
-        report_progress(f"simple methods: {failure}")
-        return []
+        return _say(failure, 1)
+    for question, reason in failures.items():
+        _say(f"{question} was not measured: {reason}", 1)
+    return 1 if failures else 0
 
 
-def report_progress(text: str) -> None:
-    """Print the progress of the run."""
-    print(text, file=sys.stderr, flush=True)
+def check_files(plan: Plan) -> None:
+    """Check what the plan reads and writes, before half an hour of measuring. Raises `BenchmarkFailed`."""
+    for market in plan.markets:
+        network = read_document(market).get("network")
+        if not isinstance(network, dict) or not isinstance(network.get("name"), str):
+            raise BenchmarkFailed(f"{market}: this is no market, because it names no network")
+        read_orders(market)
+    if plan.out and not plan.out.parent.is_dir():
+        raise BenchmarkFailed(f"{plan.out}: there is no such folder")
+    if plan.out:
+        read_text(plan.out)
+    if plan.work and plan.work.exists() and not plan.work.is_dir():
+        raise BenchmarkFailed(f"{plan.work}: this is no folder")
+
+
+def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> tuple[dict[str, Answer], dict[str, str]]:
+    """Return the answers to the questions of the plan, and why others could not be answered."""
+    answers: dict[str, Answer] = {}
+    failures: dict[str, str] = {}
+    for outdated in folder.glob(f"{PEER_RESULTS}_*"):
+        outdated.unlink()
+    if _OF_THE_PEER & set(plan.questions):
+        note("the peer")
+        install()
+    for question in plan.questions:
+        answer: Measure = import_module(f"bench.{question}.question").measure
+        try:
+            answers[question] = answer(plan, folder, note)
+        except BenchmarkFailed as failure:
+            failures[question] = str(failure)
+        except Exception as error:  # the answers to other questions, half an hour of work, must not be lost
+            traceback.print_exc()
+            failures[question] = f"{type(error).__name__} {error}"
+        if question in failures:
+            note(f"{question} failed: {failures[question]}")
+    return answers, failures
+
+
+def _write(plan: Plan, answers: Mapping[str, Answer], clock: Clock) -> None:
+    """Put the answers into the page and its history, of which all other sections stay."""
+    if plan.out is None:
+        return
+    page, history = read_text(plan.out), read_text(history_of(plan.out))
+    whole = clock.stop(plan.command(), tool_versions())
+    for question, answer in answers.items():
+        circumstances = whole._replace(command=plan.command(question))
+        page = render_page(page, answer, circumstances)
+        history = render_history(history, answer.sections, circumstances)
+    if plan.is_whole:
+        page = render_page(page, None, whole)
+    replace_files({history_of(plan.out): history, plan.out: page})
+
+
+def tool_versions() -> dict[str, str]:
+    """Return the versions of the tools that the figures depend on."""
+    numerics = {name: metadata.version(name) for name in ("numpy", "scipy")}
+    return {"Node": run(["node", "--version"]).strip(), **numerics, "Tines": install()}
+
+
+def _say(what: object, status: int) -> int:
+    print(f"bench: {what}", file=sys.stderr)
+    return status
 
 
 if __name__ == "__main__":

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import os
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "BENCHMARKS.md"
-PARTS = ("routes", "simple", "process", "service", "workers", "store", "chain")
+QUESTIONS = ("speed", "optimum", "service", "chain")
+"""In the order of measuring. The optimum judges the routes of the peer that the speed has timed."""
 FEW_PASSES = 2
+SIZES, SEEDS = (100, 1_000, 10_000), (7, 1)
+"""Pools and seeds of the generated markets of the page."""
 
-_FULL, _QUICK = ((100, 1_000, 10_000), (7, 1)), ((100,), (7,))
+_QUICK_SIZES = (100,)
+_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (100, 1_000)
 
 
 class ChainPlan(NamedTuple):
@@ -31,29 +34,34 @@ class ChainPlan(NamedTuple):
     routes: int
 
 
-_CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 100, 600), ChainPlan(200, 40, 2, 3, 30, 50, 10, 40)
-_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (1_000, 10_000)
+_CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 100, 600), ChainPlan(100, 20, 1, 3, 20, 50, 6, 40)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The parts to measure, with their sizes and repetitions.
+class Plan(NamedTuple):
+    """The questions to answer, with the sizes and repetitions of what answers them.
+
+    `seed` makes new markets and orders; None stands for those of the page. `markets` are real ones, by default the
+    committed one, of each of which at most `real_orders` orders count.
 
     Ours and the peer are timed in turn in `rounds` rounds, each over all orders `passes` times (the first is not warm)
     on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. The service is
     saturated for `service_s` seconds, and soaked twice with `soak_requests` requests. Workers are loaded in
     `load_rounds` rounds. Simple methods compete on `simple_orders` orders of each state, and answers of
-    `contradiction_cases` cases are compared. Each order is quoted `store_runs`
-    times on `stores` of so many pools. `work` is the folder of markets and raw results; None is a temporary one.
-    `parts` are those of `PARTS` to measure. `out` is the page to write or to update; None prints the sections.
+    `contradiction_cases` cases are compared. Each order is quoted `store_runs` times on `stores` of so many pools.
+
+    `out` is the page to write or to update; None only prints its tables. `work` is the folder of markets and raw
+    results; None is a temporary one.
     """
 
-    parts: tuple[str, ...]
+    questions: tuple[str, ...]
+    seed: int | None
+    markets: tuple[Path, ...]
     sizes: tuple[int, ...]
-    seeds: tuple[int, ...]
+    is_quick: bool
     rounds: int
     passes: int
     runs: int
+    real_orders: int
     service_s: float
     soak_requests: int
     load_rounds: int
@@ -64,66 +72,103 @@ class Plan:
     chain: ChainPlan
     out: Path | None
     work: Path | None
-    baselines: Path | None
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Return the seeds of the generated markets: as many as those of the page in a whole run."""
+        if self.seed is None:
+            return SEEDS[:1] if self.is_quick else SEEDS
+        return (self.seed,) if self.is_quick else (self.seed, self.seed + 1)
 
     @property
     def is_whole(self) -> bool:
-        """Return whether every part is measured."""
-        return self.parts == PARTS
+        """Return whether every question is answered."""
+        return self.questions == QUESTIONS
 
     @property
-    def command(self) -> str:
-        """Return the command line that repeats a whole run, without options that name folders of this machine."""
-        sizes, seeds = (",".join(map(str, values)) for values in (self.sizes, self.seeds))
-        quick = " --quick" if self.rounds == 1 else ""
-        return f'make bench BASELINES=DIR ARGS="--sizes {sizes} --seeds {seeds}{quick}"'
+    def is_comparable(self) -> bool:
+        """Return whether the figures are of the markets of the page, with its repetitions."""
+        return self.seed is None and not self.markets and self.sizes == SIZES and not self.is_quick
+
+    def command(self, question: str | None = None) -> str:
+        """Return what measures a question again, or all; without the folders of this machine."""
+        words = ["--only", question] if question else []
+        words += ["--quick"] if self.is_quick else []
+        words += ["--seed", str(self.seed)] if self.seed is not None else []
+        if self.sizes != (_QUICK_SIZES if self.is_quick else SIZES):
+            words += ["--sizes", ",".join(map(str, self.sizes))]
+        words += [word for market in self.markets for word in ("--market", market.name)]
+        return f'make bench ARGS="{" ".join(words)}"' if words else "make bench"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"bench: {message}", file=sys.stderr)
+        sys.exit(2)
 
 
 def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
     """Return the plan of a command line; an invalid one ends the process with status 2."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures routes and writes a report.")
-    parser.add_argument("--sizes", type=_numbers, metavar="N,..", help="pools in the generated markets")
-    parser.add_argument("--seeds", type=_numbers, metavar="N,..", help="seeds of the generated markets")
-    parser.add_argument("--quick", action="store_true", help="one small market and few repetitions by default")
-    parser.add_argument("--only", type=_parts, metavar="PART,..", help=f"measure only these, of {', '.join(PARTS)}")
+    parser = _Parser(prog="python -m bench", description="Measures this program, and writes BENCHMARKS.md.")
+    parser.add_argument("--quick", action="store_true", help="one small market and few repetitions, in five minutes")
     parser.add_argument(
-        "--out", type=Path, help=f"the page to write; with --only, the page to update  [{PAGE.name}, stdout]"
+        "--only", type=_questions, metavar="QUESTION,..", help=f"answer only these, of {', '.join(QUESTIONS)}"
+    )
+    parser.add_argument(
+        "--seed", type=_seed, metavar="N", help="make other markets and orders; figures differ from those of the page"
+    )
+    parser.add_argument(
+        "--market",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a real market with its orders beside it, instead of the committed one; it may be repeated",
+    )
+    parser.add_argument("--sizes", type=_numbers, metavar="N,..", help="pools in the generated markets")
+    parser.add_argument(
+        "--out", type=Path, help=f"the page to write or to update  [{PAGE.name} for a whole run, else none]"
     )
     parser.add_argument("--work", type=Path, help="folder of markets and raw results  [temporary]")
-    parser.add_argument(
-        "--baselines", type=Path, help="folder of the baselines  [$BASELINES, or bench in a sibling folder]"
-    )
     options = parser.parse_args(arguments)
-    sizes, seeds = _QUICK if options.quick else _FULL
-    baselines = options.baselines or os.environ.get("BASELINES")
-    parts = options.only or PARTS
-    return Plan(
-        parts=parts,
-        sizes=options.sizes or sizes,
-        seeds=options.seeds or seeds,
-        rounds=1 if options.quick else 3,
-        passes=FEW_PASSES if options.quick else 5,
-        runs=5 if options.quick else 25,
-        service_s=3.0 if options.quick else 20.0,
-        soak_requests=1_000 if options.quick else 20_000,
-        load_rounds=1 if options.quick else 9,
-        simple_orders=4 if options.quick else 30,
-        contradiction_cases=60 if options.quick else 600,
-        stores=_QUICK_STORES if options.quick else _STORES,
-        store_runs=1 if options.quick else 5,
-        chain=_QUICK_CHAIN if options.quick else _CHAIN,
-        out=options.out or (PAGE if parts == PARTS else None),
+    quick: bool = options.quick
+    plan = Plan(
+        questions=options.only or QUESTIONS,
+        seed=options.seed,
+        markets=tuple(options.market or ()),
+        sizes=options.sizes or (_QUICK_SIZES if quick else SIZES),
+        is_quick=quick,
+        rounds=1 if quick else 3,
+        passes=FEW_PASSES if quick else 5,
+        runs=5 if quick else 25,
+        real_orders=25 if quick else 10_000,
+        service_s=3.0 if quick else 20.0,
+        soak_requests=1_000 if quick else 20_000,
+        load_rounds=1 if quick else 9,
+        simple_orders=2 if quick else 30,
+        contradiction_cases=30 if quick else 600,
+        stores=_QUICK_STORES if quick else _STORES,
+        store_runs=1 if quick else 5,
+        chain=_QUICK_CHAIN if quick else _CHAIN,
+        out=options.out,
         work=options.work,
-        baselines=Path(baselines) if baselines else None,
     )
+    return plan._replace(out=PAGE) if plan.out is None and plan.is_whole and plan.is_comparable else plan
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """Parse part names into the order of `PARTS`."""
+def _questions(text: str) -> tuple[str, ...]:
+    """Parse names of questions into the order of `QUESTIONS`."""
     names = set(text.split(","))
-    if not names <= set(PARTS):
-        raise argparse.ArgumentTypeError(f"expected some of {', '.join(PARTS)}, not {text!r}")
-    return tuple(part for part in PARTS if part in names)
+    if not names <= set(QUESTIONS):
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(QUESTIONS)}, not {text!r}")
+    return tuple(each for each in QUESTIONS if each in names)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"expected a whole number, not {text[:40]!r}")
+    return int(text)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -131,6 +176,6 @@ def _numbers(text: str) -> tuple[int, ...]:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
         numbers = ()
-    if not numbers or min(numbers) < 0:
+    if not numbers or min(numbers) < 1:
         raise argparse.ArgumentTypeError(f"expected numbers with commas between them, not {text!r}")
     return tuple(dict.fromkeys(numbers))

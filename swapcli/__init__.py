@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         MarketUnavailable,
         ModelledState,
         NodesDisagree,
+        NoProof,
         NoRoute,
         NotMined,
         Overloaded,
@@ -111,7 +112,11 @@ if TYPE_CHECKING:
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
+    from swapcli.quoting.proof import Proof
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
+    from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
+    from swapcli.quoting.proving.prove import prove
+    from swapcli.quoting.proving.prove_report import ProveReport
     from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
@@ -137,6 +142,12 @@ if TYPE_CHECKING:
     from swapcli.quoting.token_prices import PriceList, TokenPrice
     from swapcli.quoting.user_settings import setting, settings
     from swapcli.quoting.verification.hindsight import Hindsight, HindsightSummary, SwapHindsight
+    from swapcli.quoting.verification.recent_verification import (
+        RecentSwap,
+        RecentVenue,
+        RecentVerification,
+        VenueStatus,
+    )
     from swapcli.quoting.verification.transaction_verification import Verification
     from swapcli.state.mined.swap_verification import VerifiedSwap
     from swapcli.state.rpc.node_checks import NodeReport
@@ -197,11 +208,19 @@ _MODULES = {
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
+    "Proof": "swapcli.quoting.proof",
+    "ProofItem": "swapcli.quoting.proving.proof_item",
+    "ProofOutcome": "swapcli.quoting.proving.proof_item",
+    "ProofStage": "swapcli.quoting.proving.proof_item",
     "ProtocolList": "swapcli.quoting.protocol_list",
+    "ProveReport": "swapcli.quoting.proving.prove_report",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
+    "RecentSwap": "swapcli.quoting.verification.recent_verification",
+    "RecentVenue": "swapcli.quoting.verification.recent_verification",
+    "RecentVerification": "swapcli.quoting.verification.recent_verification",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "ReviewedTransaction": "swapcli.payload.review.reviewed_payload",
@@ -224,6 +243,7 @@ _MODULES = {
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "UnsignedTransaction": "swapcli.core.model.transaction",
+    "VenueStatus": "swapcli.quoting.verification.recent_verification",
     "Verification": "swapcli.quoting.verification.transaction_verification",
     "VerifiedSwap": "swapcli.state.mined.swap_verification",
     "WatchedQuote": "swapcli.quoting.quote_change",
@@ -237,6 +257,7 @@ _MODULES = {
     "networks": "swapcli.quoting.network_list",
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
+    "prove": "swapcli.quoting.proving.prove",
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
@@ -319,6 +340,7 @@ __all__ = [
     "ModelledState",
     "Network",
     "NetworkList",
+    "NoProof",
     "NoRoute",
     "NodeReport",
     "NodeReports",
@@ -336,12 +358,20 @@ __all__ = [
     "PriceImpact",
     "PriceImpactTooHigh",
     "PriceList",
+    "Proof",
+    "ProofItem",
+    "ProofOutcome",
+    "ProofStage",
     "ProtocolList",
+    "ProveReport",
     "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
     "RateLimited",
     "ReadyService",
+    "RecentSwap",
+    "RecentVenue",
+    "RecentVerification",
     "RemoteQuote",
     "RemovedStore",
     "RequestBudgetSpent",
@@ -389,6 +419,7 @@ __all__ = [
     "UpstreamError",
     "UpstreamRejected",
     "UpstreamTimeout",
+    "VenueStatus",
     "VerdictBlocks",
     "Verification",
     "VerifiedSwap",
@@ -403,6 +434,7 @@ __all__ = [
     "networks",
     "probe_nodes",
     "protocols",
+    "prove",
     "quote",
     "remove_store",
     "router_deployment",

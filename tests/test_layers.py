@@ -27,6 +27,7 @@ REMOTE_STATE_MODULES = (
     "payload/checks/simulated_variants.py",
     "payload/simulation/", "payload/permits.py", "quoting/permits.py",
     "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "quoting/syncing/",
+    "quoting/proving/",
     "faces/cli/commands/hindsight/", "faces/cli/commands/sync/", "faces/cli/commands/verify/",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""

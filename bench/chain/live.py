@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import median
 
 from bench.chain.many_pools import NETWORK, Coin
-from bench.quoting import console_script
+from bench.optimum.quoting import console_script
 from bench.running import BenchmarkFailed, Command, clean_environment, run
-from bench.whole_process import QUOTE, Runs, timed
+from bench.speed.whole_process import QUOTE, Runs, timed
 from tests.chain.proxy import open_proxy
 
 GAS_PRICE = "0.005gwei"

@@ -1,6 +1,6 @@
-"""Render BENCHMARKS.md and bench/HISTORY.md.
+"""The common part of all questions: figures and their bars, Markdown, BENCHMARKS.md and bench/HISTORY.md.
 
-`tables` has the Markdown, `select` groups measurements, `optimum`, `peer`, `simple`, `speed`, `service`, `store`,
-`chain` and `hostile` are the sections, `machine` describes the machine, `summary` counts checks, `page` is the whole
-report, and `files` are its two files.
+`figures` are statistics, `thresholds` the bars, `tables` the Markdown of sections, `answer` is what a question returns:
+rows of the page and sections of the history. `page` renders both files, `files` writes them whole or not at all, and
+`machine` describes the machine.
 """

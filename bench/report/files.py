@@ -1,54 +1,60 @@
-"""The report in its two files: a page of all that is current, and beside it the tables, with those of earlier runs."""
+"""Write the page and the history whole or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from bench.report.page import BREAK, METHOD, NOTES, OTHERS, split_sections
-from bench.report.summary import TITLE as SUMMARY
-
-_TABLES_HEAD = """\
-# Tables of the benchmarks
-
-The tables of the last run of each part, which `make bench` replaces, and what was measured at other times by other
-commands, with its date and revision. [BENCHMARKS.md](../BENCHMARKS.md) has the current figures beside their bars, how
-they were measured, and remarks on reading them."""
+from bench.report.circumstances import Circumstances
+from bench.report.page import render_history
+from bench.report.tables import Section
+from bench.running import BenchmarkFailed
 
 
-def tables_file(page: Path) -> Path:
-    """Return the file of the tables of a page."""
+def history_of(page: Path) -> Path:
+    """Return the file of the tables that belong to a page."""
     return page.parent / "bench" / "HISTORY.md"
 
 
-def read_report(page: Path) -> str:
-    """Return the report as one text; it is empty if there is no such page."""
-    if not page.is_file():
-        return ""
-    tables = tables_file(page)
-    return join_report(page.read_text(), tables.read_text() if tables.is_file() else "")
+def read_text(file: Path) -> str:
+    """Return the text of a file; it is empty if there is none. Raises `BenchmarkFailed` if it cannot be read."""
+    try:
+        return file.read_text() if file.exists() else ""
+    except (OSError, ValueError) as error:
+        raise BenchmarkFailed(f"{file}: it cannot be read") from error
 
 
-def rewrite_report(page: Path, change: Callable[[str], str]) -> None:
-    """Write both files of the changed report."""
-    current, tables = split_report(change(read_report(page)))
-    file = tables_file(page)
-    file.parent.mkdir(exist_ok=True)
-    page.write_text(current)
-    file.write_text(tables)
+def publish(section: Section, history: Path | None, circumstances: Circumstances) -> None:
+    """Print a section, or put it into a history. Raises `BenchmarkFailed`."""
+    if history is None:
+        print(section.text)
+    else:
+        replace_files({history: render_history(read_text(history), [section], circumstances)})
 
 
-def split_report(text: str) -> tuple[str, str]:
-    """Return the page and the tables of a report."""
-    head, blocks = text.partition(BREAK)[0], split_sections(text)
-    first = [blocks.pop(title) for title in (SUMMARY, OTHERS, METHOD, NOTES) if title in blocks]
-    return BREAK.join([head, *first]), BREAK.join([f"{_TABLES_HEAD}\n", *blocks.values()]).rstrip("\n") + "\n"
+def replace_files(texts: Mapping[Path, str]) -> None:
+    """Write all files, then put them into their places: an interruption leaves the old ones.
 
-
-def join_report(current: str, tables: str) -> str:
-    """Return the report of which these are the page and the tables."""
-    head, blocks = current.partition(BREAK)[0], split_sections(current)
-    parts = {title: f"{block.rstrip()}\n" for title, block in split_sections(tables).items()}
-    order = (SUMMARY, METHOD, *parts, OTHERS, NOTES)
-    blocks |= parts
-    return BREAK.join([head, *(blocks[title] for title in order if title in blocks)])
+    Raises `BenchmarkFailed` if one cannot be written.
+    """
+    written: dict[Path, Path] = {}
+    try:
+        for file, text in texts.items():
+            file.parent.mkdir(exist_ok=True)
+            descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+            written[file] = Path(name)
+            with open(descriptor, "w") as out:
+                out.write(text)
+            mode = file.stat().st_mode & 0o777 if file.exists() else 0o644
+            written[file].chmod(mode)
+        for file, new in written.items():
+            os.replace(new, file)
+    except OSError as error:
+        raise BenchmarkFailed(f"{error.filename}: {error.strerror}") from error
+    finally:
+        for new in written.values():
+            with suppress(FileNotFoundError):
+                new.unlink()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import floor, log10
 
-from bench.thresholds import Check
+from bench.report.thresholds import Check
 
 MISSED = " ✗"
 NOTHING = "–"
@@ -32,9 +32,7 @@ class Section:
 
     def add_table(self, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
         """Add a table; the first columns are text, the others are figures."""
-        aligned = ["---" if column < text_columns else "---:" for column in range(len(header))]
-        lines = [_row(header), _row(aligned), *map(_row, rows)]
-        self.parts.append("\n".join(lines))
+        self.parts.append(markdown_table(header, rows, text_columns=text_columns))
 
     def check(self, shown: str, *checks: Check) -> str:
         """Record checks and return `shown`, marked if one of them fails."""
@@ -45,6 +43,26 @@ class Section:
     def text(self) -> str:
         """Return the section in Markdown."""
         return "\n\n".join([f"## {self.title}", *self.parts])
+
+
+def markdown_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1, is_aligned: bool = False
+) -> str:
+    """Return a table whose first columns are text, the others figures; aligned ones are for a terminal."""
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) if is_aligned else 0 for column in range(len(header))]
+    marks = [
+        "-" * max(3, width) if column < text_columns else "-" * max(3, width - 1) + ":"
+        for column, width in enumerate(widths)
+    ]
+    shown = [
+        [
+            f"{cell:<{width}}" if column < text_columns else f"{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        for line in lines
+    ]
+    return "\n".join(map(_row, [shown[0], marks, *shown[1:]]))
 
 
 def bps(value: float | None) -> str:
@@ -70,6 +88,18 @@ def number(value: float | None, digits: int) -> str:
 def format_limit(limit: float | None) -> str:
     """Format a threshold; a dash if there is none."""
     return NOTHING if limit is None else f"≤ {limit:g}"
+
+
+def format_figure(value: float) -> str:
+    """Format a figure of any unit with three digits, or as a whole number."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) >= 0.001 or value == 0 else bps(value)
+
+
+def ratio(ours: float, theirs: float) -> str:
+    """Return ours as a multiple of theirs; a dash if theirs is below the noise."""
+    return number(ours / theirs, 2) if theirs > NOISE_BPS else NOTHING
 
 
 def pair(left: str, right: str) -> str:

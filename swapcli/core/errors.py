@@ -13,6 +13,7 @@ SwapcliError
 │   ├── InvalidOption       a value out of range, or options that cannot be combined
 │   │   ├── InvalidSlippage
 │   │   └── InvalidDeadline     not a time in the future
+│   ├── NoProof             a quote that was requested without a proof
 │   ├── InvalidRoute        a route that cannot be executed on the market
 │   ├── ConfigError         a setting is unknown or has the wrong type
 │   └── MarketError         a market file violates its format
@@ -395,6 +396,12 @@ class MarketUnavailable(StaleError):
     """The state of the pools is not loaded, or too old to quote on, or its market is closed."""
 
     code = "MARKET_UNAVAILABLE"
+
+
+class NoProof(InvalidInput):
+    """A quote has no proof of its certificate."""
+
+    code = "NO_PROOF"
 
 
 class SimulationError(SwapcliError):

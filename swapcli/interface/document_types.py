@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 from swapcli.interface.json_types import (
     CalldataRouteJson,
     CallPartsJson,
+    CertificateJson,
     MetaJson,
     QuoteFieldsJson,
     RouteNotFoundJson,
@@ -25,6 +26,7 @@ from swapcli.interface.json_types import (
     VerdictJson,
     WarningJson,
 )
+from swapcli.interface.proof_types import ProofDocumentJson
 
 
 class RouteDocumentV1Json(RouteV1Json, QuoteFieldsJson):
@@ -178,7 +180,13 @@ class AdviceFieldsJson(TypedDict):
     advisedSlippage: NotRequired[AdvisedSlippageJson]
 
 
-class PayloadDocumentJson(QuoteFieldsJson):
+class DeadlineFieldsJson(TypedDict):
+    """Who refuses a swap after its deadline: a router by its dialect, permit (the token), or nobody without one."""
+
+    deadlineEnforcer: str
+
+
+class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
 
     `witnesses` is how many nodes agree on the state, null if none was read here.
@@ -501,7 +509,8 @@ class DecodedTokenJson(TypedDict):
 class DecodedOrderJson(TypedDict):
     """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
 
-    Of an exact output, `amountIn` is the maximum, and `minReceived` the output.
+    Of an exact output, `amountIn` is the maximum, and `minReceived` the output. `deadlineEnforcer` refuses the call
+    after the deadline: a router by its dialect, permit (the token of a permit), or nobody.
     """
 
     tokenIn: DecodedTokenJson
@@ -512,6 +521,7 @@ class DecodedOrderJson(TypedDict):
     minReceived: str
     recipient: str
     deadline: int | None
+    deadlineEnforcer: str
 
 
 class DecodedSwapJson(TypedDict):
@@ -548,13 +558,17 @@ class DecodedPaymentJson(TypedDict):
 
 
 class DecodedApprovalJson(TypedDict):
-    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds."""
+    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds.
+
+    `deadlineEnforcer` refuses it later: permit2, permit (the token), or nobody.
+    """
 
     token: DecodedTokenJson | None
     spender: str | None
     amount: str
     expiration: int | None
     deadline: int | None
+    deadlineEnforcer: str
 
 
 class DecodedAmountJson(TypedDict):
@@ -580,6 +594,7 @@ class DecodedMessageJson(TypedDict):
     buys: list[DecodedAmountJson]
     recipients: list[str]
     deadline: int | None
+    deadlineEnforcer: str
 
 
 class DecodedTransactionJson(TypedDict):
@@ -872,7 +887,7 @@ class AlternativeJson(TypedDict):
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state` and `unreadGainBps` are those of the split route.
+    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route.
 
     Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
     the aggregators that got the order, and `sender` is for whom; null if none was asked.
@@ -888,6 +903,8 @@ class ComparisonJson(TypedDict):
     hostsAsked: list[str]
     sender: str | None
     alternatives: list[AlternativeJson]
+    certificate: NotRequired[CertificateJson]
+    proofFile: NotRequired[str]
 
 
 class DepthPointJson(TypedDict):
@@ -985,6 +1002,124 @@ class VerificationJson(TypedDict):
     swaps: list[VerifiedSwapJson]
     netSwap: NetSwapJson | None
     bestRoute: BestRouteJson | None
+
+
+class RecentSwapJson(VerifiedSwapJson):
+    """A recent swap with its transaction, null if the node does not say it; the time is null if its block is unread."""
+
+    transaction: str | None
+    block: int
+    stateBlock: int
+    timestamp: int | None
+
+
+class RecentVenueJson(TypedDict):
+    """The newest swaps of a protocol, newest first, of those `found` in `searchedBlocks` blocks from `searchedFrom` on.
+
+    `status` is that of its swaps together: one different swap counts more than all equal ones, and notVerified means
+    that the run ended before one was verified. `reason` says why there are fewer swaps than requested, or why nothing
+    was searched; then `searchedFrom` is null.
+    """
+
+    protocol: str
+    displayName: str
+    family: str | None
+    status: Literal["equal", "different", "notExplained", "noneFound", "notVerified", "notSearched"]
+    equal: int
+    different: int
+    notExplained: int
+    found: int
+    searchedFrom: int | None
+    searchedBlocks: int
+    reason: str | None
+    swaps: list[RecentSwapJson]
+
+
+class RecentVerificationJson(TypedDict):
+    """`swapcli verify --recent --json`: the newest swaps of each protocol, up to `block`, with their quotes.
+
+    `swapsPerVenue` were requested of each. `requests` HTTP requests were sent. `problem` says what ended the run early,
+    null if nothing did.
+    """
+
+    network: str
+    block: int
+    timestamp: int
+    swapsPerVenue: int
+    requests: int
+    problem: str | None
+    equal: int
+    different: int
+    notExplained: int
+    venues: list[RecentVenueJson]
+
+
+class ProofFactJson(TypedDict):
+    """A further figure of a check, in words."""
+
+    name: str
+    text: str
+
+
+class ProofItemJson(TypedDict):
+    """A check of a run; amounts are of `token`, in base units, null if it compares none. `reason` is null for most
+    matches."""
+
+    stage: str
+    id: str
+    title: str
+    outcome: str
+    reason: str | None
+    block: int | None
+    expected: str | None
+    found: str | None
+    token: str | None
+    decimals: int
+    facts: list[ProofFactJson]
+    checkedAt: int
+
+
+class ProofStageJson(TypedDict):
+    """What a stage of a run found; `timeS` is null if the run ended before it."""
+
+    stage: str
+    matches: int
+    differences: int
+    notChecked: int
+    timeS: float | None
+    requests: int
+
+
+class ProveJson(TypedDict):
+    """`swapcli prove --json`: what was checked on this machine. Times are Unix seconds.
+
+    `items` have one of the outcomes match, difference and notChecked; `resumedItems` of them are of earlier runs.
+    `hostsContacted` are public nodes and aggregators; a node of the user's own has no name here. `requests` are those
+    to nodes. `page` is the file with the page, beside the JSON.
+    """
+
+    network: str
+    chainId: str
+    swapcli: str
+    python: str
+    startedAt: int
+    finishedAt: int
+    interrupted: bool
+    resumedItems: int
+    firstBlock: int | None
+    lastBlock: int | None
+    matches: int
+    differences: int
+    notChecked: int
+    hostsContacted: list[str]
+    requests: int
+    maxRequests: int
+    timeS: float
+    timeBudgetS: float
+    stages: list[ProofStageJson]
+    items: list[ProofItemJson]
+    unchecked: list[str]
+    page: str
 
 
 class DistributionJson(TypedDict):
@@ -1131,6 +1266,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "route": (RouteDocumentV1Json, RouteDocumentV2Json),
         "route-batch": (BatchLineJson,),
         "route-watch": (WatchedRouteV1Json, WatchedRouteV2Json, FailedRefreshJson),
+        "proof": (ProofDocumentJson,),
         "compare": (ComparisonJson,),
         "depth": (DepthJson,),
         "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),
@@ -1142,7 +1278,8 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "protocols": (list[ProtocolDocumentJson],),
         "pools": (PoolsJson,),
         "price": (PricesJson,),
-        "verify": (VerificationJson,),
+        "verify": (VerificationJson, RecentVerificationJson),
+        "prove": (ProveJson,),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),
         "backtest-results": (BacktestQuoteJson,),

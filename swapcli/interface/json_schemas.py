@@ -12,7 +12,7 @@ from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.records import NamedTuple
-from swapcli.interface import document_types, json_types
+from swapcli.interface import document_types, json_types, proof_types
 from swapcli.interface.quote_parameters import SENT
 from swapcli.interface.requests import MAX_DEADLINE_S
 from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
@@ -121,7 +121,15 @@ _PUBLISHED_NAMES: Final = {
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
 
-_UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value"), ("AdvisedSlippage", "value")})
+_UNFORMATTED: Final = frozenset(
+    {
+        ("TransactionRequest", "value"),
+        ("Setting", "value"),
+        ("AdvisedSlippage", "value"),
+        ("ProofState", "timestamp"),
+        ("ProofRoute", "gasUnits"),
+    }
+)
 """Fields, by type, that share a name with a format and not its meaning."""
 
 _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
@@ -307,7 +315,8 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
 
 
 def _find_type(type_name: str) -> type:
-    found: type = getattr(json_types, type_name, None) or getattr(document_types, type_name)
+    modules = (json_types, document_types, proof_types)
+    found: type = next(getattr(module, type_name) for module in modules if hasattr(module, type_name))
     return found
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from swapcli.interface.proof_types import ProofDocumentJson
+
 
 class TokenJson(TypedDict):
     """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 where it is unknown."""
@@ -152,6 +154,28 @@ class CertificateJson(TypedDict):
     proofComplete: bool
 
 
+class PassedRouterJson(TypedDict):
+    """A router dialect that was not available, and why, as a clause."""
+
+    dialect: str
+    reason: str
+
+
+class RouterChoiceJson(TypedDict):
+    """The dialect of the router that a quote has chosen, and why, as clauses.
+
+    `gainBps` is how many basis points of the output it pays more, net of gas, than the best route by the dialect
+    `over`, the most trusted one that could have carried the order; both are null if that is the chosen one.
+    `passed` are more trusted dialects whose routers were not available.
+    """
+
+    dialect: str
+    reason: str
+    gainBps: float | None
+    over: str | None
+    passed: list[PassedRouterJson]
+
+
 class QuoteFieldsJson(TypedDict):
     """The figures of a quote. Amounts are in base units; what is unknown is null.
 
@@ -162,8 +186,10 @@ class QuoteFieldsJson(TypedDict):
     known state; null if reading did not end at a limit.
     `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
     very amount and block; `sampledPools` are the pools that protocols quote.
+    `routerChoice` is left out where the settings name the router, or no node was read.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
     block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
+    `proofFile` is the file to which the proof of the certificate was written.
     """
 
     network: str
@@ -184,6 +210,8 @@ class QuoteFieldsJson(TypedDict):
     l1Fee: NotRequired[str]
     poolLimit: NotRequired[PoolLimitJson]
     certificate: NotRequired[CertificateJson]
+    proofFile: NotRequired[str]
+    routerChoice: NotRequired[RouterChoiceJson]
 
 
 class RouteEndsJson(TypedDict):
@@ -218,16 +246,20 @@ class RouteV2Json(RouteEndsJson, AfterFeeJson, RoutePathsJson, MetaFieldJson, In
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
     """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
+    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
+    figures and the proof of its certificate."""
 
     verdict: NotRequired[VerdictJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
     """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
+    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
+    figures and the proof of its certificate."""
 
     verdict: NotRequired[VerdictJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class PostedTokenJson(TypedDict):
@@ -369,11 +401,12 @@ class ShortRouteJson(TypedDict):
 
 
 class FoundCallJson(TypedDict):
-    """A found route in short, and the pools of its call."""
+    """A found route in short, and the pools of its call. `proof` is there with `proof=true`."""
 
     success: bool
     route: ShortRouteJson
     swap_parameters: list[SwapParameterJson]
+    proof: NotRequired[ProofDocumentJson]
 
 
 class CalldataV1Json(FoundCallJson, EncodedCallJson):
@@ -433,12 +466,14 @@ class TransactionJson(TypedDict):
 class DialectCalldataJson(TypedDict):
     """The call of a router whose calls have no swap parameters: its transactions, in the order to send them.
 
-    `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds).
+    `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds), which
+    `deadlineEnforcer` enforces: a router by its dialect; nobody without a deadline.
     """
 
     dialect: str
     route: CalldataRouteJson
     deadline: NotRequired[int]
+    deadlineEnforcer: str
     to: str
     calldata: str
     value: str

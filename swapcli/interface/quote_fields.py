@@ -16,19 +16,21 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
 
 if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.interface.document_types import SwapTokenJson
     from swapcli.interface.json_types import (
         BestSinglePathJson,
         CertificateJson,
         PoolLimitJson,
         QuoteFieldsJson,
+        RouterChoiceJson,
         StateJson,
         WarningJson,
     )
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. `l1Fee`, `poolLimit` and `certificate` are left out where there is none."""
+    """Render the figures of a quote. What there is not always is left out: `l1Fee`, `poolLimit` ..."""
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -55,8 +57,12 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         fields["l1Fee"] = str(figures.l1_fee_wei)
     if figures.pool_limit:
         fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
+    if figures.router_choice:
+        fields["routerChoice"] = render_router_choice(figures.router_choice)
     if figures.certificate:
-        fields["certificate"] = _render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+        fields["certificate"] = render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+    if figures.proof_file is not None:
+        fields["proofFile"] = figures.proof_file
     return fields
 
 
@@ -66,6 +72,17 @@ def _render_pool_limit(limit: PoolLimitCost) -> PoolLimitJson:
         "simple": limit.single_path,
         "amountWithout": str(limit.amount),
         "costBps": limit.cost_bps,
+    }
+
+
+def render_router_choice(choice: RouterChoice) -> RouterChoiceJson:
+    """Render the choice of a router with its reasons."""
+    return {
+        "dialect": choice.dialect,
+        "reason": choice.reason,
+        "gainBps": choice.gain_bps,
+        "over": choice.over,
+        "passed": [{"dialect": each.dialect, "reason": each.reason} for each in choice.passed],
     }
 
 
@@ -100,7 +117,7 @@ def _render_single_path(path: SinglePath) -> BestSinglePathJson:
     return {"amount": _text(path.amount_out), "gainBps": path.gain_bps}
 
 
-def _render_certificate(certificate: Certificate, *, is_complete: bool) -> CertificateJson:
+def render_certificate(certificate: Certificate, *, is_complete: bool) -> CertificateJson:
     """Render the bounds with their gaps, null if no useful bound was found."""
     bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
     acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import DIALECTS
+from swapcli.core.model.network import AUTO, DIALECTS
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, MAX_HOPS
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -36,6 +36,7 @@ INTEGRATOR: Final = "Integrator (v2 only, needs an API key)"
 
 _API_VERSIONS = tuple(each.value for each in ApiVersion)
 _SHARES = tuple(each.value for each in SharePrecision)
+_DIALECTS = (AUTO, *DIALECTS)
 _POOL_COUNT = whole_number(1, 999_999)._replace(expected="a whole number above zero")
 
 _QUOTE, _BATCH, _BUILD, _CHECK = "quote", "quote_batch", "build_transaction", "check"
@@ -142,6 +143,12 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         unsent="proofs that a route is the best",
     ),
     QuoteParameter(
+        "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,
+        field="proof", query="proof", served=False,
+        description="Whether the route also has the figures of the quote, the bounds on what any router could pay and"
+        " their proof: `ProofDocument`.",
+    ),
+    QuoteParameter(
         "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
         setting="CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
     ),
@@ -155,9 +162,10 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         is_keyword=False, tool="Recipient: address or ENS name.",
     ),
     QuoteParameter(
-        "router_dialect", choice(DIALECTS), f"Router to build for: {', '.join(DIALECTS)}.", "NAME", ANSWER,
-        is_keyword=False, tools=(_BUILD,), example="universal-router",
-        setting="Which router contracts payloads are made for; without it each network's own setting.",
+        "router_dialect", choice(_DIALECTS), f"Router to build for: {', '.join(_DIALECTS)}.  [default: {AUTO}]",
+        "NAME", ANSWER, AUTO, is_keyword=False, tools=(_BUILD,),
+        tool=f"{', '.join(DIALECTS)}. [{AUTO}: by trust]",
+        setting="Routers of payloads; auto: by trust on live prices, or what the network's settings name.",
     ),
     QuoteParameter(
         "api_version", choice(_API_VERSIONS, ApiVersion),

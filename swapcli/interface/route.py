@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, NoRoute
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import DIALECTS, Network
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
@@ -211,7 +211,11 @@ def parse_posted_result(document: object, network: Network, path: str = "") -> R
         meta = Fields(document, path).nested("meta")
         if meta.has("apiVersion") and meta.values["apiVersion"] != API_VERSION:
             raise invalid_field(meta.path_of("apiVersion"), f'must be "{API_VERSION}"')
-    return result
+    choice = Fields(document, path)
+    if not choice.has("routerChoice"):
+        return result
+    dialect = choice.nested("routerChoice").text("dialect")
+    return result._replace(dialect=dialect if dialect in DIALECTS else None)
 
 
 def raise_if_no_route(fields: Fields) -> None:

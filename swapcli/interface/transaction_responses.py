@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.route_result import RouteResult
-from swapcli.core.model.transaction import EncodedCall, RouterCall, Transaction, UnsignedTransaction
+from swapcli.core.model.transaction import RouterCall, Transaction, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.fields import Fields, parse_felts, render_felts
@@ -151,16 +151,18 @@ def render_dialect_calldata(
 ) -> DialectCalldataJson:
     """Render the transactions of a swap for a router whose calls the interface does not describe."""
     to, value = display_address(payload.to, network.kind), str(payload.value)
+    deadline = deadline_of(payload, network.router_dialect)
     document: DialectCalldataJson = {
         "dialect": network.router_dialect,
         "route": render_call_route(payload.call.route, network),
+        "deadlineEnforcer": deadline.enforcer,
         "to": to,
         "calldata": payload.calldata,
         "value": value,
         "transactions": [_render_transaction(each, network) for each in transactions],
     }
-    if isinstance(payload.call, EncodedCall) and payload.call.deadline_s is not None:
-        document["deadline"] = payload.call.deadline_s
+    if deadline.end_s is not None:
+        document["deadline"] = deadline.end_s
     return document
 
 

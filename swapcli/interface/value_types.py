@@ -16,7 +16,15 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import parse_boolean, parse_choice, parse_integer, parse_number, parse_printable
+from swapcli.core.validation.values import (
+    UNIT_NAMES,
+    parse_boolean,
+    parse_choice,
+    parse_duration_s,
+    parse_integer,
+    parse_number,
+    parse_printable,
+)
 from swapcli.interface.slippage import parse_slippage_ppm
 
 if TYPE_CHECKING:
@@ -79,9 +87,23 @@ def whole_number(minimum: int, maximum: int) -> ValueType[int]:
 
 
 def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
-    """Return the type of durations in seconds, above zero unless zero is allowed."""
-    expected = f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}"
-    return _number(expected, lambda number: 0 <= number <= maximum and (allow_zero or number > 0))
+    """Return the type of durations in seconds, or with a unit as in 5m, above zero unless zero is allowed."""
+    expected = f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}, or as in 5m"
+    plain = _number(expected, lambda number: 0 <= number <= maximum and (allow_zero or number > 0))
+    return plain._replace(parse=lambda value: plain.parse(_in_seconds(value)), units=UNIT_NAMES)
+
+
+def whole_seconds(minimum: int, maximum: int) -> ValueType[int]:
+    """Return the type of durations in whole seconds, or with a unit as in 5m, in a range of seconds."""
+    plain = whole_number(minimum, maximum)
+    expected = f"a whole number of seconds from {minimum} to {maximum}, or as in 5m"
+    return plain._replace(expected=expected, parse=lambda value: plain.parse(_in_seconds(value)), units=UNIT_NAMES)
+
+
+def _in_seconds(value: object) -> object:
+    """Return the seconds of a duration with a unit, and any other value as it is."""
+    duration_s = parse_duration_s(value.strip()) if isinstance(value, str) else None
+    return value if duration_s is None else duration_s
 
 
 def amount(maximum: float) -> ValueType[float]:

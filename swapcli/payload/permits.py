@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from swapcli.core.encoding.abi import encode_uint
 from swapcli.core.errors import InvalidOption, UpstreamError
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import UNIVERSAL_ROUTER, Network
 from swapcli.core.model.router_dialect import PermitKind
 from swapcli.core.model.swap_terms import SignedPermit
 from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
@@ -34,6 +34,8 @@ _RECOVER: Final = "0x0000000000000000000000000000000000000001"
 
 _HINT_APPROVE: Final = "approve it by a transaction, which the JSON and --with-approval show (transactions in Python)"
 
+_HINT_UNIVERSAL: Final = f"{_HINT_APPROVE}; or quote with the router dialect {UNIVERSAL_ROUTER}"
+
 
 def require_permit_kind(network: Network, *, is_native: bool, label: str) -> PermitKind:
     """Return the permit that the network's router takes. Raises `InvalidOption` if there is none, or none is needed.
@@ -44,7 +46,7 @@ def require_permit_kind(network: Network, *, is_native: bool, label: str) -> Per
     if kind is None:
         raise InvalidOption(
             f"{label}: payloads for the router dialect {network.router_dialect} of {network.name} carry no permit",
-            hint=_HINT_APPROVE,
+            hint=_HINT_APPROVE if UNIVERSAL_ROUTER not in network.routers else _HINT_UNIVERSAL,
         )
     if is_native:
         raise InvalidOption(f"{label}: {network.native.symbol} needs no approval, so there is nothing to sign")

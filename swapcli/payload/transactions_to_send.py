@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
+from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Purpose, Transaction, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
@@ -13,6 +14,8 @@ from swapcli.interface.fields import render_felts
 from swapcli.payload.dialects import router_dialect
 
 if TYPE_CHECKING:
+    from swapcli.core.model.route_result import RouteResult
+    from swapcli.core.model.token import Token
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.signing.signing_fields import SigningFields
 
@@ -71,6 +74,13 @@ def render_transactions(
         )
         for each, fields in zip(transactions, plan, strict=True)
     ]
+
+
+def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
+    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
+    kind = payload.call.route.swap_type
+    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
+    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token
 
 
 def missing_fields(transactions: Sequence[RenderedTransaction]) -> list[str]:

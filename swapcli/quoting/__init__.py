@@ -2,7 +2,8 @@
 
 `openers` open sources, markets and nodes as the settings of `config` say; `sources` quote, each from other pools: in
 memory, in a store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
-`quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined;
+`quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined; `proving`
+checks all of that in one run, and reports it;
 `aggregators` has the offers of others to compare with, and `pictures` draw routes. `market` is the public interface of
 it all for programs.
 """
@@ -11,8 +12,9 @@ PUBLIC = (
     "account_holdings", "aggregator_options", "alternatives", "amounts", "async_market", "backtest", "batch_line",
     "comparison", "config", "depth_result", "followers", "health", "impact_measures", "live_choice", "many_quotes",
     "market", "network_health", "network_list", "open_market", "openers", "order_amounts", "ordered_answers", "permits",
-    "pictures", "pool_listing", "prepared_payload", "price_policy", "protocol_list", "quote_change", "quote_figures",
-    "quote_options", "quote_results", "remote.url_document", "resolve", "review", "router_deployment",
+    "pictures", "pool_listing", "prepared_payload", "price_policy", "proof", "protocol_list", "quote_change",
+    "pictures", "pool_listing", "prepared_payload", "price_policy", "protocol_list", "proving", "quote_change",
+    "quote_figures", "quote_options", "quote_results", "remote.url_document", "resolve", "review", "router_deployment",
     "slippage_advice", "slippage_measures", "sources.freshness", "sources.in_memory", "sources.local_quotes",
     "sources.public", "sources.quote_source", "sources.remote", "sources.state_confirmation", "stores", "swap_builder",
     "swap_check", "swap_quote", "syncing", "token_list", "token_prices", "user_settings", "verification", "warnings",

@@ -130,11 +130,19 @@ def find_holdings(
 
 
 def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token, spender: str | None) -> Allowance:
-    """Read an allowance of `spender`, by default of the network's router. Raises as `Market.allowance`."""
+    """Read an allowance of `spender`, by default of what takes tokens for the network's router.
+
+    Where quotes choose the router, it is the most trusted one. Raises as `Market.allowance`.
+    """
     from swapcli.payload.dialects import router_dialect
 
+    if network.chooses_router:
+        from swapcli.payload.router_trust import known_dialects
+
+        network = network.for_dialect(known_dialects(network)[0])
     address = parse_account(owner, network, "owner")
-    taker = network.router if spender is None else parse_account(spender, network, "spender")
+    default = network.dialect_router.spender or network.router
+    taker = default if spender is None else parse_account(spender, network, "spender")
     if taker is None:
         raise InvalidOption(f"{network.name} has no router in the catalogue", hint="name the spender after the token")
     if token.address == ZERO_ADDRESS:

@@ -14,12 +14,18 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.units import BPS
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
+from swapcli.interface.quote_fields import (
+    render_certificate,
+    render_state_source,
+    render_swap_token,
+    render_warning_list,
+)
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AlternativeJson, ComparisonJson, FailureJson
     from swapcli.quoting.aggregators.ask_aggregator import AggregatorOffer
+    from swapcli.quoting.proof import Proof
 
 
 class AlternativeKind(StrEnum):
@@ -124,7 +130,7 @@ class Comparison(NamedTuple):
 
     Alternatives that a simulation has proven come before those that only say what they pay, and these before those
     whose payload failed. `figures` are those of the split quote, None if it failed. `hosts` are those that were asked
-    beside services, and `sender` is for whom; None if no aggregator was.
+    beside services, and `sender` is for whom; None if no aggregator was. `quoted` is the split quote, None too.
     """
 
     network: Network
@@ -133,11 +139,27 @@ class Comparison(NamedTuple):
     figures: QuoteFigures | None
     hosts: tuple[str, ...] = ()
     sender: str | None = None
+    quoted: QuoteResult | None = None
+
+    def proof(self) -> Proof:
+        """Return the proof of the certificate of the split route. Raises as `SwapQuote.proof`, and its error."""
+        from swapcli.quoting.proof import prove
+
+        if self.quoted is None:
+            assert self.split.error is not None
+            raise self.split.error
+        return prove(self.quoted)
+
+    def write_proof(self, path: str) -> Comparison:
+        """Write the proof, as `SwapQuote.write_proof`."""
+        self.proof().write(path)
+        assert self.figures is not None
+        return self._replace(figures=self.figures._replace(proof_file=path))
 
     def document(self) -> ComparisonJson:
         """Return the JSON of `swapcli compare`; amounts are text, in base units."""
         order, figures, kind = self.order, self.figures, self.network.kind
-        return {
+        document: ComparisonJson = {
             "network": self.network.name,
             "inputToken": render_swap_token(order.token_in, self.network),
             "outputToken": render_swap_token(order.token_out, self.network),
@@ -149,6 +171,11 @@ class Comparison(NamedTuple):
             "sender": None if self.sender is None else display_address(self.sender, kind),
             "alternatives": [self._nested(*each) for each in zip(self.rows(), self.alternatives, strict=True)],
         }
+        if figures and figures.certificate:
+            document["certificate"] = render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+        if figures and figures.proof_file is not None:
+            document["proofFile"] = figures.proof_file
+        return document
 
     def rows(self) -> tuple[dict[str, Any], ...]:
         """Return the alternatives as JSON objects without nested values, the best first."""

@@ -106,6 +106,7 @@ class AsyncMarket:
     execute = _awaited(Market.execute)
     permit = _awaited(Market.permit)
     verify = _awaited(Market.verify)
+    verify_recent = _awaited(Market.verify_recent)
     hindsight = _awaited(Market.hindsight)
     backtest = _awaited(Market.backtest)
     health = _awaited(Market.health)

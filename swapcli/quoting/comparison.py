@@ -53,16 +53,19 @@ def compare_alternatives(
     terms: SwapTerms,
     clock: Clock,
     aggregators: AggregatorOptions | None = None,
+    *,
+    lists_local_ways: bool = True,
 ) -> Comparison:
     """Ask for all alternatives to fill an order. Services (by URL) and aggregators answer while this process computes.
 
-    The direct quote and those of one protocol stay within the limits of the order. Raises no error that one alternative
-    meets; it is its `error`.
+    The direct quote and those of one protocol stay within the limits of the order; without `lists_local_ways`, the
+    split route is the only one of this process. Raises no error that one alternative meets; it is its `error`.
     """
     has_split = Event()
+    plain = request._replace(certify=False, proof=False)  # only the split route is certified
     service_terms = terms._replace(recipient=aggregators.sender) if aggregators else None
     waiting = [
-        _run_in_thread(partial(_quote, each, request, terms, clock, AlternativeKind.SERVICE, url, service_terms))
+        _run_in_thread(partial(_quote, each, plain, terms, clock, AlternativeKind.SERVICE, url, service_terms))
         for url, each in services
     ]
     if aggregators:
@@ -73,8 +76,8 @@ def compare_alternatives(
         split = _quote(source, request, terms, clock, AlternativeKind.SPLIT)
         has_split.set()
         answers = [split]
-        if split.figures:
-            answers += _local_alternatives(source, request, terms, clock, split.figures)
+        if split.figures and lists_local_ways:
+            answers += _local_alternatives(source, plain, terms, clock, split.figures)
         if aggregators:
             simulator = aggregators.open_simulator()
             own = _own_calls(source, split, terms, simulator)
@@ -85,7 +88,7 @@ def compare_alternatives(
     if aggregators:
         alternatives = simulator.simulate(answers, own, request.order)
     ordered = tuple(sorted(alternatives, key=partial(_rank, split=alternatives[0])))
-    found = Comparison(source.network, request.order, ordered, split.figures)
+    found = Comparison(source.network, request.order, ordered, split.figures, quoted=split.quoted)
     if not aggregators:
         return found
     return found._replace(hosts=aggregators.hosts, sender=aggregators.sender)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.token_prices import PriceList
     from swapcli.quoting.verification.hindsight import Hindsight
+    from swapcli.quoting.verification.recent_verification import OnSwap, RecentVerification
     from swapcli.quoting.verification.transaction_verification import Verification
 
     Warn: TypeAlias = Callable[[str], object] | None
@@ -439,6 +440,33 @@ class Market:
         """
         with self._lock:
             return self._history().verify(transaction)
+
+    def verify_recent(
+        self,
+        count: int = 3,
+        *,
+        protocols: Collection[str] | None = None,
+        max_requests: int = 400,
+        max_duration_s: float | None = None,
+        on_swap: OnSwap | None = None,
+    ) -> RecentVerification:
+        """Return the last `count` swaps of each protocol of the network, with their quotes on the state just before.
+
+        They are found by their events in known pools, and in pools that factories name, backwards from the newest
+        block until all are found or the limits are reached: `max_requests` HTTP requests, and a duration. `protocols`
+        are names as in `protocols`; all of the network if None. `on_swap` receives the protocol and each swap as soon
+        as it is verified. Agreements are remembered as those of `verify`. `check` of the result raises if a quote
+        differs, or if no swap is equal. Raises `InvalidOption` for a count out of range, for a service or without a
+        node, `UnknownProtocol`, and `UpstreamError` if the node does not return its newest block.
+        """
+        with self._lock:
+            return self._history().verify_recent(
+                count,
+                protocols=protocols,
+                max_requests=max_requests,
+                max_duration_s=max_duration_s,
+                on_swap=on_swap,
+            )
 
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
         """Return mined transactions, by their hashes, beside the best routes at their parent blocks.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.quote_options import QuoteOptions
+    from swapcli.quoting.verification.recent_verification import OnSwap, RecentVerification
 
 
 class MarketHistory:
@@ -37,6 +38,33 @@ class MarketHistory:
         with closing(self._nodes.require_node(network)) as node:
             node.read_head()  # checks the chain
             found = verify_transaction(node, known, transaction, quote_at_block(known, node))
+        self._routers.agreements().add(network.chain_id, found.agreements())
+        return found
+
+    def verify_recent(
+        self,
+        count: int,
+        *,
+        protocols: Collection[str] | None,
+        max_requests: int,
+        max_duration_s: float | None,
+        on_swap: OnSwap | None,
+    ) -> RecentVerification:
+        """Return the newest swaps of each protocol with their quotes. Raises as `Market.verify_recent`."""
+        from swapcli.quoting.verification.recent_verification import check_recent_count, verify_recent_swaps
+
+        check_recent_count(count)  # before a node is looked for, which prints notes
+        known, network = self._known(), self._source.network
+        with closing(self._nodes.require_node(network)) as node:
+            found = verify_recent_swaps(
+                node,
+                known,
+                count,
+                protocols=protocols,
+                max_requests=max_requests,
+                max_duration_s=max_duration_s,
+                on_swap=on_swap,
+            )
         self._routers.agreements().add(network.chain_id, found.agreements())
         return found
 

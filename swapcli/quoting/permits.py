@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.route_result import RouteResult
     from swapcli.payload.evm.typed_data import TypedData
     from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.sources.quote_source import QuoteSource
 
 _PURPOSE = " for the nonce and the domain of the permit"
 """Of the node that is needed for a permit."""
@@ -63,6 +64,19 @@ def _check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label:
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
     with closing(nodes.node_for(f"{label} needs a node", swap.network, _PURPOSE)) as node:
         return read_signed_permit(node, kind, swap.terms, swap.network.chain_id, parsed, label=label)
+
+
+def permitted_network(source: QuoteSource, route: RouteResult, terms: SwapTerms) -> Network:
+    """Return the network with the router of a route's payload with a permit, which a source may have to choose first.
+
+    Raises as `QuoteSource.build`.
+    """
+    if not source.network.chooses_router:
+        return source.network
+    from swapcli.quoting.sources.quote_source import payload_network
+
+    payload = source.build(route, terms._replace(needs_permit=True))
+    return payload_network(source.network, payload)
 
 
 def signed_terms(

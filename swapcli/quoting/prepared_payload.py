@@ -11,7 +11,7 @@ from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
+from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_quote_fields
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         CalldataDocumentJson,
         ExecuteDocumentJson,
     )
+    from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.verdict.verdict import Verdict
@@ -132,6 +133,23 @@ class PreparedRoute(NamedTuple):
         document |= _swap_fields(payload, transactions[-1], self.figures, network)
         return cast("ExecuteDocumentJson", document | {**self.account_names} | self.built.fields(transactions))
 
+    def safe_batch(self) -> SafeBatchJson:
+        """Return the approvals and the swap as a file of Safe's Transaction Builder.
+
+        Raises `InvalidOption` on Starknet.
+
+        Example: `market.execute(route, destination=safe, handoff="safe").safe_batch()`.
+        """
+        from swapcli.quoting.handoffs import safe_batch
+
+        return safe_batch(self)
+
+    def wallet_calls(self) -> WalletCallsRequestJson:
+        """Return the approvals and the swap as the request `wallet_sendCalls` (EIP-5792). Raises as `safe_batch`."""
+        from swapcli.quoting.handoffs import wallet_calls
+
+        return wallet_calls(self)
+
 
 def calldata_document(
     answer: QuoteResult,
@@ -179,7 +197,8 @@ def _deadline_field(payload: UnsignedTransaction) -> dict[str, Any]:
 def _swap_fields(
     payload: UnsignedTransaction, swap: RenderedTransaction, figures: QuoteFigures, network: Network
 ) -> dict[str, Any]:
-    fields = {"dialect": network.router_dialect, "witnesses": payload.witnesses}
+    enforcer = deadline_of(payload, network.router_dialect).enforcer
+    fields = {"dialect": network.router_dialect, "deadlineEnforcer": enforcer, "witnesses": payload.witnesses}
     return swap.signed_fields | fields | {**render_quote_fields(figures, network)}
 
 

@@ -67,10 +67,12 @@ class ListedProtocol(NamedTuple):
     agreement: Agreement | None
 
     @property
-    def agreed_on(self) -> str | None:
-        """The day of the newest swap that equalled its quote."""
+    def agreed_at(self) -> str | None:
+        """The time and the block of the newest swap that equalled its quote."""
         agreement = self.agreement
-        return agreement and datetime.fromtimestamp(agreement.timestamp, UTC).date().isoformat()
+        if agreement is None:
+            return None
+        return f"{datetime.fromtimestamp(agreement.timestamp, UTC):%Y-%m-%d %H:%M}Z, block {agreement.block:,}"
 
     @property
     def reason(self) -> str:

@@ -61,6 +61,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
             *(exact_output_warnings(answer.order, payload) if payload else ()),
         ),
         is_exact=is_exact(answer),
+        router_choice=answer.router_choice if isinstance(answer, LocalQuote) else None,
     )
 
 
@@ -97,6 +98,7 @@ def compute_payload_figures(
         state=state,
         warnings=(*quote_warnings(impact, state, terms), *warnings),
         is_exact=payload.rounding is None,
+        router_choice=payload.router_choice,
     )
 
 

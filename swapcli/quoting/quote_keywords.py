@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 Percentage: TypeAlias = "str | float | Decimal"
 """Percent: 0.5, "0.5" and "50bps" are half a percent."""
+Handoff: TypeAlias = Literal["safe", "wallet-calls"]
+"""A document for others who sign: a batch of a Safe, or a wallet's request for calls."""
 
 
 class QuoteKeywords(TypedDict, total=False):
@@ -17,7 +19,8 @@ class QuoteKeywords(TypedDict, total=False):
 
     `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
     `extended_protocols` adds those that the interface does not list;
-    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
+    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be, and
+    with `proof` the quote keeps that proof for others to check.
     `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote says what that
     costs.
     """
@@ -31,6 +34,7 @@ class QuoteKeywords(TypedDict, total=False):
     gas_price: int | str
     solve_time_s: float
     certify: bool
+    proof: bool
     max_pools: int
     simple: bool
     api_version: Literal["v1", "v2"]
@@ -40,12 +44,14 @@ class TransactionKeywords(TypedDict, total=False):
     """How to execute a quote.
 
     `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
-    or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
-    no transaction is built, `max_slippage` the slippage. Tokens, pools and routers lose what they receive: they are
-    refused as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
+    or a duration such as "20m" or "3d", for routers that enforce one. `max_impact` in percent is the price impact above
+    which no transaction is built, `max_slippage` the slippage. Tokens, pools and routers lose what they receive: they
+    are refused as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
     fees, and checks balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote
     says. `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce. `signature` is that of the message
     of `permit` for the same `deadline`, by the sender, or the destination without one: it replaces an approval.
+    `handoff` names the document in which others sign it: the default deadline is then a day away, and a shorter one
+    gives a warning.
     """
 
     destination: Required[str]
@@ -58,3 +64,4 @@ class TransactionKeywords(TypedDict, total=False):
     simulate: bool
     allow_fees: bool
     signature: str
+    handoff: Handoff

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
@@ -16,6 +16,7 @@ from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.core.model.transaction import UnsignedTransaction
 
 
@@ -38,7 +39,8 @@ class LocalQuote(NamedTuple):
     `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
     `payload` is that of the route, if the quote was requested with terms. For `contradictions`
-    some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`.
+    some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`. If a quote has made the
+    `router_choice`, `network` is that of the chosen router.
     """
 
     order: Order
@@ -54,12 +56,14 @@ class LocalQuote(NamedTuple):
     payload: UnsignedTransaction | None = None
     contradictions: tuple[Contradiction, ...] = ()
     unread_gain_bps: float | None = None
+    router_choice: RouterChoice | None = None
 
 
 class RemoteQuote(NamedTuple):
     """A quote of a remote service: its route, without exact steps and pool states.
 
-    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`.
+    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document that the
+    service sent, unread; None if it sent none.
     """
 
     order: Order
@@ -69,6 +73,7 @@ class RemoteQuote(NamedTuple):
     state_source: StateSource
     timestamp_ms: int
     payload: UnsignedTransaction | None = None
+    proof: Mapping[str, Any] | None = None
 
 
 QuoteResult: TypeAlias = LocalQuote | RemoteQuote
@@ -80,8 +85,8 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
 
 
 def with_route_pools(answer: QuoteResult) -> QuoteResult:
-    """Return a quote that has no other pools than those of its route."""
-    if not isinstance(answer, LocalQuote):
+    """Return a quote that has no other pools than those of its route, or of its proof if it has one."""
+    if not isinstance(answer, LocalQuote) or answer.quote.witness is not None:
         return answer
     keys = {step.pool for step in answer.quote.steps}
     pools = {key: pool for key, pool in answer.pools.items() if key in keys}

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.model.swap_terms import HANDOFF_LIFETIME_S
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
+from swapcli.payload.transactions_to_send import traded_tokens
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
@@ -28,9 +30,8 @@ from swapcli.quoting.review.presign_checker import (
     mark_revocations,
     new_checker,
     route_payloads,
-    traded_tokens,
 )
-from swapcli.quoting.sources.quote_source import payload_impact, route_pools
+from swapcli.quoting.sources.quote_source import payload_impact, payload_network, route_pools
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -114,12 +115,17 @@ class SwapBuilder:
         settings = self._settings(options)
         now_s = self._source.state_source.network_time_s(SYSTEM_CLOCK.now_s())
         terms = self._read_terms(options, settings, (settings.slippage_ppm, route.api_version), now_s)
-        terms = self._with_sender(route, terms, options)
+        if options.get("signature") is not None:
+            from swapcli.quoting.permits import permitted_network
+
+            network = permitted_network(self._source, route, terms)
+        terms = self._with_sender(route, network, terms, options)
         payload = self._source.build(route, terms)
         if not options.get("simulate"):
             state = self._source.state_source
             check_use(state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        return self.check_route(route, payload, terms, self._checks(network, settings, options), settings)
+        checks = self._checks(payload_network(self._source.network, payload), settings, options)
+        return self.check_route(route, payload, terms, checks, settings)
 
     def _prepare(self, quote: SwapQuote, options: TransactionKeywords, *, refuses: bool = True) -> PreparedSwap:
         from swapcli.quoting.warnings import settle_impact
@@ -134,7 +140,7 @@ class SwapBuilder:
         if not options.get("simulate"):  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
-        terms = self._with_sender(quote.route, terms, options)
+        terms = self._with_sender(quote.route, network, terms, options)
         payload = self._source.build(quote.answer, terms)
         checks = self._checks(network, settings, options)._replace(refuses=refuses)
         return self.check_swap(quote, payload, terms, checks)
@@ -157,6 +163,8 @@ class SwapBuilder:
         terms = require_swap_terms(parse_account(options["destination"], network, "destination"), slippage_ppm, network)
         allowed = options.get("allow_recipient")
         check_allowed_recipient(self._source, terms.required_recipient, allowed, "allow_recipient")
+        if options.get("handoff") is not None:
+            terms = terms._replace(lifetime_s=HANDOFF_LIFETIME_S)
         deadline = options.get("deadline")
         if deadline is None:
             return terms
@@ -201,13 +209,14 @@ class SwapBuilder:
         from swapcli.quoting.quote_figures import compute_payload_figures
         from swapcli.quoting.warnings import settle_impact
 
-        settings, source, network = settings or self._nodes.setup.settings, self._source, self._source.network
+        settings, source = settings or self._nodes.setup.settings, self._source
+        network = payload_network(source.network, payload)
         terms = terms._replace(**warning_limits(settings))
         state, impact = source.state_source, payload_impact(source, route, payload)
         settle_impact(impact, state, settings, checks.option_name)
         pools, checker = route_pools(source, route), checks.checker
         variants = route_payloads(self._routers.findings, network, route, pools, terms, payload)
-        checked = checker.check_built(source, route, payload, variants) if checker else None
+        checked = checker._replace(network=network).check_built(source, route, payload, variants) if checker else None
         read = checked.read_payload if checked else None
         if read:
             payload = read.payload._replace(rounding=payload.rounding)
@@ -233,7 +242,7 @@ class SwapBuilder:
         from swapcli.quoting.warnings import deadline_warnings
 
         (on_quote, terms, state), (payload, network, checked, _) = quoted, built
-        on_deadline = deadline_warnings(network, terms, state, SYSTEM_CLOCK.now_s())
+        on_deadline = deadline_warnings(payload, network, terms, state, SYSTEM_CLOCK.now_s())
         return payload_findings(
             (*on_quote, *on_deadline),
             payload,
@@ -244,16 +253,18 @@ class SwapBuilder:
             with_approval=checks.with_approval,
         )
 
-    def _with_sender(self, route: RouteResult, terms: SwapTerms, options: TransactionKeywords) -> SwapTerms:
+    def _with_sender(
+        self, route: RouteResult, network: Network, terms: SwapTerms, options: TransactionKeywords
+    ) -> SwapTerms:
         """Return the terms with the sender, and with the permit that it has signed."""
         sender, signature = options.get("sender"), options.get("signature")
         if sender is not None:
-            terms = terms._replace(sender=parse_account(sender, self._source.network, "sender"))
+            terms = terms._replace(sender=parse_account(sender, network, "sender"))
         if signature is None:
             return terms
         from swapcli.quoting.permits import signed_terms
 
-        return signed_terms(self._nodes, self._source.network, route, terms, signature)
+        return signed_terms(self._nodes, network, route, terms, signature)
 
     def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""

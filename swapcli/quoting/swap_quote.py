@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.interface.document_types import CalldataDocumentJson, RouteDocumentJson
+    from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.prepared_payload import BuiltPayload
+    from swapcli.quoting.proof import Proof
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
@@ -153,6 +155,23 @@ class SwapQuote:
     def certificate(self) -> Certificate | None:
         """The proof of how far any router could still go; None unless the quote was requested with `certify`."""
         return self.figures.certificate
+
+    def proof(self) -> Proof:
+        """Return the proof of the certificate, which others can check without this program: see `docs/proof.md`.
+
+        Raises `NoProof` unless this process quoted, with `proof=True`.
+        """
+        from swapcli.quoting.proof import prove
+
+        return prove(self.answer)
+
+    def write_proof(self, path: str) -> SwapQuote:
+        """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which names the file.
+
+        Raises as `proof` and `Proof.write`.
+        """
+        self.proof().write(path)
+        return SwapQuote(self._answer, self._terms, self._figures._replace(proof_file=path), self._market)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -330,6 +349,23 @@ class PreparedSwap(NamedTuple):
 
         advice = self.quote.advised_slippage()
         return calldata_document(self.quote.answer, self.figures, self.built, advice, self.account_names)
+
+    def safe_batch(self) -> SafeBatchJson:
+        """Return the approvals and the swap as a file of Safe's Transaction Builder.
+
+        Raises `InvalidOption` on Starknet.
+
+        Example: `quote.prepare(destination=safe, handoff="safe").safe_batch()`.
+        """
+        from swapcli.quoting.handoffs import safe_batch
+
+        return safe_batch(self)
+
+    def wallet_calls(self) -> WalletCallsRequestJson:
+        """Return the approvals and the swap as the request `wallet_sendCalls` (EIP-5792). Raises as `safe_batch`."""
+        from swapcli.quoting.handoffs import wallet_calls
+
+        return wallet_calls(self)
 
 
 def _in_whole_tokens(amount: int, token: Token) -> Decimal:

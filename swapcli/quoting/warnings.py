@@ -82,12 +82,19 @@ def quote_warnings(
     return (*own, *(Finding(code, Level.WARN, f"{_service(origin)} warns of {code}") for code in others))
 
 
-def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[Finding]:
-    """Yield a warning about a requested deadline that the router does not enforce, and one about clocks that differ.
+def deadline_warnings(
+    payload: UnsignedTransaction, network: Network, terms: SwapTerms, state: StateSource, now_s: float
+) -> Iterator[Finding]:
+    """Yield a warning about a requested deadline that nobody enforces, one about a deadline that leaves its signers too
+    little time, and one about clocks that differ.
 
-    This project's router enforces a deadline from the version with `swapBefore` on. Every router enforces the deadline
-    of a permit.
+    This project's router enforces a deadline from the version with `swapBefore` on.
     """
+    from swapcli.core.model.transaction import deadline_of
+
+    end_s = deadline_of(payload, network.router_dialect).end_s
+    if end_s is not None:
+        yield from _lifetime_warnings(end_s, terms.lifetime_s, state.network_time_s(now_s))
     if terms.permit:
         return
     if router_dialect(network).enforces_deadline:
@@ -104,6 +111,20 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
     deadline = datetime.fromtimestamp(terms.deadline_s, UTC).isoformat()
     yield FindingCode.DEADLINE_NOT_ENFORCED.finding(
         f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
+    )
+
+
+def _lifetime_warnings(end_s: int, lifetime_s: int, now_s: float) -> Iterator[Finding]:
+    """Yield a warning if a deadline is less than a lifetime away, but for the time since a duration was counted."""
+    left_s = end_s - int(now_s)
+    if not lifetime_s or left_s + _MAX_CLOCK_DIFFERENCE_S >= lifetime_s:
+        return
+    from swapcli.core.model.number_format import format_duration, format_time
+
+    yield FindingCode.DEADLINE_SHORT.finding(
+        f"the swap can be executed for {format_duration(max(left_s, 0))} only, until {format_time(end_s)}, and those"
+        f" who sign it may need {format_duration(lifetime_s)}",
+        "leave the deadline out, or give a later one such as 3d",
     )
 
 

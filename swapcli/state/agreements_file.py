@@ -37,9 +37,13 @@ class AgreementsFile:
         return {name: agreement for name, entry in entries if (agreement := _parse(entry))}
 
     def add(self, chain_id: int, agreements: Mapping[str, Agreement]) -> None:
-        """Remember agreements by protocol; an older block changes nothing."""
+        """Remember agreements by protocol; an older block changes nothing, nor do fewer swaps of the same block."""
         known = self.load(chain_id)
-        newer = {name: each for name, each in agreements.items() if name not in known or known[name].block < each.block}
+        newer = {
+            name: each
+            for name, each in agreements.items()
+            if name not in known or (known[name].block, known[name].swaps) < (each.block, each.swaps)
+        }
         if newer:
             merged = {name: list(each) for name, each in sorted({**known, **newer}.items())}
             write_json_file(self._path, _NETWORKS, {**read_json_file(self._path, _NETWORKS), str(chain_id): merged})

@@ -119,7 +119,7 @@ class BlockSnapshot:
         reads += [(key, read_pool(ref)) for key, ref in by_rule.items()]
         reads += self._sample_reads([pool for key, pool in sampled.items() if key not in by_rule])
         pool_count = len(reads)
-        oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
+        oracle, registry = self.network.l1_fee_oracle, self._unread_registry
         if oracle and not self.pools:
             reads.append((oracle, read_l1_fee_params(oracle)))
         if registry and not self.pools:
@@ -205,12 +205,17 @@ class BlockSnapshot:
             if isinstance(found, FaultyItem):
                 self.faulty.add(key)
 
+    @property
+    def _unread_registry(self) -> str | None:
+        """The registry to read with the pools; None if the router that it names is known."""
+        return self.network.read_registry if self.network.chooses_router else self.network.router_registry
+
     def with_router(self, network: Network) -> Network:
         """Return a network with the router that its registry names, which is read if it has not been.
 
         Raise `UpstreamError` if it cannot be read.
         """
-        registry = network.router_registry
+        registry = network.read_registry if network.chooses_router else network.router_registry
         if registry is None:
             return network
         return network.with_registered_router(self.read_router(registry).address)

@@ -201,12 +201,12 @@ class ContractFixture:
         pair = self.chain.at(address, load_artifact(f"{_UNISWAP_V2}/UniswapV2Pair.json"))
         return self._fill(Place("uniswapV2", pair, tokens, 3000))
 
-    def open_solidly(self, a: str, b: str, stable: bool, fee_ppm: int) -> Place:
+    def open_solidly(self, a: str, b: str, stable: bool, fee_ppm: int, host: Contract | None = None) -> Place:
         artifact = compile_solidity(_SOLIDLY)["Pool"]
         token0, token1 = self._sorted(a, b)
         tokens = self._addresses(token0, token1)
         # Each pair asks its factory for its fee, so each has one of its own.
-        host = self.chain.deploy(self.kit["PoolHost"])
+        host = host or self.chain.deploy(self.kit["PoolHost"])
         address = self._hosted(artifact, tokens, fee_ppm, 0, host)
         pair = self.chain.at(address, artifact)
         host.send("call", address, pair.calldata("initialize", *tokens, stable))

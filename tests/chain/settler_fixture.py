@@ -20,7 +20,7 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.trader import Trade, Trader
-from tests.contracts.evm import compile_solidity
+from tests.contracts.evm import Contract, compile_solidity
 
 FORKS: Final = {"uniswapV3": 0, "pancakeSwapV3": 1, "slipstream": 4}
 PROTOCOLS: Final = {
@@ -33,21 +33,26 @@ PROTOCOLS: Final = {
 }
 
 
+def deploy_settler(world: ContractFixture) -> tuple[Contract, Contract, Contract]:
+    """Deploy AllowanceHolder, the model of Settler with the pools of a world, and the registry that names it."""
+    contracts = compile_solidity("settler.sol")
+    holder = world.chain.deploy(contracts["AllowanceHolder"])
+    settler = world.chain.deploy(contracts["SettlerModel"], holder.address, world.manager.address)
+    registry = world.chain.deploy(contracts["SettlerRegistry"])
+    registry.send("set", settler.address)
+    for place in world.places:
+        if place.protocol in FORKS:
+            pool_id = place.tick_spacing if place.protocol == "slipstream" else place.fee_ppm
+            settler.send("register", FORKS[place.protocol], *place.tokens, pool_id, place.contract.address)
+    return holder, settler, registry
+
+
 class SettlerFixture(ContractFixture):
     """The pools of `ContractFixture`, and some more of native currency. The network's router is Settler."""
 
     def __init__(self, chain: AnvilChain) -> None:
         super().__init__(chain)
-        contracts = compile_solidity("settler.sol")
-        self.holder = chain.deploy(contracts["AllowanceHolder"])
-        self.router = chain.deploy(contracts["SettlerModel"], self.holder.address, self.manager.address)
-        self.registry = chain.deploy(contracts["SettlerRegistry"])
-        self.registry.send("set", self.router.address)
-        for place in self.places:
-            if place.protocol in FORKS:
-                pool_id = place.tick_spacing if place.protocol == "slipstream" else place.fee_ppm
-                fork = FORKS[place.protocol]
-                self.router.send("register", fork, *place.tokens, pool_id, place.contract.address)
+        self.holder, self.router, self.registry = deploy_settler(self)
         (weighted,) = (place for place in self.places if place.protocol == "balancerV2Weighted")
         (vault,) = weighted.contract.call("getVault")
         balancer = Deployment(("balancerV2Weighted",), "Balancer V2", {"vault": vault})

@@ -104,10 +104,14 @@ class Trader:
         more."""
         for pool in tuple(executable_market(self.market).pools.values()):
             for sold, bought in permutations(pool.tokens, 2):
-                route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, sold, bought, SHARES_PER_HOP),),)),))
-                token_in, token_out = (self.world.tokens[self.world.symbol(each)] for each in (sold, bought))
-                order = Order(token_in, token_out, _units_of(token_in, _WARMING_CENTS))
-                self.execute(self._build_trade_of_route(route, order, None, USER))
+                self.execute(self.trade_in_pool(pool, sold, bought, _WARMING_CENTS))
+
+    def trade_in_pool(self, pool: Pool, sold: str, bought: str, cents: float) -> Trade:
+        """Return a trade of so much in one pool."""
+        route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, sold, bought, SHARES_PER_HOP),),)),))
+        token_in, token_out = (self.world.tokens[self.world.symbol(each)] for each in (sold, bought))
+        order = Order(token_in, token_out, _units_of(token_in, cents))
+        return self._build_trade_of_route(route, order, None, USER)
 
     def trades(self, rng: Random, count: int) -> Iterator[Trade]:
         """Yield random trades; execute each before requesting the next."""

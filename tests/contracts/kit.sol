@@ -86,7 +86,7 @@ contract PoolHost {
         return address(this);
     }
 
-    function getFee(address, bool) external view returns (uint256) {
+    function getFee(address, bool) external view virtual returns (uint256) {
         return _fee / 100;
     }
 

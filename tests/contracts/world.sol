@@ -169,7 +169,7 @@ contract StableSwap {
         for (uint256 k = 0; k < coins.length; ++k) balances[k] = IHeld(coins[k]).balanceOf(address(this));
     }
 
-    function exchange(int128 i, int128 j, uint256 dx, uint256 least) external returns (uint256 dy) {
+    function exchange(int128 i, int128 j, uint256 dx, uint256 least) public virtual returns (uint256 dy) {
         (uint256 a, uint256 b) = (uint256(uint128(i)), uint256(uint128(j)));
         _pull(coins[a], dx);
         uint256 adminFee;

@@ -28,7 +28,7 @@ from tests.support.command import clean_environment, run_swapcli
 
 PASSING_FIELDS: Final = {
     "timeS", "ageS", "timestamp", "expiresAt", "time", "deadline", "latency", "blockAge", "seconds", "poolsPerSecond",
-    "problem",
+    "problem", "checkedAt",
 }  # fmt: skip
 """Fields that count from the moment of the quote, or its duration."""
 
@@ -188,6 +188,7 @@ NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
 
 PAST_CALLS: Final[Mapping[str, Callable[[Market, str, range], Result]]] = {
     "verify {network} {mined}": lambda market, mined, _: market.verify(mined),
+    "verify {network} --recent 2": lambda market, *_: market.verify_recent(2),
     "hindsight {network} {mined}": lambda market, mined, _: market.hindsight([mined]),
     "backtest {network} {orders} --blocks {first}..{last}": lambda market, _, blocks: market.backtest(
         [("ETH", "USDC", "1.5")], blocks
@@ -201,7 +202,9 @@ OTHER_TESTS: Final = {
     "route-batch": "test_a_line_of_a_batch_has_the_document_of_a_quote",
     "route-watch": "test_a_line_of_a_watch_has_the_document_of_a_watched_quote",
     "backtest-results": "test_the_past_has_the_documents_of_its_commands",
+    "proof": "test_a_written_proof_is_that_of_the_quote",
     "sync": "test_a_sync_has_the_document_of_its_command",
+    "prove": "test_a_proof_has_the_document_of_its_command",
 }
 """The tests of documents without a row, since more than words and a call are needed."""
 WITHOUT_CALL: Final = {
@@ -322,6 +325,27 @@ def test_the_nodes_of_a_network_have_the_document_of_their_check(
     assert lasting(json.loads(json.dumps(found))) == lasting(ran.json)
 
 
+def test_a_proof_has_the_document_of_its_command(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library continues the run of the command: what that finished is the same, and nothing else is found.
+
+    Neither the service nor an agent's tool offers this: it writes files, and takes minutes and hundreds of requests
+    of the machine that runs it, whose claims are to be checked.
+    """
+    folder = tmp_path / "proof"
+    words = ("prove", client.name, "--folder", str(folder), "--orders", "2", "--no-aggregators", "--json")
+    ran = run_swapcli(*words, env={"SWAPCLI_CONFIG": str(client.settings)})
+    for name, value in {"SWAPCLI_CONFIG": str(client.settings), "SWAPCLI_LIVE": "auto"}.items():
+        monkeypatch.setenv(name, value)
+    report = swapcli.prove(client.name, folder, orders=2, aggregators=False)
+    document = json.loads(json.dumps(report.document()))
+    of_this_run = ("startedAt", "finishedAt", "resumedItems", "requests", "stages", "timeS")
+    passing = {name: value for name, value in document.items() if name in of_this_run}
+    assert passing.keys() == set(of_this_run)
+    assert lasting(document) == lasting({**ran.json, **passing})
+
+
 def test_a_sync_has_the_document_of_its_command(
     small_chain: SmallTestChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -361,6 +385,14 @@ def test_a_line_of_a_batch_has_the_document_of_a_quote() -> None:
     with Market.open("base", offline=True) as market:
         line = swapcli.BatchLine("a", market.quote("ETH", "USDC", "1.5").document())
     assert lasting(json.loads(json.dumps(line.document()))) == lasting(ran.json)
+
+
+def test_a_written_proof_is_that_of_the_quote(tmp_path: Path) -> None:
+    file = tmp_path / "proof.json"
+    run_swapcli("route", "base", "ETH", "USDC", "1.5", "--offline", "--proof", str(file))
+    with Market.open("base", offline=True) as market:
+        proof = market.quote("ETH", "USDC", "1.5", proof=True).proof()
+    assert json.loads(file.read_text()) == json.loads(json.dumps(proof.document()))
 
 
 @pytest.mark.parametrize("words", CALLS)

@@ -6,9 +6,13 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
-from swapcli.interface import json_types
+from swapcli.interface import json_types, proof_types
 
-FORMS = [form for name, form in sorted(vars(json_types).items()) if not name.startswith("_") and is_typeddict(form)]
+FORMS = [
+    form
+    for name, form in sorted((vars(json_types) | vars(proof_types)).items())
+    if not name.startswith("_") and is_typeddict(form)
+]
 
 
 def parts(form: Any) -> list[Any]:

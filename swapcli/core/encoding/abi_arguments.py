@@ -23,7 +23,7 @@ def argument_types(signature: str) -> tuple[str, ...]:
     name, parenthesis, _ = signature.partition("(")
     if not (name.isidentifier() and parenthesis and signature.endswith(")")):
         raise invalid_field("signature", f'expected name(types), not "{signature}"')
-    return tuple(_split(signature[len(name) + 1 : -1]))
+    return tuple(split_types(signature[len(name) + 1 : -1]))
 
 
 def encode_arguments(signature: str, values: Sequence[AbiValue]) -> bytes:
@@ -47,7 +47,7 @@ def _encode(kind: str, value: AbiValue, field: str) -> str | Dynamic:
         words = encode_fields(*_encode_parts([kind[:-2]] * len(entries), entries, field))
         return Dynamic(f"{len(entries):064x}{words}")
     if kind.startswith("("):
-        types = tuple(_split(kind[1:-1]))
+        types = tuple(split_types(kind[1:-1]))
         words = encode_fields(*_encode_parts(types, _require_list(value, field), field))
         return Dynamic(words) if any(map(is_dynamic, types)) else words
     if not isinstance(value, int | str):
@@ -59,7 +59,7 @@ def is_dynamic(kind: str) -> bool:
     """Return whether values of a type differ in length, so that a head has their offset."""
     if kind == "bytes" or kind.endswith("[]"):
         return True
-    return kind.startswith("(") and any(map(is_dynamic, _split(kind[1:-1])))
+    return kind.startswith("(") and any(map(is_dynamic, split_types(kind[1:-1])))
 
 
 def _require_list(value: AbiValue, field: str) -> Sequence[AbiValue]:
@@ -68,7 +68,7 @@ def _require_list(value: AbiValue, field: str) -> Sequence[AbiValue]:
     return value
 
 
-def _split(types: str) -> Iterator[str]:
+def split_types(types: str) -> Iterator[str]:
     """Yield the types of a list with commas; those inside parentheses belong to a tuple."""
     start = depth = 0
     for at, character in enumerate(types):

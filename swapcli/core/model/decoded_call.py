@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import ceil
 
+from swapcli.core.model.network import FIBROUS, OWN
 from swapcli.core.model.swap_terms import after_fee
+from swapcli.core.model.transaction import NOBODY, PERMIT, PERMIT2
 from swapcli.core.model.units import BPS, PPM
 from swapcli.core.records import NamedTuple
 
@@ -190,3 +192,22 @@ class DecodedCall(NamedTuple):
     def wraps(self) -> bool:
         """Whether it wraps or unwraps the native token by a call of the wrapped one, without a router."""
         return self.dialect is None and self.order is not None
+
+
+def enforcer_of_call(call: DecodedCall) -> str:
+    """Return who enforces the deadline of a decoded swap."""
+    order = call.order
+    if order is None or order.deadline_s is None:
+        return NOBODY
+    if call.dialect == FIBROUS:  # only this project's router has a deadline in its own calls
+        return PERMIT if call.permit else OWN
+    return call.dialect or NOBODY
+
+
+def enforcer_of_approval(approval: DecodedApproval, *, is_signed_for_permit2: bool = False) -> str:
+    """Return who enforces the end of a permission: Permit2 of those that it records or checks the signature of."""
+    if approval.expiration_s is not None:
+        return PERMIT2
+    if approval.deadline_s is None:
+        return NOBODY
+    return PERMIT2 if is_signed_for_permit2 else PERMIT

@@ -150,6 +150,8 @@ FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "univers
 the same interface; Uniswap's Universal Router; and 0x Settler."""
 INTERFACE_DIALECTS = (FIBROUS, OWN)
 """The dialects of routers whose calls the interface describes."""
+AUTO: Final = "auto"
+"""In the place of a dialect: quotes on the state of a node choose it."""
 
 
 class DialectRouter(NamedTuple):
@@ -199,7 +201,8 @@ class Network(NamedTuple):
     call a block the newest before the network has agreed on it. `block_gas_limit` is the most gas that a transaction
     can use, None if routes never come near it. `gas_units_per_evm_gas` are the units that the network charges for what
     costs one unit in an EVM. `router` is the address of the router that payloads are built for, of the dialect
-    `router_dialect`; `routers` has what is known of each dialect's router. `router_variant` is how payloads for the
+    `router_dialect`; `routers` has what is known of each dialect's router. With `chooses_router`, quotes on the state
+    of a node choose another dialect by trust; `router` is that of all others. `router_variant` is how payloads for the
     public router are written, where the interface leaves it open; simulations have shown it while the router's code had
     the hash `router_code_hash`, None if they have not. `router_has_deadlines` says whether the code of this project's
     router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
@@ -232,6 +235,7 @@ class Network(NamedTuple):
     block_gas_limit: int | None = None
     gas_units_per_evm_gas: int = 1
     router_dialect: str = FIBROUS
+    chooses_router: bool = False
     routers: Mapping[str, DialectRouter] = MappingProxyType({})
     router_variant: RouterVariant = DEFAULT_VARIANT
     router_code_hash: str | None = None
@@ -265,18 +269,36 @@ class Network(NamedTuple):
         """The registry that names the router; None if the router's address is known, or there is no registry."""
         return None if self.router else self.dialect_router.registry
 
+    @property
+    def read_registry(self) -> str | None:
+        """The registry whose answer belongs to the state of a block; None if no router depends on one.
+
+        It names the router, or one that quotes may choose.
+        """
+        return self.routers.get(self._registered_dialect, DialectRouter()).registry
+
+    @property
+    def _registered_dialect(self) -> str:
+        """The dialect whose router a registry names, among those that quotes choose from."""
+        if not self.chooses_router:
+            return self.router_dialect
+        return next((name for name, each in self.routers.items() if each.registry), self.router_dialect)
+
     def with_registered_router(self, address: str | None) -> Network:
-        """Return the network with the router that its registry names; None if the registry names none."""
-        router = self.dialect_router._replace(address=address, is_paused=address is None)
-        return self._replace(router=address, routers={**self.routers, self.router_dialect: router})
+        """Return the network with the router that a registry names; None if the registry names none."""
+        dialect = self._registered_dialect
+        known = self.dialect_router if dialect == self.router_dialect else self.routers[dialect]
+        routers = {**self.routers, dialect: known._replace(address=address, is_paused=address is None)}
+        router = address if dialect == self.router_dialect else self.router
+        return self._replace(router=router, routers=routers)
 
     def for_dialect(self, dialect: str) -> Network:
-        """Return the network with the router of another dialect, whose address may be unknown."""
+        """Return the network with the router of a dialect, whose address may be unknown, and no other to choose."""
         if dialect == self.router_dialect:
-            return self
+            return self._replace(chooses_router=False) if self.chooses_router else self
         routers = {**self.routers, self.router_dialect: self.dialect_router}
         router = routers.get(dialect, DialectRouter()).address
-        return self._replace(router_dialect=dialect, router=router, routers=routers)
+        return self._replace(router_dialect=dialect, chooses_router=False, router=router, routers=routers)
 
     @property
     def wrapped_native_address(self) -> str | None:

@@ -8,6 +8,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
+    from swapcli.core.model.proof import ProofWitness
     from swapcli.core.model.skipped_pool import SkippedPool
 
 SHARES_PER_HOP = 10_000  # hundredths of a percent: the shares of a hop sum to it
@@ -112,6 +113,7 @@ class Quote(NamedTuple):
     `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are
     the market's pools that were skipped because a computation fails on their state. `unlimited_amount` is what the
     best route without the order's limit on pools pays, or takes for an order of an output; None without a limit.
+    `witness` proves the certificate; None unless the proof was requested.
     """
 
     order: Order
@@ -135,6 +137,7 @@ class Quote(NamedTuple):
     estimated_pools: tuple[str, ...] = ()
     broken_pools: tuple[SkippedPool, ...] = ()
     unlimited_amount: int | None = None
+    witness: ProofWitness | None = None
 
     @property
     def gas_wei(self) -> int:

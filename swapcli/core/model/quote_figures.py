@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swapcli.core.model.finding import Finding
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote import Certificate
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
 
 
 class SinglePath(NamedTuple):
@@ -55,7 +60,9 @@ class QuoteFigures(NamedTuple):
     are the addresses of the pools that protocols quote. `pool_limit` is None where the order sets none.
 
     `unread_gain_bps` is how much pools that were not read might add to the output at most, by their last known state;
-    None if reading did not end at a limit.
+    None if reading did not end at a limit. `proof_file` is the file to which the proof of the certificate was written.
+    `router_choice` says which router was chosen, None where the settings or the
+    lack of a node leave no choice.
     """
 
     amount_in: int
@@ -83,3 +90,5 @@ class QuoteFigures(NamedTuple):
     sampled_pools: tuple[str, ...] = ()
     pool_limit: PoolLimitCost | None = None
     unread_gain_bps: float | None = None
+    proof_file: str | None = None
+    router_choice: RouterChoice | None = None

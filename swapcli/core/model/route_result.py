@@ -46,7 +46,8 @@ class RouteResult(NamedTuple):
     V1 gives the gas as `gas_units`, V2 as `gas_cost_wei`; the other is None. A short route has neither.
 
     Tokens are those of the JSON in its version, with their prices; a price or `gas_usd` of None is unknown.
-    `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is no quote.
+    `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is no quote. `dialect` is that of
+    the router which a quote has chosen for the route that a client hands back, None if it names none.
     """
 
     api_version: ApiVersion
@@ -64,6 +65,7 @@ class RouteResult(NamedTuple):
     timestamp_ms: int = 0
     integrator: Integrator | None = None
     best_quotes: tuple[int, ...] = ()
+    dialect: str | None = None
 
     @property
     def output_amount_after_fee(self) -> int | None:

@@ -51,6 +51,10 @@ class RouterDialect(Protocol):
     def pays_integrators(self) -> bool:
         """Whether the router pays integrators."""
 
+    @property
+    def pays_surplus(self) -> bool:
+        """Whether it can pay them a share of the surplus."""
+
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool as the router executes it, None if it cannot.
 

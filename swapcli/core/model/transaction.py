@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.model.network import OWN
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transfer_behaviour import ShareRounding
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.router_choice import RouterChoice
+
+NOBODY: Final = "nobody"
+"""The call has no deadline: a signed transaction stays valid until its nonce is used."""
+PERMIT: Final = "permit"
+"""The token, which takes the signature of a permit (EIP-2612) until then only."""
+PERMIT2: Final = "permit2"
+"""Permit2, which takes a signature until then only."""
+ORDER: Final = "order"
+"""The contract that settles orders by signature, such as CoW Protocol's."""
+
+_WORDS: Final = {
+    NOBODY: "nobody",
+    PERMIT: "the token, which checks the permit",
+    PERMIT2: "Permit2, which checks the signature",
+    ORDER: "the contract that settles the order",
+}
 
 
 class RouterRouteParam(NamedTuple):
@@ -47,8 +68,8 @@ class RouterSwapParam(NamedTuple):
 class RouterCall(NamedTuple):
     """A call of a router, before it is encoded. `integrator_data` is empty without an integrator.
 
-    The router refuses the call after `deadline_s` (Unix), None if it always accepts it. Only this project's router
-    knows deadlines.
+    The call fails after `deadline_s` (Unix), None if it never expires: this project's router knows deadlines, and a
+    token that of its permit.
     """
 
     route: RouterRouteParam
@@ -117,6 +138,7 @@ class UnsignedTransaction(NamedTuple):
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
     None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
     state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
+    `router_choice` says why it is for this router, if that was chosen for the route.
     """
 
     call: RouterCall | EncodedCall
@@ -130,6 +152,7 @@ class UnsignedTransaction(NamedTuple):
     rounding: ShareRounding | None = None
     witnesses: int | None = None
     unconfirmed: str = ""
+    router_choice: RouterChoice | None = None
 
     @property
     def router_call(self) -> RouterCall:
@@ -140,3 +163,26 @@ class UnsignedTransaction(NamedTuple):
                 hint="use the router dialect fibrous, which the interface describes",
             )
         return self.call
+
+
+class Deadline(NamedTuple):
+    """A time in Unix seconds, None without one, and who enforces it: a router by the name of its dialect, or one of the
+    names above."""
+
+    end_s: int | None
+    enforcer: str
+
+
+def deadline_of(payload: UnsignedTransaction, dialect: str) -> Deadline:
+    """Return the deadline of a swap for a router of `dialect`."""
+    end_s = payload.call.deadline_s
+    if end_s is None:
+        return Deadline(None, NOBODY)
+    # Of the routers that the interface describes, only this project's checks the deadline of a permit itself.
+    is_of_token = isinstance(payload.call, RouterCall) and bool(payload.permitted) and dialect != OWN
+    return Deadline(end_s, PERMIT if is_of_token else dialect)
+
+
+def describe_enforcer(enforcer: str) -> str:
+    """Return who enforces a deadline, in words."""
+    return _WORDS.get(enforcer, f"the router {enforcer}")

@@ -9,42 +9,87 @@ from buying them: only the offers of the dust pools add to the bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from math import inf
 
 from swapcli.core.model.quote import Certificate
-from swapcli.core.routing.graph.best_paths import add_purchase_costs, extend_prices
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.dual_terms import ArcTerm, float_above, sum_up, terms_at
+from swapcli.core.routing.graph.best_paths import price_tokens
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
 
 
-def build_certificate(
+class PricedBound(NamedTuple):
+    """A bound with the prices and terms that prove it. `excluded` are arcs that would gain at them and do not count."""
+
+    bound: Decimal
+    prices: Prices
+    terms: list[ArcTerm]
+    excluded: list[Arc]
+
+
+class OutputProof(NamedTuple):
+    """The least bounds over all arcs and over the allowed ones, and the certificate that states them."""
+
+    certificate: Certificate
+    output: PricedBound
+    acyclic: PricedBound
+
+
+def prove_output(
     graph: MarketGraph,
     filtered_graph: MarketGraph,
     prices: list[Prices],
-    order: tuple[int, int, float],
+    order: tuple[int, int, int],
     amount_out: int,
     is_allowed: Callable[[Arc], bool],
-) -> Certificate:
+) -> OutputProof:
     """Return the least bounds that any of `prices` give: over all arcs of `graph`, and over the allowed ones.
 
     `order` is (source, target, amount in base units). Prices are extended over `filtered_graph`, which has no dust.
-    A pool with several directions counts each as a pool of its own, which can only raise the bound. Floats may put a
+    A pool with several directions counts each as a pool of its own, which can only raise the bound. Rounding may put a
     bound a unit below the delivered output: no returned bound is less than `amount_out`.
     """
-    all_prices = [add_purchase_costs(graph, extend_prices(filtered_graph, known, order[1])) for known in prices]
+    all_prices = [price_tokens(graph, filtered_graph, known, order[1]) for known in prices]
     bounds = [_dual_bounds(graph, known, order, is_allowed) for known in all_prices]
-    bound, acyclic = (max(min(column), float(amount_out)) for column in zip(*bounds, strict=True))
+    best, best_acyclic = (min(zip(column, all_prices), key=_value)[1] for column in zip(*bounds, strict=True))  # noqa: B905
+    output = _bound_at(graph, best, order, amount_out, lambda _: True)
+    acyclic = _bound_at(graph, best_acyclic, order, amount_out, is_allowed)
+    if acyclic.bound > output.bound:  # by a unit of the last digit
+        acyclic = output
+    bound, acyclic_bound = float_above(output.bound), float_above(acyclic.bound)
     pools = {arc.pool.key for arc in graph.arcs()}
-    return Certificate(bound, _gap_bps(bound, amount_out), acyclic, _gap_bps(acyclic, amount_out), len(pools))
+    certificate = Certificate(
+        bound, _gap_bps(bound, amount_out), acyclic_bound, _gap_bps(acyclic_bound, amount_out), len(pools)
+    )
+    return OutputProof(certificate, output, acyclic)
+
+
+def _bound_at(
+    graph: MarketGraph,
+    prices: Prices,
+    order: tuple[int, int, int],
+    amount_out: int,
+    is_allowed: Callable[[Arc], bool],
+) -> PricedBound:
+    source, _, amount = order
+    terms, excluded = list[ArcTerm](), list[Arc]()
+    for term in terms_at(graph.arcs(), prices):
+        if is_allowed(term.arc):
+            terms.append(term)
+        else:
+            excluded.append(term.arc)
+    return PricedBound(max(sum_up(amount, prices[source], terms), Decimal(amount_out)), prices, terms, excluded)
 
 
 def _dual_bounds(
-    graph: MarketGraph, prices: Prices, order: tuple[int, int, float], is_allowed: Callable[[Arc], bool]
+    graph: MarketGraph, prices: Prices, order: tuple[int, int, int], is_allowed: Callable[[Arc], bool]
 ) -> tuple[float, float]:
-    """Return the value of the dual over all arcs and over the allowed ones."""
+    """Return about the value of the dual over all arcs and over the allowed ones."""
     source, _, amount = order
     bound = acyclic = amount * prices[source]
     for arc in graph.arcs():
-        value = surplus(arc, prices)
+        value = arc.surplus(prices)
         if value > 0.0:
             bound += value
             if is_allowed(arc):
@@ -52,13 +97,8 @@ def _dual_bounds(
     return bound, acyclic
 
 
-def surplus(arc: Arc, prices: Prices) -> float:
-    """Return the profit of the arc's best trade at `prices`, in units of the order's output token."""
-    price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
-    if price_in <= 0.0 or price_out * arc.rate <= price_in:
-        return 0.0
-    amount_in, amount_out = arc.best_trade(price_in, price_out)
-    return price_out * amount_out - price_in * amount_in
+def _value(priced: tuple[float, Prices]) -> float:
+    return priced[0]
 
 
 def _gap_bps(bound: float, amount_out: int) -> float:

@@ -29,6 +29,8 @@ from swapcli.core.routing.search.scored_route import RouteScorer
 from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
 
 if TYPE_CHECKING:
+    from swapcli.core.model.proof import ProofWitness
+    from swapcli.core.routing.certificate import OutputProof
     from swapcli.core.routing.competing_routes import KnownRoute
     from swapcli.core.routing.exact_output import Shortfall
     from swapcli.core.routing.gas_proof.proof import NetProof
@@ -60,7 +62,45 @@ class Router:
         self.market = market
         self._execution = execution
         self._fits_calldata = fits_calldata
+        self._executed: Mapping[str, Pool] | None = None
         self.memory = memory
+
+    @property
+    def _pools(self) -> Mapping[str, Pool]:
+        """The pools that execute routes."""
+        pools, executed = self.index.pools, self._executed
+        return pools if executed is None else {key: executed[key] for key in pools if key in executed}
+
+    def executing(self, market: MarketState, execution: Execution, fits_calldata: FitsCalldata | None) -> Router:
+        """Return a router whose routes use the pools of `market`, a part of this one's, as `execution` says.
+
+        It shares the index, so that its prices and proofs are about all pools of this one.
+        """
+        router = Router(market, execution, fits_calldata, self.memory)
+        router.index, router._executed = self.index, market.pools
+        return router
+
+    def execute_again(self, order: Order, result: SearchResult) -> SearchResult | None:
+        """Return a result of another execution with its route as this one executes it; None if that cannot.
+
+        A further route that this one cannot execute is left as it is.
+        """
+        from swapcli.core.routing.route_limits import RouteLimits
+
+        spec = result.problem.spec._replace(router_gas=self._execution.gas)
+        scorer = RouteScorer(spec, self._pools, self._execution)
+        try:
+            best = _execute_again(scorer, order, result.best)
+            if best is None or not RouteLimits(self.market, order, self._fits_calldata).allow(best):
+                return None
+            others = [
+                each and (_execute_again(scorer, order, each) or each)
+                for each in (result.best_single_path, result.unlimited)
+            ]
+        except PoolFault:
+            return None
+        problem = result.problem._replace(spec=spec)
+        return result._replace(problem=problem, best=best, best_single_path=others[0], unlimited=others[1])
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
@@ -74,16 +114,18 @@ class Router:
         *,
         gas_price_wei: int | None = None,
         certify: bool = False,
+        keeps_witness: bool = False,
         is_cancelled: Callable[[], bool] | None = None,
         is_time_up: Callable[[], bool] | None = None,
         share_step: int = WHOLE_PERCENTS,
     ) -> Quote:
         """Return the best route for `order` with exact amounts; `time_s` is left at 0.
 
-        `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are multiples of
-        `share_step`, in hundredths of a percent. `is_cancelled` and `is_time_up` are called about every millisecond.
-        Once the first returns True, `Cancelled` is raised. Once the second does, the best route so far is returned and
-        marked, or `NoRoute` raised if there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        With `keeps_witness`, the quote has what proves its certificate. `gas_price_wei` overrides the market's; 0 ranks
+        routes by gross output. The shares of segments are multiples of `share_step`, in hundredths of a percent.
+        `is_cancelled` and `is_time_up` are called about every millisecond. Once the first returns True, `Cancelled` is
+        raised. Once the second does, the best route so far is returned and marked, or `NoRoute` raised if there is
+        none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
         result = self.search(
             order,
@@ -92,7 +134,9 @@ class Router:
             is_time_up=is_time_up,
             share_step=share_step,
         )
-        return self.build_quote(order, result, gas_price_wei=gas_price_wei, certify=certify)
+        return self.build_quote(
+            order, result, gas_price_wei=gas_price_wei, certify=certify, keeps_witness=keeps_witness
+        )
 
     def search(
         self,
@@ -131,7 +175,7 @@ class Router:
 
         None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
         """
-        scorer = RouteScorer(result.problem.spec, self.index.pools, self._execution)
+        scorer = RouteScorer(result.problem.spec, self._pools, self._execution)
         try:
             best, single, unlimited = (
                 scorer.score_if_accepted(found.route, found.amount_in)
@@ -144,33 +188,49 @@ class Router:
         return result._replace(best=best, best_single_path=single, unlimited=unlimited) if best else None
 
     def build_quote(
-        self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
+        self,
+        order: Order,
+        result: SearchResult,
+        *,
+        gas_price_wei: int | None = None,
+        certify: bool = False,
+        keeps_witness: bool = False,
     ) -> Quote:
         """Build the quote of a search result for `order` on this market. Raises nothing."""
 
         def build() -> Quote:
-            found, certificate = self._certify(order, result) if certify else (result, None)
-            return self._quote(order, found, self._gas_price(gas_price_wei), certificate)
+            if not certify:
+                return self._quote(order, result, self._gas_price(gas_price_wei), None)
+            found, certificate, witness = self._certify(order, result, keeps_witness=keeps_witness)
+            return self._quote(order, found, self._gas_price(gas_price_wei), certificate)._replace(witness=witness)
 
         return self.index.without_broken_pools(build)
 
-    def _certify(self, order: Order, result: SearchResult) -> tuple[SearchResult, Certificate]:
-        """Return the certificate of a result, which has a better route if the proof has found one."""
+    def _certify(
+        self, order: Order, result: SearchResult, *, keeps_witness: bool
+    ) -> tuple[SearchResult, Certificate, ProofWitness | None]:
+        """Return the certificate of a result, which has a better route if the proof has found one, and its witness."""
         spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search is not one of its proof
         result = result._replace(problem=result.problem._replace(spec=spec))
-        proof = _prove_net_output(result) if result.best.net > 0.0 else None
-        if proof is not None and not order.reverse:
-            result = self._improve(order, result, proof)
-        certificate = _certificate(self.index.graph(order.excluded_protocols), result)
-        if proof is None:
-            return result, certificate
-        return result, certificate._replace(net_of_gas=proof.against(result.problem, result.best.net))
+        net = _prove_net_output(result, keeps_leaves=keeps_witness) if result.best.net > 0.0 else None
+        if net is not None and not order.reverse:
+            result = self._improve(order, result, net)
+        graph = self.index.graph(order.excluded_protocols)
+        output = _prove_output(graph, result)
+        certificate = output.certificate
+        if net is not None:
+            certificate = certificate._replace(net_of_gas=net.against(result.problem, result.best.net))
+        if not keeps_witness:
+            return result, certificate, None
+        from swapcli.core.routing.witness import build_witness
+
+        return result, certificate, build_witness(graph, result, output, net)
 
     def _improve(self, order: Order, result: SearchResult, proof: NetProof) -> SearchResult:
         """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
         from swapcli.core.routing.route_limits import RouteLimits
 
-        pools = self.index.pools
+        pools = self._pools
         search = RouteSearch(result.problem, pools, self._execution)
         limits = RouteLimits(self.market, order, self._fits_calldata)
         for choice in proof.choices:
@@ -213,7 +273,7 @@ class Router:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
-            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.index.pools, self._execution)
+            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self._pools, self._execution)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
             search = partial(search_for, gas_value=gas_value)
@@ -276,7 +336,7 @@ class Router:
         """Search the whole `graph` for an order that found no route in its filtered market."""
         if graph is problem.graph:
             return None
-        return RouteSearch(problem._replace(graph=graph), self.index.pools, self._execution).run()
+        return RouteSearch(problem._replace(graph=graph), self._pools, self._execution).run()
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""
@@ -346,6 +406,18 @@ def _traded_amount(order: Order, route: ScoredRoute) -> int:
     return route.amount_in if order.reverse else route.replay.amount_out
 
 
+def _execute_again(scorer: RouteScorer, order: Order, found: ScoredRoute) -> ScoredRoute | None:
+    """Return a route as the scorer executes it: for its input, or for the least one that pays the output to buy."""
+    if not _has_pools(found, scorer.pools):
+        return None
+    if not order.reverse:
+        return scorer.score_if_accepted(found.route, found.amount_in)
+    from swapcli.core.routing.least_input import least_input
+
+    least = least_input(scorer, found.route, order.amount, found.amount_in)
+    return scorer.score_replay(found.route, *least) if least else None
+
+
 def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:
     return all(step.pool in pools for step in found.replay.steps)
 
@@ -383,26 +455,26 @@ def _for_output(
     return route_for_output(search_for, amount_out, first)
 
 
-def _certificate(graph: MarketGraph, result: SearchResult) -> Certificate:
-    from swapcli.core.routing.certificate import build_certificate
+def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
+    from swapcli.core.routing.certificate import prove_output
 
     problem, best = result.problem, result.best
-    order = (*problem.spec.endpoints, float(best.amount_in))
+    order = (*problem.spec.endpoints, best.amount_in)
 
     used = {(step.pool, graph.token_index[step.token_in]) for step in best.replay.steps}
 
     def usable(arc: Arc) -> bool:
         return problem.is_usable(arc, result.exclusions) or (arc.pool.key, arc.token_in) in used
 
-    return build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
+    return prove_output(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
 
 
-def _prove_net_output(result: SearchResult) -> NetProof:
+def _prove_net_output(result: SearchResult, *, keeps_leaves: bool) -> NetProof:
     from swapcli.core.routing.gas_proof.proof import prove_net_output
 
     best, index = result.best, result.problem.graph.token_index
     tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens)
+    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens, keeps_leaves=keeps_leaves)
 
 
 def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_hops: int, check: CancelCheck) -> None:

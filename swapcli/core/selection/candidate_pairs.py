@@ -14,7 +14,7 @@ _MAX_DOUBLINGS = 4  # to 192 hubs and 256 tokens per end
 _DIRECT_LIMIT, _END_TO_HUB_LIMIT = PoolLimit(300, 50), PoolLimit(60, 30)
 _CENTRAL_LIMIT, _OTHER_LIMIT = PoolLimit(20, 10), PoolLimit(6, 3)
 """Pools per pair by its position. Chosen so that quotes over 10,000 pools lose at most 0.1 bps in the median (see
-`bench/store.py`)."""
+`bench/speed/store.py`)."""
 
 
 class CandidatePair(NamedTuple):

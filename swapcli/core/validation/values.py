@@ -23,6 +23,12 @@ _INTEGER_TEXT = re.compile(rf"-?[0-9]{{1,{_MAX_DIGITS}}}").fullmatch
 _UNSIGNED_TEXT = re.compile(r"[0-9]{1,78}").fullmatch
 _DIGITS_AND_SIGNS = re.compile(r"[-0-9]*").fullmatch
 _HEX_TEXT = re.compile(r"0x[0-9a-fA-F]*").fullmatch
+_UNITS_S: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+"""The seconds of each unit of durations."""
+UNIT_NAMES: Final = tuple(_UNITS_S)
+"""The units of durations."""
+
+_DURATION: Final = r"([0-9]{1,12})(?:\.([0-9]{1,9}))? ?([smhd])"  # compiled on first use: most commands need none
 
 
 class InvalidValue(ValueError):
@@ -125,6 +131,21 @@ def parse_number(value: object, expected: str, is_valid: Callable[[float], bool]
     if not (isfinite(number) and is_valid(number)):
         raise InvalidValue(expected, value)
     return number
+
+
+def parse_duration_s(text: str) -> float | None:
+    """Return the seconds of a number with its unit, such as "1.5h"; None for any other text.
+
+    A duration of whole seconds is exact. Text without a unit is no duration: what a plain number means is decided where
+    it is read.
+    """
+    match = re.fullmatch(_DURATION, text, re.IGNORECASE)
+    if match is None:
+        return None
+    unit_s, fraction = _UNITS_S[match[3].lower()], match[2] or ""
+    seconds: int
+    seconds, rest = divmod(int(match[1] + fraction) * unit_s, 10 ** len(fraction))
+    return seconds + rest / 10 ** len(fraction) if rest else seconds
 
 
 def parse_boolean(value: object) -> bool:

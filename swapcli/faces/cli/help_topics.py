@@ -10,8 +10,8 @@ from swapcli.faces.cli.exit_codes import MEANING
 
 TOPICS = Path(__file__).parent / "topics"
 ORDER = (
-    "amounts", "slippage", "state", "live", "history", "pools", "transactions", "routers", "aggregators", "warnings",
-    "exit-codes", "scripting", "library", "agents", "service", "deploy", "scale", "settings", "routing",
+    "amounts", "slippage", "state", "live", "history", "proof", "pools", "transactions", "routers", "aggregators",
+    "warnings", "exit-codes", "scripting", "library", "agents", "service", "deploy", "scale", "settings", "routing",
 )  # fmt: skip
 """The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
 

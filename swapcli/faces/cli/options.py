@@ -99,6 +99,8 @@ Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such 
 Slippage = Annotated[str | None, parameter_option(PARAMETERS["slippage"])]
 RouterDialect = Annotated[str | None, parameter_option(PARAMETERS["router_dialect"])]
 Destination = Annotated[str | None, parameter_option(PARAMETERS["destination"])]
+Certify = Annotated[bool, parameter_option(PARAMETERS["certify"])]
+ProofFile = Annotated[str | None, parameter_option(PARAMETERS["proof"])]
 
 MarketFile = Annotated[
     str | None,
@@ -169,6 +171,7 @@ class OrderOptions(NamedTuple):
     """How to route an order, and the terms of its quote."""
 
     raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit, an integer.", ROUTING)] = False
+    proof: ProofFile = None
     destination: Destination = None
 
 
@@ -224,7 +227,7 @@ class PayloadOptions(NamedTuple):
     ] = None
     deadline: Annotated[
         str | None,
-        option("--deadline", "Latest time of the swap: 20m, +1200 or Unix seconds.", ANSWER, "TIME"),
+        option("--deadline", "Latest time of the swap: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
     ] = None
     permit: Annotated[
         bool, option("--permit", "Print the message to sign in place of an approval (EIP-712 JSON).", ANSWER)

@@ -44,13 +44,23 @@ class OutputFormat(StrEnum):
     CAST = "cast"
     SAFE = "safe"
     SH = "sh"
+    WALLET_CALLS = "wallet-calls"
     WEB3 = "web3"
 
 
 COMMON_FORMATS = (OutputFormat.JSON, OutputFormat.PLAIN, OutputFormat.TABLE)
 """What every command can print."""
 LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
-TRANSACTION_FORMATS = (*COMMON_FORMATS, OutputFormat.CAST, OutputFormat.SAFE, OutputFormat.SH, OutputFormat.WEB3)
+HANDOFF_FORMATS = (OutputFormat.SAFE, OutputFormat.WALLET_CALLS)
+"""Documents for others who sign, which takes them longer."""
+TRANSACTION_FORMATS = (
+    *COMMON_FORMATS,
+    OutputFormat.CAST,
+    OutputFormat.SAFE,
+    OutputFormat.SH,
+    OutputFormat.WALLET_CALLS,
+    OutputFormat.WEB3,
+)
 
 
 class Output(NamedTuple):

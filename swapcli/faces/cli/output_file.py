@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FORMATS: Final = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
 """The formats that the end of a file's name stands for."""
 _PICTURES: Final = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid"}
-_JSON_FORMATS: Final = frozenset({"json", "safe", "web3"})
+_JSON_FORMATS: Final = frozenset({"json", "safe", "wallet-calls", "web3"})
 """The formats that a file of JSON can have."""
 _NEVER_WRITTEN: Final = frozenset(
     {

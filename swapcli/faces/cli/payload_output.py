@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swapcli import InvalidOption, Network, PreparedRoute, PreparedSwap
+from swapcli.core.model.swap_terms import HANDOFF_LIFETIME_S
 from swapcli.faces.cli.account_options import SENDER, name_fields, parse_account_option
 from swapcli.faces.cli.options import PayloadOptions, option_name
-from swapcli.faces.cli.output import COMMON_FORMATS, OutputFormat
+from swapcli.faces.cli.output import COMMON_FORMATS, HANDOFF_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.review.presign_checker import PayloadChecker, new_checker
@@ -52,6 +53,11 @@ def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tup
     return deadline_s, None if is_signed or options.deadline is None else parse_duration_s(options.deadline)
 
 
+def required_lifetime_s(session: Session) -> int:
+    """Return how long the transaction has to stay valid in the format of the output, 0 if that does not matter."""
+    return HANDOFF_LIFETIME_S if session.output.format in HANDOFF_FORMATS else 0
+
+
 def print_payload(
     session: Session,
     prepared: PreparedSwap | PreparedRoute,
@@ -66,10 +72,10 @@ def print_payload(
         return
     transactions = built.transactions()
     if output.format not in COMMON_FORMATS:
-        from swapcli.faces.cli.render.transaction_formats import PayloadParts, format_transactions
+        from swapcli.faces.cli.render.transaction_formats import format_transactions
 
         output.end_waiting()
-        print(format_transactions(output.format, PayloadParts(transactions, prepared.network, prepared.figures)))
+        print(format_transactions(output.format, prepared))
         return
     if built.is_allowance_unchecked and not options.with_approval:
         output.note("the router must be approved first: --with-approval adds the approval transaction")

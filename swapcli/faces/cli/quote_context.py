@@ -12,9 +12,11 @@ from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.faces.cli.command_app import UsageError
+from swapcli.faces.cli.files import check_folder
 from swapcli.faces.cli.options import OrderOptions, SourceOptions
 from swapcli.faces.cli.session import Session
 from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
+from swapcli.interface.value_types import FLAG
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
@@ -93,7 +95,9 @@ class QuoteContext(NamedTuple):
 
 
 def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
-    """Open the market of a network. Raises `InvalidInput`, `IntegratorError`."""
+    """Open the market of a network. Raises `InvalidInput`, `IntegratorError`, `InputOutputError`."""
+    if order.proof is not None:
+        check_folder(order.proof)
     market = session.open_market(network, skip_bad_pools=source.skip_bad_pools)
     found = market.network
     recipient = None
@@ -110,13 +114,20 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
 
 
 def _parse(name: str, value: object) -> object:
-    return PARAMETERS[name].parse_option(value) if isinstance(value, str) else value
+    """Return the value of an option of a quote; that of one which names a file to write is whether there is a file."""
+    parameter = PARAMETERS[name]
+    if parameter.value_type is FLAG:
+        return bool(value)
+    return parameter.parse_option(value) if isinstance(value, str) else value
 
 
-def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) -> QuoteContext:
+def open_local_context(
+    session: Session, network: str, *, skip_bad_pools: bool, certify: bool = False, proof: bool = False
+) -> QuoteContext:
     """Open the market that quotes in this process, even if the settings name a service. Raises `InvalidInput`."""
     market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
-    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.setup.api_key))
+    options = resolve_options(session.settings, market.network, session.setup.api_key, certify=certify, proof=proof)
+    return QuoteContext(session, market, options)
 
 
 def split_words(session: Session, words: Sequence[str | None], *, has_amount: bool = True) -> tuple[str, list[str]]:

@@ -12,6 +12,7 @@ from swapcli import InvalidOption
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.output_file import check_file_name
+from swapcli.state.file_lock import try_lock
 
 
 @contextmanager
@@ -39,14 +40,8 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
 
 
 def _lock(file: BinaryIO, name: str) -> None:
-    """Lock the file until this process ends; the processes that it forks do not hold the lock."""
-    try:
-        import fcntl
-    except ModuleNotFoundError:
-        return
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    """Lock the file until this process ends. Raises `InvalidOption` if another process has it."""
+    if not try_lock(file):
         raise InvalidOption(
             f"another process is writing to {name}", hint="wait until it has finished, then use --resume"
-        ) from None
+        )

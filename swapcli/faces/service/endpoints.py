@@ -75,7 +75,7 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /{network}/route.svg."""
     query = request.query_pairs()
-    order = requests.parse_order(query, request.network, requests.ROUTE_V1)
+    order = _without_proof(requests.parse_order(query, request.network, requests.ROUTE_V1))
     width = parse_width("width", requests.parse_text("width", query, request.network))
     answer = _quote(registry, request, order, ApiVersion.V1)
     headers = (_PICTURE_POLICY, *quote_headers(_terms(registry, order), answer))
@@ -114,7 +114,7 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry, request.network))
     if isinstance(body, OrderRequest):
         answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
-        document = render_calldata_v1(answer.result, payload, request.network)
+        document = {**render_calldata_v1(answer.result, payload, request.network), **_proof(answer)}
         ordered = BuiltResponse(
             payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
         )
@@ -205,7 +205,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
 
     One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
     """
-    orders = parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)
+    orders = list(map(_without_proof, parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)))
     source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
     answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
     for answer in answers:
@@ -217,7 +217,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
 
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /starknet/executeBatch."""
-    orders = parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)
+    orders = list(map(_without_proof, parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)))
     source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
     terms = _terms(registry, orders[0])
     registry.check_recipient(source, terms.recipient)
@@ -277,9 +277,10 @@ def _detailed_response(
     a node on the swap, if there is one for the network."""
     terms = _terms(registry, order)
     headers = quote_headers(terms, answer, payload=payload)
+    details = _details(terms, order, answer, payload)
+    detailed = {**document, "route": {**document["route"], **details}} if details else document
     if not order.details:
-        return EndpointResponse(document, headers)
-    detailed = {**document, "route": {**document["route"], **_details(terms, order, answer, payload)}}
+        return EndpointResponse(detailed, headers)
     built = BuiltResponse(
         payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
     )
@@ -301,11 +302,29 @@ def _with_route_witnesses(document: Mapping[str, Any], witnesses: int) -> Mappin
 def _details(
     terms: SwapTerms, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
 ) -> Mapping[str, Any]:
-    """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing."""
-    if not order.details:
+    """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing.
+
+    An order that requests a proof gets both.
+    """
+    proof = _proof(answer)
+    if not order.details and not proof:
         return {}
     quoted = terms._replace(recipient=None, integrator=answer.result.integrator)
-    return render_quote_fields(compute_figures(answer, quoted, payload), answer.network)
+    return {**render_quote_fields(compute_figures(answer, quoted, payload), answer.network), **proof}
+
+
+def _proof(answer: LocalQuote) -> Mapping[str, Any]:
+    """Return the proof of a quote in its field, if the order requested one; else nothing."""
+    if answer.quote.witness is None:
+        return {}
+    from swapcli.quoting.proof import prove
+
+    return {"proof": prove(answer).document()}
+
+
+def _without_proof(order: OrderRequest) -> OrderRequest:
+    """Return an order for a response that has no place for a proof."""
+    return order._replace(values=tuple(each for each in order.values if each[0] != "proof"))
 
 
 def _quote(

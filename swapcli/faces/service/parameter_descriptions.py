@@ -42,7 +42,7 @@ def describe_picture(network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order and of its picture."""
     schema = {"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH, "default": DEFAULT_WIDTH}
     width = Parameter("width", schema, "Width of the picture in pixels; text has the same size at every width.")
-    return (*(each for each in describe_order(ROUTE_V1, network) if each.name != "details"), width)
+    return (*(each for each in describe_order(ROUTE_V1, network) if each.name not in ("details", "proof")), width)
 
 
 def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
@@ -54,7 +54,7 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
         _text("tokenOutAddresses", f"^{address}$", "The output token."),
         _excluded_protocols(network),
         _direct(network),
-        *_sent(network),
+        *(each for each in _sent(network) if each.name != "proof"),
         *describe_protocol_list(network),
         *_terms(accepted, network),
     )

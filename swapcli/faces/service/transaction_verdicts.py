@@ -46,8 +46,8 @@ def amend_with_verdict(
 
     def judge(node: StateOverrideNode) -> object:
         from swapcli.payload.checks.simulated_variants import TradedTokens
+        from swapcli.payload.transactions_to_send import traded_tokens
         from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap, price_guard
-        from swapcli.quoting.review.presign_checker import traded_tokens
         from swapcli.quoting.review.verdict import catalogue_tokens
 
         described = result._replace(input_token=token_in, output_token=token_out)

@@ -44,13 +44,17 @@ class ContractCall(NamedTuple):
 
 
 class Log(NamedTuple):
-    """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block."""
+    """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block.
+
+    `transaction` is the hash of its transaction; empty where the node does not say it.
+    """
 
     address: str
     topics: tuple[str, ...]
     data: bytes
     block_number: int
     log_index: int
+    transaction: str = ""
 
 
 class BlockReader(Protocol):

@@ -15,6 +15,7 @@ from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.decode.envelopes import RAW_NAMES, JsonPath
 from swapcli.payload.decode.given_transaction import parse_calldata, shorten_places
 from swapcli.payload.decode.raw_transactions import parse_raw
+from swapcli.payload.decode.safe_methods import METHOD, VALUES
 from swapcli.payload.decode.shell_forms import is_shell
 from swapcli.payload.decode.transaction_fields import (
     AUTHORIZATION_NAMES,
@@ -111,9 +112,16 @@ def _walk(
             yield f"{_shown((*path, name))} is another transaction, which decode does not read"
     for name, each in value.items():
         yield from _text(name, (*path, name), contract)
-        if path in read and isinstance(each, str) and normalized(name) in CALLDATA_NAMES:
+        if path in read and _is_read(name, value):
             continue
         yield from _walk(each, (*path, name), read, openings, contract, messages)
+
+
+def _is_read(name: str, transaction: Mapping[str, object]) -> bool:
+    """Return whether a field of a decoded transaction has its calldata, or a method that was read to the last input."""
+    if isinstance(transaction[name], str) and normalized(name) in CALLDATA_NAMES:
+        return True
+    return name in (METHOD, VALUES) and isinstance(transaction.get(METHOD), Mapping)
 
 
 def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:

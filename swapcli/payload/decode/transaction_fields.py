@@ -18,6 +18,7 @@ from swapcli.payload.decode.given_transaction import (
     parse_calldata,
 )
 from swapcli.payload.decode.quantities import find_chain_id, parse_chain_id, parse_quantity
+from swapcli.payload.decode.safe_methods import METHOD, VALUES, encode_method
 from swapcli.payload.starknet.account_transactions import entrypoint_name
 from swapcli.payload.starknet.decode_felts import parse_felts
 
@@ -73,13 +74,8 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
     """
     found = one_of(entry, CALLDATA_NAMES, path, _parse_content)
     calldata, felts = found[1] if found else ("0x", None)
-    method = entry.get("contractMethod")
-    if isinstance(method, Mapping) or (method is not None and calldata == "0x"):
-        raise InvalidInput(
-            f"{path}contractMethod: only calldata is decoded, and this names a method",
-            hint="let the tool that wrote it encode the data, or leave contractMethod null",
-            details={"field": f"{path}contractMethod"},
-        )
+    if entry.get(METHOD) is not None:
+        calldata = _calldata_of_method(entry, calldata, path)
     prices = [parse_quantity(value, f"{path}{name}") for name, value in named(entry, _PRICE_NAMES)]
     to = _value(entry, TO_NAMES, path, _parse_contract) or None
     # Documents also give a chain and a type beside `calldata`; beside `data` or `input`, only transactions have them.
@@ -104,6 +100,20 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
         max_total_fee_fri=_resource_fee(entry, path),
         max_total_fee_wei=_value(entry, _TOTAL_FEE_NAMES, path, parse_quantity),
     )
+
+
+def _calldata_of_method(entry: Mapping[str, object], calldata: str, path: str) -> str:
+    """Return the calldata of a transaction that names a method of Safe's Transaction Builder, which prefers the data.
+
+    Raises `InvalidInput` if the data is not that of the method.
+    """
+    encoded = encode_method(entry[METHOD], entry.get(VALUES), path)
+    if calldata not in ("0x", encoded):
+        raise InvalidInput(
+            f"{path}{METHOD}: the data is not a call of this method with these inputs",
+            details={"field": f"{path}{METHOD}"},
+        )
+    return encoded
 
 
 def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:

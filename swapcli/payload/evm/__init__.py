@@ -12,8 +12,8 @@ from swapcli.payload.evm.router_params import build_call
 from swapcli.payload.evm.transactions import build_approval, build_transaction, build_transactions
 
 PUBLIC = (
-    "decoding", "extra_data", "fibrous_calldata", "permit", "permit2_allowance", "router", "simulation", "token_powers",
-    "transactions", "typed_data", "unsigned_transaction", "wrapped_native",
+    "abi_functions", "decoding", "extra_data", "fibrous_calldata", "permit", "permit2_allowance", "published_functions",
+    "router", "simulation", "token_powers", "transactions", "typed_data", "unsigned_transaction", "wrapped_native",
 )  # fmt: skip
 
 __all__ = [

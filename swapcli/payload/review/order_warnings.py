@@ -15,8 +15,8 @@ from swapcli.payload.checks.recipients import describe_loss, recipient_warnings
 from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
-_USUAL_DEADLINE_S: Final = 86_400
-"""A day. Wallets and websites give a swap minutes, rarely hours: later, the price has changed."""
+_USUAL_DEADLINE_S: Final = 7 * 86_400
+"""A week. Websites give a swap minutes, and the owners of a Safe need days: later, the price has changed."""
 
 
 def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:

@@ -6,37 +6,38 @@ import re
 
 from swapcli.core.encoding.text import SHOWN_CHARACTERS, truncate
 from swapcli.core.errors import InvalidDeadline
+from swapcli.core.validation import values
 from swapcli.interface.timestamps import find_unit
 
-_FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
+_SECONDS_FROM_NOW = re.compile(r"\+([0-9]{1,12})")
 _UNIX_TIME = re.compile(r"[0-9]{1,20}")
-_UNIT_S = {"s": 1, "m": 60, "h": 3_600}
 
 LATEST_S = 253_402_300_799
 """The end of the year 9999, the last year that `datetime` can represent."""
 
 
 def parse_duration_s(text: str) -> int | None:
-    """Return the seconds of a duration such as "20m", "+1200" or "+2h"; None for any other text."""
-    match = _FROM_NOW.fullmatch(text)
-    return int(match[1] or match[3]) * _UNIT_S[(match[2] or "s").lower()] if match else None
+    """Return the seconds of a duration such as "20m", "3d" or "+1200", rounded down; None for any other text."""
+    if match := _SECONDS_FROM_NOW.fullmatch(text):
+        return int(match[1])
+    duration_s = values.parse_duration_s(text.removeprefix("+"))
+    return None if duration_s is None else int(duration_s)
 
 
 def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
-    """Parse "1800000000", or "20m", "+1200" or "+2h" from now, into Unix seconds.
+    """Parse "1800000000", or "20m", "3d" or "+1200" from now, into Unix seconds.
 
     Raises `InvalidDeadline` with `label` in front of its message.
     """
     duration_s = parse_duration_s(text)
     if duration_s is not None:
-        deadline_s = int(now_s) + duration_s
-    elif _UNIX_TIME.fullmatch(text):
-        deadline_s = int(text)
-    else:
+        return _after(duration_s, text, now_s, label)
+    if not _UNIX_TIME.fullmatch(text):
         raise InvalidDeadline(
             f'{label}: "{truncate(text, SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
-            hint="write 20m, +1200 or 1800000000",
+            hint="write 20m, 3d, +1200 or 1800000000",
         )
+    deadline_s = int(text)
     if found := find_unit(deadline_s, now_s):
         unit, seconds = found
         raise InvalidDeadline(
@@ -44,8 +45,7 @@ def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
             hint=f"write {seconds}",
             details={"deadline": deadline_s, "now": int(now_s)},
         )
-    if deadline_s > LATEST_S:
-        raise InvalidDeadline(f"{label}: {text} is after the year 9999", details={"latest": LATEST_S})
+    _check_latest(deadline_s, text, label)
     if deadline_s <= now_s:
         raise InvalidDeadline(
             f"{label}: {text} has passed: it is now {int(now_s)}",
@@ -53,3 +53,19 @@ def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
             details={"deadline": deadline_s, "now": int(now_s)},
         )
     return deadline_s
+
+
+def _after(duration_s: int, text: str, now_s: float, label: str) -> int:
+    """Return the Unix time after a duration."""
+    if duration_s < 1:
+        raise InvalidDeadline(
+            f"{label}: {text} is less than a second", hint="write 20m, 3d or +1200", details={"now": int(now_s)}
+        )
+    deadline_s = int(now_s) + duration_s
+    _check_latest(deadline_s, text, label)
+    return deadline_s
+
+
+def _check_latest(deadline_s: int, text: str, label: str) -> None:
+    if deadline_s > LATEST_S:
+        raise InvalidDeadline(f"{label}: {text} is after the year 9999", details={"latest": LATEST_S})

@@ -23,6 +23,7 @@ class StarknetDialect:
 
     name: Final = FIBROUS
     pays_integrators: Final = False
+    pays_surplus: Final = False
     execution: Final = RATES
     enforces_deadline: Final = False
     permit_kind: Final = None

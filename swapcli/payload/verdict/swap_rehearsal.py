@@ -241,7 +241,10 @@ def _sale_payload(swap: JudgedSwap, step: Step, part: int, expected: int) -> Uns
     steps = (Step(step.pool, step.token_out, step.token_in, execution.rate_scale, part, expected),)
     deadline_s = call.deadline_s if isinstance(call, EncodedCall) else None
     replayed = ReplayedSwap(route, steps, swap.pools, deadline_s=deadline_s)
-    return router_dialect(swap.network).build_payload(replayed, swap.payload.to)
+    router, known = swap.payload.to, swap.network.dialect_router
+    if router == known.spender and known.address is not None:
+        router = known.address  # the contract that takes the tokens calls the router
+    return router_dialect(swap.network).build_payload(replayed, router)
 
 
 def _sale_trial(sale: _PlannedSale, route: RouterRouteParam) -> Trial:

@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import AUTO, Network
 from swapcli.interface.value_types import NODE_URL
+from swapcli.payload.dialects import has_dialects
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.quoting.config.source_readers import RawValue
 
@@ -19,17 +20,29 @@ from swapcli.quoting.config.source_readers import RawValue
 def networks_from(settings: Settings) -> Callable[[str], Network]:
     """Look a network up by name or chain id, in the catalogue and the user's settings. Raises `UnknownNetwork`.
 
-    Its router is that of the dialect in the settings.
+    Its router is that of the dialect in the settings, which may leave it to quotes.
     """
     from swapcli.core.networks.catalogue import find_network
 
     added = {name: _described(each) for name, each in settings.networks.items()}
 
     def find(name: str) -> Network:
-        found = find_network(name, added)
-        return found.for_dialect(settings.router_dialect or found.router_dialect)
+        return _with_dialect(find_network(name, added), settings)
 
     return find
+
+
+def _with_dialect(network: Network, settings: Settings) -> Network:
+    """Return a network with the router dialect of the settings.
+
+    With `auto`, the choice is left to quotes, unless the settings of the network name a router.
+    """
+    if settings.router_dialect != AUTO:
+        return network.for_dialect(settings.router_dialect)
+    own = settings.networks.get(network.name)
+    if own and own.router_dialect != AUTO and (own.router or own.router_dialect):
+        return network
+    return network._replace(chooses_router=has_dialects(network))
 
 
 def network_names_from(settings: Settings) -> tuple[str, ...]:
@@ -72,7 +85,7 @@ def _described(settings: NetworkSettings) -> dict[str, object]:
         described["public_rpc_urls"] = [url.reveal() for url in settings.public_rpc_urls]
     if settings.router:
         described["router"] = settings.router
-    if settings.router_dialect:
+    if settings.router_dialect not in (None, AUTO):
         described["router_dialect"] = settings.router_dialect
     return described
 

@@ -12,7 +12,7 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
 from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
-from swapcli.core.model.network import DIALECTS, OWN
+from swapcli.core.model.network import AUTO, DIALECTS, OWN
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -260,8 +260,8 @@ class NetworkSettings(NamedTuple):
     )
     router_dialect: str | None = setting(
         None,
-        value_types.choice(DIALECTS),
-        f"What that contract is: {', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}.",
+        value_types.choice((AUTO, *DIALECTS)),
+        f"Its dialect: {', '.join(DIALECTS)}; {AUTO}: by trust.",
         example=OWN,
     )
     rpc_urls: tuple[Secret, ...] = ()
@@ -339,7 +339,7 @@ class Settings(NamedTuple):
     exclude_protocols: tuple[str, ...] = quote_setting("exclude_protocols")
     extended_protocols: bool = quote_setting("extended_protocols")
     gas_price_wei: int | None = quote_setting("gas_price")
-    router_dialect: str | None = quote_setting("router_dialect")
+    router_dialect: str = quote_setting("router_dialect")
     market: Path | None = setting(
         None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )
@@ -364,7 +364,7 @@ class Settings(NamedTuple):
     )
     max_age_s: int | None = setting(
         None,
-        value_types.whole_number(0, DAY_S),
+        value_types.whole_seconds(0, DAY_S),
         "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
     )
@@ -375,7 +375,7 @@ class Settings(NamedTuple):
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,
-        value_types.whole_number(1, DAY_S),
+        value_types.whole_seconds(1, DAY_S),
         "Seconds after which a route, or the state behind it, is stale.",
     )
     color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")

@@ -71,6 +71,7 @@ class NodeOpener:
             live_timeout_s=settings.live_timeout_s,
             is_required=self.rules.requires_node,
             gas_price_wei=settings.gas_price_wei,
+            run_budget=setup.run_budget,
         )
 
     def node(self, network: Network) -> RpcNode | None:

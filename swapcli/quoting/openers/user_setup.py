@@ -16,6 +16,7 @@ from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
     from swapcli.core.model.past_block import PastBlock
+    from swapcli.state.rpc.run_budget import RunBudget
 
 Warn = Callable[[str], object]
 """Receives a warning as a sentence."""
@@ -37,7 +38,8 @@ class UserSetup(NamedTuple):
     replaces the nodes of the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start
     searches from those of similar orders before, which a service decides itself. Quotes use the state of `block`, if
     any, instead of a recent block. `price_use` is the use of the prices that sources return: they raise `ModelledState`
-    if `quoting.price_policy` does not allow it.
+    if `quoting.price_policy` does not allow it. `run_budget` has the requests to nodes that all of it may send, None
+    without a limit.
     """
 
     settings: Settings
@@ -50,6 +52,7 @@ class UserSetup(NamedTuple):
     reuses_searches: bool = False
     block: PastBlock | None = None
     price_use: PriceUse = PriceUse.SHOWN
+    run_budget: RunBudget | None = None
 
     @property
     def node_rules(self) -> NodeRules:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.errors import (
@@ -108,6 +108,8 @@ class NetworkApi:
         self._client, self._network = client, network
         self.state_headers = StateHeaders()
         """Those of the latest route, transaction or health check."""
+        self.proof: Mapping[str, Any] | None = None
+        """The proof beside the latest route, if the service sent one."""
 
     @property
     def url(self) -> ServiceUrl:
@@ -209,7 +211,7 @@ class NetworkApi:
             if isinstance(document, dict) and document.get("success") is False:
                 raise parse_error(response.status, document)
             parsed = parser(document, self._network)
-            self.state_headers = response.state_headers
+            self.state_headers, self.proof = response.state_headers, _find_proof(document)
             return parsed
         except NoRoute:
             raise
@@ -237,6 +239,14 @@ class NetworkApi:
         return invalid_response(
             self.url, f"sent an unreadable answer: {error.message}", field=error.details.get("field")
         )
+
+
+def _find_proof(document: object) -> Mapping[str, Any] | None:
+    """Return the proof in a response, which is beside the fields of the route or of its transaction."""
+    found = document.get("proof", document.get("route")) if isinstance(document, dict) else None
+    if isinstance(found, dict) and "format" not in found:
+        found = found.get("proof")
+    return found if isinstance(found, dict) else None
 
 
 def _versioned(api_version: ApiVersion) -> tuple[str, ...]:

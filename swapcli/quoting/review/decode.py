@@ -142,9 +142,11 @@ class PayloadDecoder(NamedTuple):
 
     def _open_for_dialect(self, network: Network, call: DecodedCall) -> QuoteSource | None:
         """Return the source that trades as the router of the call does; None if the network's own router does, or if
-        that router is not known there."""
+        that router is not known there. No quote may choose another router than the payload's."""
         used, own = call.dialect, network.router_dialect
-        if used in (None, own) or {used, own} == {*INTERFACE_DIALECTS} or self.sources.service_url is not None:
+        if used is None or self.sources.service_url is not None:
+            return None
+        if not network.chooses_router and (used == own or {used, own} == {*INTERFACE_DIALECTS}):
             return None
         settings = override_settings(self.sources.setup.settings, {"router_dialect": used})
         with suppress(InvalidOption):

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedMessage, DecodedPayment
+from swapcli.core.model.decoded_call import (
+    WHOLE_E18,
+    DecodedApproval,
+    DecodedMessage,
+    DecodedPayment,
+    enforcer_of_approval,
+    enforcer_of_call,
+)
 from swapcli.core.model.finding import Finding
+from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
+from swapcli.core.model.transaction import NOBODY, ORDER
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
@@ -87,7 +96,9 @@ class _Renderer:
                 "surplusBps": fee.surplus_bps,
             },
             "payments": [self._payment(payment) for payment in call.payments],
-            "permit": self._approval(call.permit, review.signing.to),
+            "permit": self._approval(
+                call.permit, review.signing.to, is_signed_for_permit2=call.dialect == UNIVERSAL_ROUTER
+            ),
             "approval": self._approval(call.approval, review.signing.to),
             "message": self._message(call.message),
             "trailingBytes": max(call.trailing_bytes, 0),
@@ -112,6 +123,7 @@ class _Renderer:
             "minReceived": str(order.min_received),
             "recipient": self._required(order.recipient),
             "deadline": order.deadline_s,
+            "deadlineEnforcer": enforcer_of_call(self._review.call),
         }
 
     def _swap(self, reviewed: ReviewedSwap) -> DecodedSwapJson:
@@ -137,7 +149,9 @@ class _Renderer:
             "amount": None if payment.amount is None else str(payment.amount),
         }
 
-    def _approval(self, approval: DecodedApproval | None, to: str | None) -> DecodedApprovalJson | None:
+    def _approval(
+        self, approval: DecodedApproval | None, to: str | None, *, is_signed_for_permit2: bool = False
+    ) -> DecodedApprovalJson | None:
         if approval is None:
             return None
         token = approval.token or to
@@ -147,6 +161,7 @@ class _Renderer:
             "amount": str(approval.amount),
             "expiration": approval.expiration_s,
             "deadline": approval.deadline_s,
+            "deadlineEnforcer": enforcer_of_approval(approval, is_signed_for_permit2=is_signed_for_permit2),
         }
 
     def _transaction(self, reviewed: ReviewedTransaction) -> DecodedTransactionJson:
@@ -163,7 +178,8 @@ class _Renderer:
     def _message(self, message: DecodedMessage | None) -> DecodedMessageJson | None:
         if message is None:
             return None
-        approvals = (self._approval(each, self._review.signing.to) for each in message.approvals)
+        to, is_permit2 = self._review.signing.to, message.is_permit2
+        approvals = (self._approval(each, to, is_signed_for_permit2=is_permit2) for each in message.approvals)
         return {
             "title": message.title or None,
             "type": message.primary_type,
@@ -174,6 +190,7 @@ class _Renderer:
             "buys": [self._token_amount(*each) for each in message.buys],
             "recipients": [self._required(each) for each in message.recipients],
             "deadline": message.deadline_s,
+            "deadlineEnforcer": NOBODY if message.deadline_s is None else ORDER,
         }
 
     def _token_amount(self, token: str, amount: int) -> DecodedAmountJson:

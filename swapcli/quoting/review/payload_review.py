@@ -63,6 +63,7 @@ def review_payload(
     fresh = None
     if source is not None and order is not None:
         fresh = quote_order(order, _pool_keys(known), source, price_request)
+        known = known._replace(network=source.network)  # with the router that a registry names at the block
         if fresh.amount_out is not None:
             amount_out = _after_fee(call, signing, fresh.amount_out)
             swaps = tuple(_complete(known, each, fresh.pools) for each in known.swaps)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.finding import FindingCode
-from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.payload.dialects import has_variants, router_dialect
@@ -81,6 +80,8 @@ class PayloadChecker(NamedTuple):
         variants: RoutePayloads | None,
     ) -> PayloadCheck:
         """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
+        from swapcli.payload.transactions_to_send import traded_tokens
+
         tokens = traded_tokens(result, payload, fresh_source.network)
         wei_usd = self._price_wei(fresh_source)
         return self._check(payload, fresh_source.state_source, tokens, None, variants=variants, wei_usd=wei_usd)
@@ -274,7 +275,7 @@ def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
 def has_own_router(settings: Settings, network: Network) -> bool:
     """Return whether the settings name the router of a network."""
     own = settings.networks.get(network.name)
-    return own is not None and own.router is not None
+    return own is not None and own.router is not None and own.router == network.router
 
 
 def mark_revocations(
@@ -375,7 +376,7 @@ def check_swap(
     answer = quote.answer
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     variants = route_payloads(routers.findings, answer.network, answer.result, pools, terms, payload)
-    checked = checker.check_quoted(answer, payload, variants) if checker else None
+    checked = checker._replace(network=answer.network).check_quoted(answer, payload, variants) if checker else None
     answer, payload = in_variant(answer, variants, checked, payload)
     payload = mark_revocations(payload, answer.state_source, nodes, answer.network, checked)
     return CheckedSwap(
@@ -414,10 +415,3 @@ def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verd
     pair = {payload.call.route.token_in, payload.call.route.token_out}
     comparable = known.trading(pair) if known else {}
     return judge(nodes, JudgedSwap(payload, result, pools, network, tokens, origin), sender, comparable)
-
-
-def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
-    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
-    kind = payload.call.route.swap_type
-    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
-    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token

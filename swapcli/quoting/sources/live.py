@@ -8,6 +8,7 @@ decides which pools to read. One more request probes how tokens transfer if that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +26,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import is_better
 from swapcli.core.routing.no_route import with_unread_pools
 from swapcli.families.sampled.sampled_discovery import listed_sampled_pools
+from swapcli.payload.dialects import executable_market
 from swapcli.quoting.health import Health, check_live
 from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.quote import Step
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.routing.router import SearchResult
+    from swapcli.quoting.sources.router_choice import Search
     from swapcli.quoting.sources.state_confirmation import StateConfirmation
     from swapcli.state.rpc.witness_node import Witnesses
     from swapcli.state.snapshot_reader import BlockSnapshot
@@ -102,12 +105,17 @@ class LiveSource:
         self._close_node = close_node
         self._contradictions: dict[str, Contradiction] = {}
         self._last: SearchableMarket | None = None
+        self._network: Network | None = None
         self._listed_in: tuple[SearchableMarket, SearchableMarket] | None = None
 
     @property
     def network(self) -> Network:
         """The network of the pool source, with what the node has shown of its router."""
-        return self._last.network if self._last else self._pool_source.network
+        network, snapshot = self._network or self._pool_source.network, self._block.last_snapshot
+        registered = snapshot.registered_router if snapshot else None
+        if registered is None or network.router_registry is None:
+            return network
+        return network.with_registered_router(registered.address)  # read by a quote that has found no route
 
     @property
     def state_source(self) -> StateSource:
@@ -123,7 +131,7 @@ class LiveSource:
         return self._confirmed(lambda: self._quote_and_build(request, terms))
 
     def _quote_and_build(self, request: QuoteRequest, terms: SwapTerms | None) -> LocalQuote:
-        searched, answer = self._quote_live(request)
+        searched, answer = self._quote_live(request, needs_permit=terms is not None and terms.needs_permit)
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
         fees = snapshot.l1_fee_params if snapshot and is_live else None
@@ -150,7 +158,15 @@ class LiveSource:
         known = self._with_listed_pools(self.known().with_pools(result.pool_keys))
         reader = self._reader(known)
         read = with_quoted_amounts(known.with_market(reader.read(result.pool_keys)), result, reader.quote_sales)
-        market = self._with_router(self._use(read).market)
+        self._use(read)
+        if read.network.chooses_router:
+            from swapcli.quoting.sources.router_choice import choose_for_route
+
+            self._last, choice = choose_for_route(
+                read, result, needs_permit=terms.needs_permit or terms.permit is not None
+            )
+            return self._payloads.of_route(self._last, result, terms)._replace(router_choice=choice)
+        market = self._with_router(read.market)
         return self._payloads.of_route(read if market is read.market else read.with_market(market), result, terms)
 
     def _confirmed(self, build: Callable[[], T]) -> T:
@@ -186,8 +202,9 @@ class LiveSource:
             return payload._replace(witnesses=1, unconfirmed="other nodes cannot confirm the pending block")
         from swapcli.quoting.sources.state_confirmation import BuiltState, StateConfirmation
 
-        pools, made = built.used_pools, self._made.get(id(built.steps))
+        made = self._made.get(id(built.steps))
         snapshot = made.snapshot if made else self._block.last_snapshot
+        pools = _used_as_read(built, snapshot)
         is_read = snapshot is not None and snapshot.head.block.number == market.block
         if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
             read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
@@ -235,22 +252,22 @@ class LiveSource:
     def latest(self, keys: Collection[str]) -> SearchableMarket:
         return self._last or self.known().with_pools(keys)
 
-    def _quote_live(self, request: QuoteRequest) -> tuple[SearchableMarket, LocalQuote]:
+    def _quote_live(self, request: QuoteRequest, *, needs_permit: bool = False) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote, and the market with its state."""
         known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
         known = without_protocols(known, self._contradictions)
+        chooses = known.network.chooses_router and not self._block.is_past
         if self._is_fresh(known):
-            self._last = known
-            return known, quote_locally(known, request)
+            self._last, self._network = known, known.network
+            if not chooses:
+                return known, quote_locally(known, request)
+            return self._quote_fresh(known, request, needs_permit=needs_permit)
         reader = self._reader(known, has_gas_price=request.gas_price_wei is not None)
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
-            return read, quote_locally(read, request)
-        node = self._block.node
-        requests_left = partial(_requests_left, node) if isinstance(node, BudgetedNode) else None
-        search = LiveSearch(known, request, reader.read, self._limits, requests_left=requests_left)
+            return read, _quote_wrapping(read, request) if chooses else quote_locally(read, request)
         try:
-            found = search.run()
+            found = self._live_search(known, request, reader.read).run()
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -259,19 +276,92 @@ class LiveSource:
                 raise
             hint = f"swapcli sync {self.network.name} finds the pools that exist"
             raise with_unread_pools(error, unread, hint) from error
-        checked = settle_amounts(request, found.searched, found.outcome, reader.quote_sales, reader.read_checks)
-        searched, outcome = checked.searched, checked.outcome
-        refusals = [each for each in checked.contradictions if not each.quoted]
-        self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
+        refusals: list[Contradiction] = []
+        read, best = self._settle(request, found.searched, found.outcome, reader, refusals)
+        searched, outcome, choice = read, best, None
+        if chooses:
+            from swapcli.quoting.sources.router_choice import choose_route
+
+            searches = self._search_read(reader, refusals), partial(self._search_again, known, reader, refusals)
+            searched, outcome, choice = choose_route(request, (read, best), searches, needs_permit=needs_permit)
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot
         if self._witnesses is not None and snapshot is not None:
-            improves = partial(_is_improved, request, known, outcome, snapshot)
+            improves = partial(_is_improved, request, known, best, snapshot)
             self._remember(_MadeQuote(answer.quote.steps, snapshot, improves))
         unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
         contradictions = (*self._contradictions.values(), *refusals)
-        return self._use(searched), answer._replace(contradictions=contradictions, unread_gain_bps=unread_gain_bps)
+        return self._use(read), answer._replace(
+            contradictions=contradictions, unread_gain_bps=unread_gain_bps, router_choice=choice
+        )
+
+    def _quote_fresh(
+        self, known: SearchableMarket, request: QuoteRequest, *, needs_permit: bool
+    ) -> tuple[SearchableMarket, LocalQuote]:
+        """Return the quote on known state by the router that is chosen, as the newest block names them."""
+        with suppress(UpstreamError):  # then the router that only a registry names is not chosen
+            network = self._block.newest_snapshot().with_router(known.network)
+            known = known.with_changes(known.market._replace(network=network), frozenset())
+        if self.network.wraps(request.order):
+            return known, _quote_wrapping(known, request)
+        from swapcli.quoting.sources.router_choice import choose_route
+
+        started_s = self._clock.monotonic_s()
+        found = choose_route(request, (known, known.search(request)), (_search_known,), needs_permit=needs_permit)
+        answer = build_local_quote(found.searched, request, found.outcome, started_s)
+        return known, answer._replace(router_choice=found.choice)
+
+    def _live_search(
+        self, known: SearchableMarket, request: QuoteRequest, read: Callable[[Sequence[str]], MarketState]
+    ) -> LiveSearch:
+        node = self._block.node
+        requests_left = partial(_requests_left, node) if isinstance(node, BudgetedNode) else None
+        return LiveSearch(known, request, read, self._limits, requests_left=requests_left)
+
+    def _settle(
+        self,
+        request: QuoteRequest,
+        searched: SearchableMarket,
+        outcome: SearchResult,
+        reader: LivePoolReader,
+        refusals: list[Contradiction],
+    ) -> tuple[SearchableMarket, SearchResult]:
+        """Return an outcome whose amounts the protocols have quoted or confirmed, adding the pools that refuse theirs.
+
+        Raises as `settle_amounts`.
+        """
+        checked = settle_amounts(request, searched, outcome, reader.quote_sales, reader.read_checks)
+        refusals += [each for each in checked.contradictions if not each.quoted]
+        self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
+        return checked.searched, checked.outcome
+
+    def _search_read(self, reader: LivePoolReader, refusals: list[Contradiction]) -> Search:
+        """Return what searches the pools that were read for another router."""
+
+        def search(read: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, SearchResult]:
+            return self._settle(request, read, read.search(request), reader, refusals)
+
+        return search
+
+    def _search_again(
+        self,
+        known: SearchableMarket,
+        reader: LivePoolReader,
+        refusals: list[Contradiction],
+        searched: SearchableMarket,
+        request: QuoteRequest,
+    ) -> tuple[SearchableMarket, SearchResult]:
+        """Search for the router of `searched`, reading the pools that this may need. Raises as `LiveSearch.run`."""
+        dialect = searched.network.router_dialect
+
+        def read(keys: Sequence[str]) -> MarketState:
+            market = reader.read(keys)
+            return market._replace(network=market.network.for_dialect(dialect))
+
+        by_dialect = SearchableMarket(known.market._replace(network=searched.network), self._clock)
+        found = self._live_search(by_dialect, request, read).run()
+        return self._settle(request, found.searched, found.outcome, reader, refusals)
 
     def _remember(self, made: _MadeQuote) -> None:
         """Remember what a quote was made from, until its payload is built."""
@@ -294,7 +384,7 @@ class LiveSource:
         return self._listed_in[1]
 
     def _use(self, read: SearchableMarket) -> SearchableMarket:
-        self._last = read
+        self._last, self._network = read, read.network
         check_fresh(read.state_source, self.network, self._max_age_s)
         return read
 
@@ -312,6 +402,26 @@ class LiveSource:
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
+
+
+def _used_as_read(built: BuiltRoute, snapshot: BlockSnapshot | None) -> dict[str, Pool]:
+    """Return the pools of a route as they were read, by key: its router may compute some by itself."""
+    used = built.used_pools
+    read = {key: pool for key in used if snapshot and (pool := snapshot.pools.get(key))}
+    executed = executable_market(built.market._replace(pools=read)).pools
+    return {key: read[key] if executed.get(key) == pool else pool for key, pool in used.items()}
+
+
+def _quote_wrapping(searchable: SearchableMarket, request: QuoteRequest) -> LocalQuote:
+    """Return the quote that wraps or unwraps the native token by the most trusted router."""
+    from swapcli.quoting.sources.router_choice import choose_wrapping
+
+    network, choice = choose_wrapping(searchable.network)
+    return quote_locally(searchable.executing(network), request)._replace(router_choice=choice)
+
+
+def _search_known(searchable: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, SearchResult]:
+    return searchable, searchable.search(request)
 
 
 def _is_improved(

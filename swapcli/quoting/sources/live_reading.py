@@ -89,12 +89,22 @@ class LiveBlock:
 
     def _read_snapshot(self, now_s: float) -> BlockSnapshot:
         """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered, and
-        once if it is this project's, whose version decides whether swaps have deadlines."""
+        once if it is this project's, whose version decides whether swaps have deadlines.
+
+        Where quotes may choose that contract, its code takes the place of the public router's, whose remembered reading
+        is then not used.
+        """
         network = self._network
-        expected = network.router_code_hash
-        is_own = network.router_dialect == OWN and self._router_has_deadlines is None
-        head = self.node.read_head(self.tag or BlockTag.LATEST, code_of=network.router if expected or is_own else None)
-        has_changed = bool(expected) and head.code is not None and hash_code(head.code) != expected
+        own = None if self._router_has_deadlines is not None else network.for_dialect(OWN).router
+        is_own = own is not None and (network.chooses_router or network.router_dialect == OWN)
+        expected = None if is_own else network.router_code_hash
+        head = self.node.read_head(
+            self.tag or BlockTag.LATEST, code_of=own if is_own else network.router if expected else None
+        )
+        if expected is None:
+            has_changed = bool(network.router_code_hash)  # perhaps: it was not read
+        else:
+            has_changed = head.code is not None and hash_code(head.code) != expected
         if is_own and head.code is not None:
             from swapcli.payload.evm.router.versions import find_version
 

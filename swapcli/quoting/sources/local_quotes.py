@@ -14,7 +14,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.router_execution import RouterGas
 from swapcli.core.model.state_source import StateSource, chain_time_s
-from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, SwapTerms
+from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, HANDOFF_DEADLINE_S, SwapTerms
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
@@ -130,7 +130,7 @@ def _quote_of(
     check_not_blocked([order.token_in, order.token_out], network)
     gas_price_wei = searchable.market.gas_price_wei if request.gas_price_wei is None else request.gas_price_wei
     native_usd = searchable.router.index.usd_prices(network.to_wrapped_token(network.native))[0]
-    return wrap_quote(order, gas_price_wei, native_usd, certify=request.certify)
+    return wrap_quote(order, gas_price_wei, native_usd, certify=request.certify or request.proof)
 
 
 def _amounts_by_protocol(
@@ -146,7 +146,7 @@ def _amounts_by_protocol(
         others = frozenset(names) - {name} | request.order.excluded_protocols
         if name in others:
             return 0
-        alone = request._replace(order=request.order._replace(excluded_protocols=others), certify=False)
+        alone = request._replace(order=request.order._replace(excluded_protocols=others), certify=False, proof=False)
         try:
             outcome = _search_unless_wrapping(searchable, alone, is_cancelled)
             return _quote_of(searchable, alone, outcome)[0].amount_out
@@ -193,7 +193,12 @@ class LocalPayloads:
     def of_quote(
         self, answer: LocalQuote, terms: SwapTerms, market: MarketState, *, confirm: Confirm | None = None
     ) -> UnsignedTransaction:
-        """Return the payload of a quote on its own state; `market` has the router and the time of the newest block."""
+        """Return the payload of a quote on its own state; `market` has the router and the time of the newest block.
+
+        The router is that of the quote, if it has chosen one.
+        """
+        if answer.router_choice is not None:
+            market = market._replace(network=answer.network)
         timed = self._with_deadline(terms, market)
         payload = build_transaction(
             answer.result, answer.quote.steps, answer.quote.amount_out, answer.pools, market.network, timed
@@ -237,13 +242,15 @@ class LocalPayloads:
 
     def _with_deadline(self, terms: SwapTerms, market: MarketState) -> SwapTerms:
         """Return the terms with a deadline: by default the time when a route of this moment expires, or for this
-        project's router the interface's twenty minutes from now.
+        project's router the interface's twenty minutes from now, or a day for a swap that has to stay valid as long.
 
         The router compares it with the time of its block, so that the time of a node's newest block is now.
         """
         if terms.deadline_s is not None and terms.deadline_in_s is None:
             return terms
         ttl_s = DEFAULT_DEADLINE_S if market.network.router_dialect == OWN else self._route_ttl_s
+        if terms.lifetime_s:
+            ttl_s = max(ttl_s, HANDOFF_DEADLINE_S)
         now_s = self._clock.now_s()
         from_s = chain_time_s(StateSource.of(market, now_s)) or int(market.network_time_s(now_s))
         return terms._replace(deadline_s=from_s + (terms.deadline_in_s or ttl_s))

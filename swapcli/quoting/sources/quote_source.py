@@ -162,6 +162,12 @@ def require_pools(source: QuoteSource) -> PoolAccess:
     return source
 
 
+def payload_network(network: Network, payload: UnsignedTransaction) -> Network:
+    """Return the network of a payload that its source has just built, with the router that it is for."""
+    choice = payload.router_choice
+    return network if choice is None else network.for_dialect(choice.dialect)
+
+
 def route_pools(source: QuoteSource, result: RouteResult) -> Mapping[str, Pool] | None:
     """Return the pools, by key, on whose state the payload of `result` was just built; None for a service."""
     if not isinstance(source, PoolAccess):

@@ -199,6 +199,7 @@ class RemoteSource:
             tokens=tokens,
             state_source=state,
             timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
+            proof=self._service.proof if request.proof else None,
         )
 
     def _tokens_of(self, order: Order, result: RouteResult) -> dict[str, Token]:

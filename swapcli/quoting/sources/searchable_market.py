@@ -52,7 +52,23 @@ class SearchableMarket:
         self.market, self.clock = market, clock
         self.executable = executable_market(market) if executable is None else executable
         self.execution = execution_of(market.network)
+        self._proven: SearchableMarket | None = None
         self.router = self._new_router(frozenset(), memory)
+
+    def executing(self, network: Network) -> SearchableMarket:
+        """Return the market with another router of its network, which executes routes that were found on this one.
+
+        Its prices and proofs are about all pools of this one.
+        """
+        found = SearchableMarket(self.market._replace(network=network), self.clock)
+        found._proven = self
+        found.router = self.router.executing(found.executable, found.execution, calldata_limit(network))
+        return found
+
+    def execute_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
+        """Return the outcome of a search for another router with its route as this market's executes it, if it can."""
+        order = self.order_in_pools(request.order)
+        return self.router_for(order).execute_again(order, outcome)
 
     @property
     def network(self) -> Network:
@@ -108,7 +124,11 @@ class SearchableMarket:
         order = request.order
         in_pools = self.order_in_pools(order)
         quote = self.router_for(in_pools).build_quote(
-            in_pools, outcome, gas_price_wei=request.gas_price_wei, certify=request.certify
+            in_pools,
+            outcome,
+            gas_price_wei=request.gas_price_wei,
+            certify=request.certify or request.proof,
+            keeps_witness=request.proof,
         )
         of_terms = gas_of_terms(
             self.executable.pools,
@@ -129,6 +149,9 @@ class SearchableMarket:
 
     def router_for(self, order: Order) -> Router:
         """Return the shared router; for an order with a token that other routes may not use, one that allows it."""
+        if self._proven is not None:
+            found = self._proven.router_for(order)
+            return found.executing(self.executable, self.execution, calldata_limit(self.network))
         addresses = {order.token_in.address, order.token_out.address}
         if all(self.market.transfers_of(address).is_passable for address in addresses):
             return self.router

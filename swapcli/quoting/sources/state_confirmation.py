@@ -236,7 +236,7 @@ class StateConfirmation:
             raise _Difference(f"has a gas price of {other:,} instead of {price:,} wei, at which the order pays more")
 
     def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
-        registered, registry = first.registered_router, first.network.dialect_router.registry
+        registered, registry = first.registered_router, first.network.read_registry
         if registered is not None and registry is not None and again.read_router(registry) != registered:
             raise _Difference(f"reports a different router in the registry {registry}")
 

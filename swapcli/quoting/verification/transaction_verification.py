@@ -32,18 +32,18 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
 from swapcli.state.agreements_file import Agreement
 from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.mined.block_verification import verify_in_block
 from swapcli.state.mined.swap_events import SwapEvent, find_swaps
 from swapcli.state.mined.swap_verification import (
     NetSwap,
     Outcome,
     VerifiedSwap,
     find_net_swap,
-    verify_swaps,
 )
-from swapcli.state.mined.swapped_pools import read_missing_tokens, read_pair_tokens, read_swapped_pools
+from swapcli.state.mined.swapped_pools import read_missing_tokens, read_pair_tokens
 from swapcli.state.rpc.block_view import view_block
 from swapcli.state.rpc.multicall import MulticallReader
-from swapcli.state.rpc.node import BlockHeader, LogFilter
+from swapcli.state.rpc.node import BlockHeader
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode, not_mined
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Verification(NamedTuple):
             "equal": self.count(Outcome.EQUAL),
             "different": self.count(Outcome.DIFFERENT),
             "notExplained": self.count(Outcome.NOT_EXPLAINED),
-            "swaps": [_swap_document(self, swap) for swap in self.swaps],
+            "swaps": [swap_document(self.network, self.tokens, swap) for swap in self.swaps],
             "netSwap": _net_document(self),
             "bestRoute": _best_document(self),
         }
@@ -178,16 +178,10 @@ def verify_transaction(
     reader = MulticallReader(node, parent, network.multicall)
     with _needs_archive_node(parent):
         keys = {event.key for event in events}
-        pools, reasons, tokens = read_swapped_pools(reader, network, _known_pools(known, keys), events)
+        swaps, (pools, _, tokens) = verify_in_block(
+            reader, network, _known_pools(known, keys), events, logs=receipt.logs
+        )
         pair_tokens = read_pair_tokens(reader, [event for event in events if event.key not in pools])
-    emitters = {address for each in pools.values() for address in each.emitters} | {each.emitter for each in events}
-    logs = node.read_logs(LogFilter(tuple(sorted(emitters)), (), block.number, block.number))
-    by_index = {log.log_index: log for log in (*logs, *receipt.logs)}
-    last = events[-1].last_log
-    before = [log for index, log in by_index.items() if index <= last]
-    own = frozenset(log.log_index for log in receipt.logs)
-    starts = {event.first_log for event in events}
-    swaps = tuple(swap for swap in verify_swaps(pools, reasons, before, own) if swap.event.first_log in starts)
     net = find_net_swap(_paid_amounts(swap, pair_tokens) for swap in swaps)
     best = _find_best_route(open_at_block, parent, receipt, net) if net else None
     tokens = {**tokens, **read_missing_tokens(reader, tokens, pair_tokens)}
@@ -270,15 +264,16 @@ def _find_best_route(open_at_block: OpenAtBlock, parent: BlockHeader, receipt: R
         return BestRoute(None, error.message)
 
 
-def _swap_document(found: Verification, swap: VerifiedSwap) -> VerifiedSwapJson:
+def swap_document(network: Network, tokens: Mapping[str, Token], swap: VerifiedSwap) -> VerifiedSwapJson:
+    """Return the JSON of a mined swap; `tokens` are by address."""
     amounts, pool = swap.event.amounts, swap.pool
     return {
         "logIndex": swap.event.last_log,
         "pool": swap.event.key,
         "protocol": pool.protocol if pool else None,
         "family": pool.family if pool else None,
-        "inputToken": _token_document(found, swap.token_in),
-        "outputToken": _token_document(found, swap.token_out),
+        "inputToken": _token_document(network, tokens, swap.token_in),
+        "outputToken": _token_document(network, tokens, swap.token_out),
         "inputAmount": str(amounts.amount_in),
         "outputAmount": str(amounts.amount_out),
         "quotedAmount": None if swap.quoted is None else str(swap.quoted),
@@ -292,8 +287,8 @@ def _net_document(found: Verification) -> NetSwapJson | None:
     if net is None:
         return None
     return {
-        "inputToken": _token_document(found, net.token_in),
-        "outputToken": _token_document(found, net.token_out),
+        "inputToken": _token_document(found.network, found.tokens, net.token_in),
+        "outputToken": _token_document(found.network, found.tokens, net.token_out),
         "inputAmount": str(net.amount_in),
         "outputAmount": str(net.amount_out),
     }
@@ -310,6 +305,6 @@ def _best_document(found: Verification) -> BestRouteJson | None:
     }
 
 
-def _token_document(found: Verification, address: str | None) -> SwapTokenJson | None:
-    token = found.tokens.get(address or "")
-    return None if token is None else render_swap_token(token, found.network)
+def _token_document(network: Network, tokens: Mapping[str, Token], address: str | None) -> SwapTokenJson | None:
+    token = tokens.get(address or "")
+    return None if token is None else render_swap_token(token, network)

@@ -46,10 +46,27 @@ class SwappedPools(NamedTuple):
 
 
 def read_swapped_pools(
-    reader: MulticallReader, network: Network, known: Mapping[str, Pool], events: Sequence[SwapEvent]
+    reader: MulticallReader,
+    network: Network,
+    known: Mapping[str, Pool],
+    events: Sequence[SwapEvent],
+    refs: Sequence[PoolRef] = (),
 ) -> SwappedPools:
-    """Read the pools of swaps at the reader's block. `known` are pools that need not be found by their contracts."""
-    return _PoolFinder(reader, network, known).read(events)
+    """Read the pools of swaps at the reader's block.
+
+    `known` are pools that need not be found by their contracts, `refs` references of further ones.
+    """
+    return _PoolFinder(reader, network, known, refs).read(events)
+
+
+def emitters_of(ref: PoolRef, network: Network) -> frozenset[str]:
+    """Return the contracts that emit the swaps of a pool: the one that is called, or the vault of its protocol."""
+    found, row = {ref.address}, KINDS[ref.kind]
+    if row.is_in_vault:
+        for deployment in network.deployments:
+            if ref.protocol in deployment.protocols:
+                found |= {deployment.addresses[role] for role in row.roles if role in deployment.addresses}
+    return frozenset(found)
 
 
 def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
@@ -70,8 +87,10 @@ def read_missing_tokens(
 class _PoolFinder:
     """Finds and reads the pools of swaps: known ones, and those whose contract names a factory of the catalogue."""
 
-    def __init__(self, reader: MulticallReader, network: Network, known: Mapping[str, Pool]) -> None:
-        self._reader, self._network, self._known = reader, network, known
+    def __init__(
+        self, reader: MulticallReader, network: Network, known: Mapping[str, Pool], refs: Sequence[PoolRef]
+    ) -> None:
+        self._reader, self._network, self._known, self._refs = reader, network, known, refs
         self._reasons: dict[str, str] = {}
 
     def read(self, events: Sequence[SwapEvent]) -> SwappedPools:
@@ -97,8 +116,9 @@ class _PoolFinder:
 
     def _known_refs(self, events: Mapping[str, SwapEvent]) -> list[PoolRef]:
         """Return the references of known pools, without what their last read found: it was at another block."""
-        refs = [ref_of_pool(pool, self._network) for pool in self._known.values()]
-        return [ref._replace(last_read=None) for ref in refs if ref and ref.key in events]
+        refs = [*(ref_of_pool(pool, self._network) for pool in self._known.values()), *self._refs]
+        by_key = {ref.key: ref._replace(last_read=None) for ref in refs if ref and ref.key in events}
+        return [*by_key.values()]
 
     def _found_refs(self, events: Sequence[SwapEvent]) -> list[PoolRef]:
         """Return references of pools that have contracts of their own, by the factory that they name."""
@@ -124,14 +144,8 @@ class _PoolFinder:
 
     def _emitters(self, pool: Pool, ref: PoolRef) -> frozenset[str]:
         """Return the pool's contract, the vault that emits its events, and contracts that other pools share with it."""
-        found = {ref.address, pool.address}
-        traits = KINDS[ref.kind]
-        if traits.is_in_vault:
-            for deployment in self._network.deployments:
-                if ref.protocol in deployment.protocols:
-                    found |= {deployment.addresses[role] for role in traits.roles if role in deployment.addresses}
-        found |= {shared.address for shared in pool.shared_states}
-        return frozenset(found)
+        shared = {state.address for state in pool.shared_states}
+        return emitters_of(ref, self._network) | {pool.address} | shared
 
 
 def _find_ref(event: SwapEvent, factories: Mapping[str, Sequence[Factory]]) -> BatchRead[PoolRef]:

@@ -244,9 +244,9 @@ def _read_receipt(kept: list[Any]) -> Receipt:
 
 
 def _write_log(log: Log) -> Sequence[object]:
-    return [log.address, log.topics, log.data.hex(), log.block_number, log.log_index]
+    return [log.address, log.topics, log.data.hex(), log.block_number, log.log_index, log.transaction]
 
 
 def _read_log(kept: list[Any]) -> Log:
-    address, topics, data, block_number, log_index = kept
-    return Log(address, tuple(topics), bytes.fromhex(data), block_number, log_index)
+    address, topics, data, *rest = kept  # files of older versions have no hash of the transaction
+    return Log(address, tuple(topics), bytes.fromhex(data), *rest)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.public_nodes import AnyPublicNode as AnyPublicNode
     from swapcli.state.rpc.public_nodes import PublicRpcNode as PublicRpcNode
     from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
+    from swapcli.state.rpc.run_budget import RunBudget
     from swapcli.state.rpc.starknet_node import StarknetNode
     from swapcli.state.rpc.subscribed_connection import LiveConnection
 
@@ -38,6 +39,7 @@ class NodeConnector(NamedTuple):
 
     `data_dir` has a file of what is known of their limits, and `environ` names HTTP proxies. A public node has
     `live_timeout_s` to respond, unless a node `is_required`. `gas_price_wei` replaces the gas price of EVM nodes.
+    Exchanges over HTTP count in the `run_budget`, if there is one.
     """
 
     data_dir: Path
@@ -47,6 +49,7 @@ class NodeConnector(NamedTuple):
     live_timeout_s: float
     is_required: bool
     gas_price_wei: int | None = None
+    run_budget: RunBudget | None = None
 
     def connect(
         self,
@@ -91,7 +94,7 @@ class NodeConnector(NamedTuple):
         path = self.data_dir / _LIMITS_FILE
         return open_public_node(
             [
-                PublicEndpoint(node, url.redacted, find_proxy(node.url, self.environ))
+                PublicEndpoint(node, url.redacted, find_proxy(node.url, self.environ), self.run_budget)
                 for node, url in zip(network.public_nodes, urls, strict=True)
             ],
             kind=network.kind,
@@ -128,7 +131,8 @@ class NodeConnector(NamedTuple):
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
         endpoints = []
         for url, name in shown.items():
-            endpoint = RpcEndpoint(url.reveal(), name, headers, find_proxy(url.reveal(), self.environ))
+            proxy = find_proxy(url.reveal(), self.environ)
+            endpoint = RpcEndpoint(url.reveal(), name, headers, proxy, run_budget=self.run_budget)
             if not is_http_url(endpoint.url):
                 endpoint = endpoint._replace(connection=self._open_live(endpoint, chain_id, heads))
                 heads = None

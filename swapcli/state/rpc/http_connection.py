@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
@@ -26,6 +27,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.refusals import Refusal
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, hide_secrets, redact
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.run_budget import RunBudget
 
 _CHUNK_BYTES = 2**18  # read at once; chosen
 _PROXY_PORT = 80  # of HTTP
@@ -53,14 +57,20 @@ class HttpResponse(NamedTuple):
 class HttpConnection:
     """A connection to `url`, which no error shows: messages contain `redacted_url` instead. Not thread-safe.
 
-    Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Closed
-    automatically when garbage-collected.
+    Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Exchanges
+    count in the `run_budget`, if there is one. Closed automatically when garbage-collected.
     """
 
     def __init__(
-        self, url: str, redacted_url: str, headers: Mapping[str, str] | None = None, proxy: str | None = None
+        self,
+        url: str,
+        redacted_url: str,
+        headers: Mapping[str, str] | None = None,
+        proxy: str | None = None,
+        run_budget: RunBudget | None = None,
     ) -> None:
         """Prepare the connection without opening it. Raises `ConfigError` for an invalid URL of a node or a proxy."""
+        self._run_budget = run_budget
         self.redacted_url = redacted_url
         self._address = _Address.of(url, redacted_url, headers or {})
         self._proxy = _Proxy.of(proxy) if proxy else None
@@ -83,7 +93,9 @@ class HttpConnection:
             return self._exchange(body, timeout_s)
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
-        """As `RpcConnection.exchange`."""
+        """As `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
+        if self._run_budget is not None:
+            timeout_s = min(timeout_s, self._run_budget.spend(self.redacted_url))
         response = self.post(body, timeout_s)
         text = ""
         try:

@@ -165,6 +165,9 @@ class BudgetedNode(Protocol):
     def requests_left(self) -> int:
         """The requests that may still be sent for the present block."""
 
+    def allow_requests(self, max_requests: int) -> None:
+        """Allow so many requests from now on, as a command that reads many blocks needs them."""
+
 
 @runtime_checkable
 class KnowsTime(Protocol):

@@ -14,7 +14,7 @@ from swapcli.state.rpc.network_reachability import Reachability
 from swapcli.state.rpc.network_time import MAX_BLOCKS_BEHIND
 
 
-class Proof(Protocol):
+class BlockProof(Protocol):
     """A block that a node has proven to be its newest.
 
     `is_recent` says whether the clock makes it likely that no other node has a newer one.
@@ -33,7 +33,7 @@ class Proof(Protocol):
         """Whether its time fits this machine's clock, rather than that of other nodes alone."""
 
 
-P = TypeVar("P", bound=Proof)
+P = TypeVar("P", bound=BlockProof)
 
 
 class RaceResult(NamedTuple, Generic[P]):

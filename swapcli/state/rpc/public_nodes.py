@@ -35,6 +35,7 @@ from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, NodePolicy, RpcEn
 from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
 
 if TYPE_CHECKING:
+    from swapcli.state.rpc.run_budget import RunBudget
     from swapcli.state.rpc.witness_node import WitnessNode
 
 _MAX_HEDGE_DELAY_S: Final = 0.5  # before another node is asked as well
@@ -53,11 +54,16 @@ _IDENTITY: Final = f"0x{4:040x}"
 
 class PublicEndpoint(NamedTuple):
     """A public node with the limits that are documented. `redacted_url` is its URL without secrets, for messages;
-    `proxy` is the URL of an HTTP proxy, None without one."""
+    `proxy` is the URL of an HTTP proxy, None without one. Exchanges also count in the `run_budget`, if there is one."""
 
     node: PublicNode
     redacted_url: str
     proxy: str | None = None
+    run_budget: RunBudget | None = None
+
+    def connect(self) -> HttpConnection:
+        """Return a connection, which is not open yet."""
+        return HttpConnection(self.node.url, self.redacted_url, proxy=self.proxy, run_budget=self.run_budget)
 
     @property
     def host(self) -> str:
@@ -166,8 +172,7 @@ class _PublicNode(FailoverNode):
 
     def _connection(self, endpoint: PublicEndpoint) -> RenewableConnection:
         def connect() -> BudgetedConnection:
-            http = HttpConnection(endpoint.node.url, endpoint.redacted_url, proxy=endpoint.proxy)
-            return BudgetedConnection(http, self.budget)
+            return BudgetedConnection(endpoint.connect(), self.budget)
 
         return RenewableConnection(connect)
 
@@ -180,6 +185,10 @@ class _PublicNode(FailoverNode):
     def requests_left(self) -> int:
         """The requests that may still be sent for the present block."""
         return self.budget.left
+
+    def allow_requests(self, max_requests: int) -> None:
+        """As `BudgetedNode.allow_requests`."""
+        self.budget.allow(max_requests)
 
     @property
     def sole_reader(self) -> str:
@@ -202,9 +211,8 @@ class _PublicNode(FailoverNode):
         repeated = [index for index in order if index in answered] if includes_reader or len(answered) > 1 else []
         for index in (*(index for index in order if index not in answered), *repeated):
             endpoint = self._endpoints[index]
-            http = HttpConnection(endpoint.node.url, endpoint.redacted_url, proxy=endpoint.proxy)
             budget = RequestBudget(endpoint.node.quote_requests or UNLIMITED, _BUDGET_WINDOW_S)
-            connection = BudgetedConnection(http, budget)
+            connection = BudgetedConnection(endpoint.connect(), budget)
             client = JsonRpcClient(
                 connection,
                 self._live_timeout_s,

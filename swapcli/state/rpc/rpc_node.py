@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Final, NoReturn
+from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
 from urllib.parse import urlsplit
 
 from swapcli.core.errors import (
@@ -56,6 +56,9 @@ from swapcli.state.rpc.receipt import Receipt, not_mined
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
+if TYPE_CHECKING:
+    from swapcli.state.rpc.run_budget import RunBudget
+
 TIMEOUT_S: Final = 20.0  # of one request
 ATTEMPTS: Final = 4
 _ATTEMPTS_WITH_SPARES: Final = 2  # then a spare node takes over
@@ -89,17 +92,21 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 
 class RpcEndpoint(NamedTuple):
     """The URL of a node. `redacted_url` is `url` without credentials; each request carries `headers`; `proxy` is the
-    URL of an HTTP proxy, None without one. A `connection` replaces the HTTP connection to `url`."""
+    URL of an HTTP proxy, None without one. A `connection` replaces the HTTP connection to `url`; otherwise exchanges
+    count in the `run_budget`, if there is one."""
 
     url: str
     redacted_url: str
     headers: Mapping[str, str] = MappingProxyType({})
     proxy: str | None = None
     connection: RpcConnection | None = None
+    run_budget: RunBudget | None = None
 
     def connect(self) -> RpcConnection:
         """Return a connection. Raises `ConfigError` for an invalid URL."""
-        return self.connection or HttpConnection(self.url, self.redacted_url, self.headers, self.proxy)
+        if self.connection is not None:
+            return self.connection
+        return HttpConnection(self.url, self.redacted_url, self.headers, self.proxy, self.run_budget)
 
 
 class CallResult(NamedTuple):
@@ -509,6 +516,7 @@ class SingleRpcNode(JsonRpcNode):
             data=self._bytes(entry.get("data"), _LOGS),
             block_number=self._number(entry.get("blockNumber"), _LOGS),
             log_index=self._number(entry.get("logIndex"), _LOGS),
+            transaction=hash_ if isinstance(hash_ := entry.get("transactionHash"), str) and _is_hash(hash_) else "",
         )
 
     def _word(self, value: object, method: str) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
-from swapcli.core.routing.certificate import build_certificate, surplus
+from swapcli.core.routing.certificate import prove_output
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
@@ -60,7 +60,7 @@ def test_at_any_prices_no_route_pays_more_than_the_bound(
     graph, rng = graph_of(traded_market), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
     prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, distance)) for t in range(6)} | {1: 1.0}
-    certificate = build_certificate(graph, graph, [prices], (0, 1, float(amount)), 1, lambda _: True)
+    certificate = prove_output(graph, graph, [prices], (0, 1, amount), 1, lambda _: True).certificate
     for paid in outputs(traded_market, amount, seed):
         assert paid <= certificate.bound * (1 + 1e-9)
     assert certificate.acyclic_bound == certificate.bound
@@ -86,9 +86,9 @@ def test_no_route_pays_more_than_the_bound_of_a_quote(traded_market: MarketState
 def test_the_bound_is_the_least_of_those_of_all_prices(traded_market: MarketState, amount: int) -> None:
     graph, rng = graph_of(traded_market), random.Random(amount)
     several = [{t: exp(rng.gauss(0, 1)) for t in range(6)} | {1: 1.0} for _ in range(3)]
-    calls = (0, 1, float(amount))
-    single = [build_certificate(graph, graph, [prices], calls, 1, lambda _: True).bound for prices in several]
-    assert build_certificate(graph, graph, several, calls, 1, lambda _: True).bound == min(single)
+    calls = (0, 1, amount)
+    single = [prove_output(graph, graph, [prices], calls, 1, lambda _: True).certificate.bound for prices in several]
+    assert prove_output(graph, graph, several, calls, 1, lambda _: True).certificate.bound == min(single)
 
 
 def test_a_market_without_arbitrage_is_certified_to_the_rounding() -> None:
@@ -163,7 +163,7 @@ def test_unroutable_arbitrage_counts_only_in_the_wider_bound() -> None:
 def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
     traded_market = build_market([build_constant_product(0, A, B, 10**24, 10**24)], [A, B])
     graph = graph_of(traded_market)
-    assert build_certificate(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 1e18), 0, lambda _: True).gap_bps == inf
+    assert prove_output(graph, graph, [{0: 1.0, 1: 1.0}], (0, 1, 10**18), 0, lambda _: True).certificate.gap_bps == inf
 
 
 # --- its parts
@@ -175,7 +175,7 @@ def test_a_surplus_is_what_the_best_trade_is_value(traded_market: MarketState, s
     near = SpotPrices(graph, 1, 6).values
     prices: Prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, 0.3)) for t in range(6)}
     for arc in graph.arcs():
-        best = surplus(arc, prices)
+        best = arc.surplus(prices)
         price_in, price_out = prices[arc.token_in], prices[arc.token_out]
         capacity = min(arc.curve.capacity, 1e30)
         for part in (1e-6, 1e-4, 1e-2, 0.1, 0.3, 1.0):
@@ -184,12 +184,19 @@ def test_a_surplus_is_what_the_best_trade_is_value(traded_market: MarketState, s
             assert value <= best + 1e-7 * price_in * sold
 
 
-def test_an_arc_that_loses_or_lacks_a_price_has_no_surplus() -> None:
+def test_an_arc_that_loses_has_no_surplus() -> None:
     graph = graph_of(build_market([build_constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
     (arc,) = graph.arcs_by_pair[0][1]
-    assert surplus(arc, {0: 0.997, 1: 1.0}) == surplus(arc, {0: 1.0, 1: 1.0}) == 0.0
-    assert surplus(arc, {0: 1.0}) == surplus(arc, {1: 1.0}) == surplus(arc, {0: 0.0, 1: 1.0}) == 0.0
-    assert surplus(arc, {0: 0.996, 1: 1.0}) > 0.0
+    assert arc.surplus({0: 0.997, 1: 1.0}) == arc.surplus({0: 1.0, 1: 1.0}) == 0.0
+    assert arc.surplus({0: 1.0}) == 0.0
+    assert arc.surplus({0: 0.996, 1: 1.0}) > 0.0
+
+
+def test_an_arc_that_sells_a_worthless_token_gains_all_that_it_can_pay() -> None:
+    """A token without a price counts as worthless, so that a bound which lacks one only grows."""
+    graph = graph_of(build_market([build_constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
+    (arc,) = graph.arcs_by_pair[0][1]
+    assert arc.surplus({1: 1.0}) == arc.surplus({0: 0.0, 1: 1.0}) == pytest.approx(10**24)
 
 
 @given(markets(), st.sets(st.integers(0, 5)))
@@ -213,7 +220,7 @@ def test_prices_extended_without_arbitrage_leave_no_surplus(seed: int, priced: s
         assert values[t] == pytest.approx(max(rate * values.get(j, 0.0) for j, rate in graph.best_rate_out[t].items()))
     for arc in graph.arcs():
         if arc.token_in in values.keys() - prices.keys():
-            assert surplus(arc, values) <= 1e-9 * UNIT * values[arc.token_in]
+            assert arc.surplus(values) <= 1e-9 * UNIT * values[arc.token_in]
 
 
 def priced_among(graph: MarketGraph, priced: set[int]) -> Prices:

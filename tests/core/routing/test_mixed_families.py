@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from bench.mixed import SwapAccuracy, accuracies
-from bench.mixed_market import STATES, mixed_market, random_orders
+from bench.speed.mixed import SwapAccuracy, accuracies
+from bench.speed.mixed_market import STATES, mixed_market, random_orders
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.pool import Pool
 from swapcli.core.routing.router import Router

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
-from swapcli.core.routing.certificate import surplus
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
@@ -48,7 +47,7 @@ def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, som
     bids = pool_gains(Router(whole).index, requested, outcome, set(keys), 0.0, all_paths=True)
     assert set(bids.keys).isdisjoint(keys)
     prices = extend_prices(graph_of(whole), outcome.prices, 1)
-    without = requested.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
+    without = requested.amount * prices[0] + sum(arc.surplus(prices) for arc in graph_of(part).arcs())
     most = without + bids.remaining(0) * outcome.best.replay.amount_out
     assert Router(whole).search(requested).best.replay.amount_out <= most * (1 + TINY)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swapcli.core.errors import UnknownNetwork
-from swapcli.core.model.network import Kind
+from swapcli.core.model.network import FIBROUS, Kind
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network as catalogue_network
 from swapcli.core.networks.catalogue import network_names
@@ -35,7 +35,7 @@ def networks(**described: object) -> str:
 
 def test_the_catalogue_is_used_without_settings() -> None:
     look_up = networks_from(Settings())
-    assert all(look_up(name) == catalogue_network(name) for name in network_names())
+    assert all(look_up(name).for_dialect(FIBROUS) == catalogue_network(name) for name in network_names())
     assert network_names_from(Settings()) == network_names()
 
 
@@ -46,7 +46,39 @@ def test_a_known_network_takes_a_node_a_router_and_tokens() -> None:
     assert after.router == ROUTER
     assert after.tokens == (*before.tokens, Token(**MINE))  # type: ignore[arg-type]
     assert after.protocols == before.protocols
-    assert networks_from(settings)("citrea") == catalogue_network("citrea")
+    assert networks_from(settings)("citrea").for_dialect(FIBROUS) == catalogue_network("citrea")
+
+
+@pytest.mark.parametrize(
+    ("settings", "dialect", "chooses"),
+    [
+        ({}, "fibrous", True),
+        ({"router_dialect": "auto"}, "fibrous", True),
+        ({"router_dialect": "settler"}, "settler", False),
+        ({"networks": {"base": {"rpc_url": "https://n.example"}}}, "fibrous", True),
+        ({"networks": {"base": {"router": ROUTER}}}, "fibrous", False),
+        ({"networks": {"base": {"router": ROUTER, "router_dialect": "own"}}}, "own", False),
+        ({"networks": {"base": {"router_dialect": "settler"}}}, "settler", False),
+        ({"router_dialect": "auto", "networks": {"base": {"router": ROUTER, "router_dialect": "own"}}}, "own", False),
+        ({"networks": {"base": {"router": ROUTER, "router_dialect": "auto"}}}, "fibrous", True),
+        ({"networks": {"base": {"routers": {"own": {"address": ROUTER}}}}}, "fibrous", True),
+        ({"router_dialect": "fibrous", "networks": {"base": {"router_dialect": "own"}}}, "fibrous", False),
+    ],
+)
+def test_quotes_choose_the_router_unless_the_settings_name_it(
+    settings: dict[str, Any], dialect: str, chooses: bool
+) -> None:
+    network = networks_from(load(json.dumps(settings)))("base")
+    assert (network.router_dialect, network.chooses_router) == (dialect, chooses)
+    own = settings.get("networks", {}).get("base", {})
+    if "routers" in own:
+        assert network.routers["own"].address == ROUTER  # it takes part in the choice
+    if chooses:
+        assert network.router == own.get("router", catalogue_network("base").router)
+
+
+def test_a_network_without_such_nodes_leaves_no_choice() -> None:
+    assert not networks_from(Settings())("starknet").chooses_router
 
 
 def test_the_case_of_a_name_does_not_matter() -> None:

@@ -30,11 +30,12 @@ PRICE_TRIALS: Final = 16
 
 class PricedArc(NamedTuple):
     """An arc with the least gas of its swap, in base units of the output token, and the most that it can be sold, in
-    those of the sold token."""
+    those of the sold token. `gas_units` is that gas in units."""
 
     arc: Arc
     gas: float
     limit: float
+    gas_units: int
 
     def surplus(self, price_in: float, price_out: float) -> float:
         """Return the surplus of the best trade at prices of its tokens, before gas; 0 if none has any."""
@@ -145,16 +146,16 @@ class GasDual:
 def price_arcs(arcs: Sequence[Arc], spec: SwapSpec, limits: Mapping[int, float]) -> list[PricedArc]:
     """Return the arcs that can be part of an acyclic route, with their gas and limits."""
     source, target = spec.endpoints
-    router, gas_of = spec.router_gas, dict[str, float]()
+    router, gas_of = spec.router_gas, dict[str, int]()
     priced: list[PricedArc] = []
     for arc in arcs:
         limit = limits.get(arc.token_in, 0.0)
         if arc.token_out == source or arc.token_in == target or limit <= 0.0:
             continue
-        gas = gas_of.get(arc.pool.key)
-        if gas is None:
-            gas = gas_of[arc.pool.key] = spec.gas_value * least_swap_gas(arc.pool, router)
-        priced.append(PricedArc(arc, gas, limit))
+        units = gas_of.get(arc.pool.key)
+        if units is None:
+            units = gas_of[arc.pool.key] = least_swap_gas(arc.pool, router)
+        priced.append(PricedArc(arc, spec.gas_value * units, limit, units))
     return priced
 
 
@@ -170,7 +171,7 @@ def least_gain_price(arcs: Sequence[PricedArc], prices: Prices, token: int, high
             arc = each.arc
             price_in = price if arc.token_in == token else prices.get(arc.token_in, 0.0)
             price_out = price if arc.token_out == token else prices.get(arc.token_out, 0.0)
-            if price_out * arc.rate > price_in > 0.0:
+            if price_out * arc.rate > price_in:
                 total += max(0.0, each.surplus(price_in, price_out) - each.gas)
         return total
 
@@ -196,7 +197,7 @@ def outside_gains(arcs: Sequence[PricedArc], prices: Prices, tokens: Set[int]) -
     for each in arcs:
         arc = each.arc
         price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
-        if price_out * arc.rate > price_in > 0.0 and not (arc.token_in in tokens and arc.token_out in tokens):
+        if price_out * arc.rate > price_in and not (arc.token_in in tokens and arc.token_out in tokens):
             gain = each.surplus(price_in, price_out) - each.gas
             if gain > 0.0:
                 found.append((gain, arc))

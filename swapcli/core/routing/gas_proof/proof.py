@@ -14,14 +14,16 @@ Land and Doig (1960).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from decimal import Decimal
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from math import inf, isnan, log
+from math import inf, log
 from typing import Final
 
 from swapcli.core.model.quote import NetBound
 from swapcli.core.records import NamedTuple
+from swapcli.core.routing.dual_terms import float_above
 from swapcli.core.routing.gas_proof.gas_dual import (
     PRICE_TRIALS,
     Fixed,
@@ -31,8 +33,9 @@ from swapcli.core.routing.gas_proof.gas_dual import (
     outside_gains,
     price_arcs,
 )
-from swapcli.core.routing.gas_proof.token_limits import token_limits
-from swapcli.core.routing.graph.best_paths import add_purchase_costs, extend_prices
+from swapcli.core.routing.gas_proof.leaf import Leaf, prove_leaf
+from swapcli.core.routing.gas_proof.token_limits import TokenLimits, token_limits
+from swapcli.core.routing.graph.best_paths import price_tokens
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.solver.quasi_newton import Evaluation, minimize
@@ -46,6 +49,7 @@ _BALANCED_TOKENS: Final = 200  # outside the neighbourhood, whose prices are cho
 _ROOT_EVALUATIONS: Final = 200  # of the dual, in the first solution
 _BRANCH_EVALUATIONS: Final = 80  # of the dual, in each branch
 _OUTSIDE_SPEED: Final = 10  # times as fast is an arc that has no surplus. Measured
+_SAME_BOUND: Final = 1e-9  # of a bound: more than floats and exact numbers differ
 _WORK: Final = 250_000
 """Evaluations of arcs after which no branch is solved, about half a second: a count, so that equal orders have equal
 proofs."""
@@ -69,11 +73,16 @@ class PoolChoice(NamedTuple):
 
 
 class NetProof(NamedTuple):
-    """The bound of an order, whether the branching ended, and the pools that are worth their gas at its prices."""
+    """The bound of an order, whether the branching ended, and the pools that are worth their gas at its prices.
 
-    bound: float
+    `limits` and `leaves` prove the bound; without `keeps_leaves` there are only those that may have the largest bound.
+    """
+
+    bound: Decimal
     is_complete: bool
     choices: Sequence[PoolChoice]
+    limits: TokenLimits
+    leaves: Sequence[Leaf]
 
     def against(self, problem: RoutingProblem, net: float) -> NetBound:
         """Return the bound beside a route that pays `net`, which must be above 0.
@@ -81,20 +90,39 @@ class NetProof(NamedTuple):
         No bound is below it, which floats might miss by a unit.
         """
         pools = {arc.pool.key for arc in problem.graph.arcs()}
-        bound = inf if isnan(self.bound) else max(self.bound, net)
+        bound = max(float_above(self.bound), net)
         return NetBound(bound, (bound / net - 1.0) * 1e4, len(pools), problem.spec.max_hops, self.is_complete)
 
 
-def prove_net_output(problem: RoutingProblem, prices: Prices, amount_in: int, net: float, tokens: Set[int]) -> NetProof:
+def prove_net_output(
+    problem: RoutingProblem,
+    prices: Prices,
+    amount_in: int,
+    net: float,
+    tokens: Set[int],
+    *,
+    keeps_leaves: bool = False,
+) -> NetProof:
     """Return the proof for `amount_in`, of which a known route over `tokens` pays `net`.
 
     `prices` are those of the search's solution. There are no choices where the gap is too small to matter.
     """
-    prover = _Prover(problem, prices, float(amount_in), net)
+    prover = _Prover(problem, prices, amount_in, net)
     root = prover.grow(tokens)
-    branch, is_complete = prover.branch(root)
-    has_gap = branch.bound > net + abs(net) * _ENOUGH
-    return NetProof(branch.bound, is_complete, [prover.choice(each) for each in (root, branch)] if has_gap else [])
+    branches, is_complete = prover.branch(root)
+    largest = branches[0]
+    has_gap = largest.bound > net + abs(net) * _ENOUGH
+    choices = [prover.choice(each) for each in (root, largest)] if has_gap else []
+    leaves = prover.leaves(branches, keeps_all=keeps_leaves)
+    return NetProof(max(leaf.bound for leaf in leaves), is_complete, choices, prover.limits, leaves)
+
+
+def _of_heap(opened: Sequence[tuple[float, int, _Branch]]) -> Sequence[_Branch]:
+    return [branch for _, _, branch in sorted(opened, key=_heap_order)]
+
+
+def _heap_order(entry: tuple[float, int, _Branch]) -> tuple[float, int]:
+    return entry[:2]
 
 
 def _gain(gain: tuple[float, Arc]) -> float:
@@ -104,12 +132,12 @@ def _gain(gain: tuple[float, Arc]) -> float:
 class _Prover:
     """The market of one order, and the work that its proof may still take."""
 
-    def __init__(self, problem: RoutingProblem, prices: Prices, amount: float, net: float) -> None:
+    def __init__(self, problem: RoutingProblem, prices: Prices, amount: int, net: float) -> None:
         self._problem, self._amount = problem, amount
         graph, spec = problem.graph, problem.spec
         self._prices = self._extend(prices)
-        limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
-        self._arcs = price_arcs(list(graph.arcs()), spec, limits)
+        self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
+        self._arcs = price_arcs(list(graph.arcs()), spec, self.limits.amounts)
         self._enough = net + abs(net) * _ENOUGH
         self._min_outside = abs(net) * _MIN_OUTSIDE
         self._work = _WORK
@@ -120,7 +148,7 @@ class _Prover:
         near, prices = {*spec.endpoints, *tokens}, self._prices
         best: _Branch | None = None
         for _ in range(_MAX_ROUNDS):
-            dual = GasDual(spec, self._amount, self._inside(near))
+            dual = GasDual(spec, float(self._amount), self._inside(near))
             branch, gains = self._solve(dual, near, _Branch(0.0, prices, Fixed(), 0.0), _ROOT_EVALUATIONS)
             if best is None or branch.bound < best.bound:
                 best, self._dual, self._near = branch, dual, frozenset(near)
@@ -132,29 +160,40 @@ class _Prover:
         assert best is not None
         return best
 
-    def branch(self, root: _Branch) -> tuple[_Branch, bool]:
-        """Return the branch with the largest bound, once no other choice lowers it, and whether that was reached."""
+    def branch(self, root: _Branch) -> tuple[Sequence[_Branch], bool]:
+        """Return the branches into which `root` is split, the one with the largest bound first, and whether no further
+        split lowers that."""
         number = count()
         opened = [(-root.bound, next(number), root)]
         while True:
             largest = opened[0][2]
             if largest.bound <= self._enough:
-                return largest, True
+                return _of_heap(opened), True
             kink = self._dual.nearest_kink(largest.prices, largest.fixed)
             if kink is None:
-                return largest, largest.outside <= self._min_outside
+                return _of_heap(opened), largest.outside <= self._min_outside
             if self._work <= 0:
-                return largest, False
+                return _of_heap(opened), False
             heappop(opened)
             used, unused = largest.fixed
             for fixed in (Fixed(used | {kink}, unused), Fixed(used, unused | {kink})):
                 found, _ = self._solve(self._dual, self._near, largest._replace(fixed=fixed), _BRANCH_EVALUATIONS)
-                found = found._replace(bound=min(found.bound, largest.bound))
+                if found.bound > largest.bound:  # its prices are no better than those it began with
+                    found = largest._replace(fixed=fixed)
                 heappush(opened, (-found.bound, next(number), found))
 
     def choice(self, branch: _Branch) -> PoolChoice:
         """Return the arcs that a branch uses at its prices."""
         return PoolChoice(self._dual.used_arcs(branch.prices, branch.fixed), branch.prices)
+
+    def leaves(self, branches: Sequence[_Branch], *, keeps_all: bool) -> Sequence[Leaf]:
+        """Return the leaves of the branches in exact numbers: all, or only those that may have the largest bound."""
+        least = -inf if keeps_all else branches[0].bound - abs(branches[0].bound) * _SAME_BOUND
+        return [self._leaf(each) for each in branches if not each.bound < least]
+
+    def _leaf(self, branch: _Branch) -> Leaf:
+        used, unused = ([self._dual.arcs[number].arc for number in sorted(each)] for each in branch.fixed)
+        return prove_leaf(self._problem.spec, self._amount, self._arcs, branch.prices, (used, unused))
 
     def _inside(self, tokens: Set[int]) -> list[PricedArc]:
         return [each for each in self._arcs if each.arc.token_in in tokens and each.arc.token_out in tokens]
@@ -215,4 +254,4 @@ class _Prover:
     def _extend(self, prices: Prices) -> Prices:
         """Return prices of all tokens that trade."""
         graph, target = self._problem.graph, self._problem.spec.target
-        return add_purchase_costs(graph, extend_prices(graph, prices, target))
+        return price_tokens(graph, graph, prices, target)

@@ -10,6 +10,7 @@ per edge saves the cost of the calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import TypeVar
 
 from swapcli.core.routing.graph.digraph import TokenPair
@@ -20,6 +21,8 @@ _Label = TypeVar("_Label")
 _MAX_IMPROVING_HOPS = 12
 """Hops after which prices extend to new tokens only. Arbitrage cycles would raise known ones without end; the best
 paths of real markets have at most eight hops, the default limit of a route."""
+_ROUNDING_UP = 1.0 + 1e-12
+"""More than floats lose in a rate and its product with a price, and nothing beside a basis point."""
 
 
 def relax_layers(
@@ -68,11 +71,21 @@ def best_spot_rate(graph: MarketGraph, endpoints: TokenPair, max_hops: int) -> f
     return best_labels({target: 1.0}, max_hops, extend).get(source, 0.0)
 
 
+def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices, target: int) -> Prices:
+    """Return prices for a bound over `graph`: of every token that can be sold for a priced one, or bought with one.
+
+    Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy cost what they
+    are bought for; those that nothing sells are worth what dust pools pay.
+    """
+    costs = add_purchase_costs(graph, extend_prices(filtered_graph, prices, target))
+    return extend_prices(graph, costs, target)
+
+
 def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
     """Return `prices` with a value for every token that can be sold, over any number of hops, for a priced one.
 
-    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. A token
-    that is worth less gets none.
+    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. They are
+    rounded up, so that no pool gains by selling these tokens, in exact numbers too.
     """
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
@@ -81,24 +94,30 @@ def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
             for i, rate in graph.best_rate_in[j].items():
                 if i in prices or (hop >= _MAX_IMPROVING_HOPS and i in best):
                     continue
-                value = min(best[j] * rate, MAX_PRICE)
-                if value > max(best.get(i, 0.0), improved.get(i, 0.0), MIN_PRICE):
+                value = min(max(best[j] * rate * _ROUNDING_UP, MIN_PRICE), MAX_PRICE)
+                if value > max(best.get(i, 0.0), improved.get(i, 0.0)):
                     improved[i] = value
         return improved
 
-    max_hops = _MAX_IMPROVING_HOPS + len(graph.addresses)
-    return best_labels(prices, max_hops, extend) | {target: 1.0}
+    return best_labels(prices, _any_number_of_hops(graph), extend) | {target: 1.0}
 
 
 def add_purchase_costs(graph: MarketGraph, prices: Prices) -> Prices:
-    """Return `prices` with the lowest cost of each other token that can be bought with priced ones."""
+    """Return `prices` with the lowest cost, rounded down, of each other token that can be bought with priced ones."""
 
-    def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> Prices:
+    def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
         improved: Prices = {}
         for i in front:
             for j, rate in graph.best_rate_out[i].items():
-                if j not in prices and best[i] / rate < min(best.get(j, MAX_PRICE), improved.get(j, MAX_PRICE)):
-                    improved[j] = max(best[i] / rate, MIN_PRICE)
+                if j in prices or (hop >= _MAX_IMPROVING_HOPS and j in best):
+                    continue
+                cost = min(max(best[i] / rate / _ROUNDING_UP, MIN_PRICE), MAX_PRICE)
+                if cost < min(best.get(j, inf), improved.get(j, inf)):
+                    improved[j] = cost
         return improved
 
-    return best_labels(prices, _MAX_IMPROVING_HOPS, extend)
+    return best_labels(prices, _any_number_of_hops(graph), extend)
+
+
+def _any_number_of_hops(graph: MarketGraph) -> int:
+    return _MAX_IMPROVING_HOPS + len(graph.addresses)

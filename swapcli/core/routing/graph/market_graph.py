@@ -42,9 +42,17 @@ class Arc:
         self._depth: float | None = None
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float]:
-        """Return (amount_in, amount_out) of the best trade at prices (> 0) of its tokens, both in the same unit."""
+        """Return (amount_in, amount_out) of the best trade at prices of its tokens in the same unit, that out > 0."""
         amount_in, amount_out, _ = self.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         return amount_in, amount_out
+
+    def surplus(self, prices: Prices) -> float:
+        """Return the profit of the best trade at `prices`, in their unit; a token without a price is worth nothing."""
+        price_in, price_out = prices.get(self.token_in, 0.0), prices.get(self.token_out, 0.0)
+        if price_out * self.rate <= price_in:
+            return 0.0
+        amount_in, amount_out = self.best_trade(price_in, price_out)
+        return price_out * amount_out - price_in * amount_in
 
     @property
     def depth(self) -> float:

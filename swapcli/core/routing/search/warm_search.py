@@ -16,7 +16,6 @@ from swapcli.core.errors import InvalidRoute
 from swapcli.core.model.quote import Route
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp
-from swapcli.core.routing.certificate import surplus
 from swapcli.core.routing.graph.digraph import TokenPair, edge_distances
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.acyclic import is_acyclic
@@ -164,7 +163,7 @@ def _paying_arcs(problem: RoutingProblem, usable: list[Arc], solved: list[Arc], 
 def _trades(arcs: Iterable[Arc], known: Set[int], prices: Prices) -> Iterator[Trade]:
     """Yield the best trades at `prices` of the arcs that are not known, if they have any."""
     for arc in arcs:
-        gain = surplus(arc, prices) if id(arc) not in known else 0.0
+        gain = arc.surplus(prices) if id(arc) not in known else 0.0
         if gain > 0.0:
             amount_in, amount_out = arc.best_trade(prices[arc.token_in], prices[arc.token_out])
             yield Trade(arc, amount_in, amount_out, gain)

@@ -20,6 +20,7 @@ from swapcli.faces.cli.payload_output import (
     parse_deadline,
     print_payload,
     requested_checks,
+    required_lifetime_s,
     shows_full_calldata,
 )
 from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, read_order, split_words
@@ -71,7 +72,10 @@ def calldata(
     settle_slippage(quote_terms.slippage_ppm, session.settings, option_name)
     deadline_s, deadline_in_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
-    terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
+    lifetime_s = required_lifetime_s(session)
+    terms = terms._replace(
+        deadline_s=deadline_s, deadline_in_s=deadline_in_s, lifetime_s=lifetime_s, needs_permit=payload.permit
+    )
     check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
     checker = open_checker(session, context.network, payload)
     sender = checker.requested.sender if checker else None
@@ -80,6 +84,8 @@ def calldata(
     quote, transaction = context.answer_order(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
+    if order.proof is not None:
+        quote = quote.write_proof(order.proof)
     gain_bps = quote.figures.unread_gain_bps
     settle_impact(quote.price_impact, quote.state, session.settings, option_name, unread_gain_bps=gain_bps)
     if payload.permit:
@@ -98,12 +104,13 @@ def _print(context: QuoteContext, prepared: PreparedSwap, options: PayloadOption
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.faces.cli.render.payload_view import build_payload_view, format_amount
         from swapcli.faces.cli.render.route_view import build_route_view
-        from swapcli.faces.cli.render.simulation_view import with_advice, with_simulation
+        from swapcli.faces.cli.render.simulation_view import with_advice, with_deadline, with_simulation
 
         amount_in = format_amount(prepared.payload.call.route.amount_in, quote.token_in)
         payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
         route = build_route_view(quote.answer, context.options.terms, prepared.figures)
-        route = with_simulation(with_advice(route, quote.advised_slippage()), prepared.built)
+        route = with_deadline(with_advice(route, quote.advised_slippage()), prepared.built)
+        route = with_simulation(route, prepared.built)
         session.output.print_payload(payload, route)
 
     print_payload(session, prepared, options, print_view)

@@ -27,6 +27,7 @@ from swapcli.faces.cli.payload_output import (
     parse_deadline,
     print_payload,
     requested_checks,
+    required_lifetime_s,
     shows_full_calldata,
 )
 from swapcli.faces.cli.session import Session, open_session
@@ -88,16 +89,24 @@ def execute(
     check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
     checker = open_checker(session, quote_source.network, payload)
     sender = checker.requested.sender if checker else None
-    terms = route.terms._replace(deadline_in_s=deadline_in_s, sender=None if payload.permit else sender)
+    terms = route.terms._replace(
+        deadline_in_s=deadline_in_s,
+        sender=None if payload.permit else sender,
+        lifetime_s=required_lifetime_s(session),
+        needs_permit=payload.permit,
+    )
     if signature is not None:
-        from swapcli.quoting.permits import signed_terms
+        from swapcli.quoting.permits import permitted_network, signed_terms
 
-        terms = signed_terms(session.nodes, quote_source.network, route.result, terms, signature, "--signature")
+        permitted = permitted_network(quote_source, route.result, terms)
+        terms = signed_terms(session.nodes, permitted, route.result, terms, signature, "--signature")
     transaction = quote_source.build(route.result, terms)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
+        from swapcli.quoting.sources.quote_source import payload_network
 
-        print_permit(session, quote_source.network, (route.result, terms), transaction.to, sender)
+        network_of_router = payload_network(quote_source.network, transaction)
+        print_permit(session, network_of_router, (route.result, terms), transaction.to, sender)
         return exit_codes.OK
     _print(session, market.check_route(route.result, transaction, terms, requested_checks(checker, payload)), payload)
     return exit_codes.OK
@@ -151,9 +160,9 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
 def _print(session: Session, prepared: PreparedRoute, options: PayloadOptions) -> None:
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.faces.cli.render.payload_view import build_execute_view
-        from swapcli.faces.cli.render.simulation_view import with_simulation
+        from swapcli.faces.cli.render.simulation_view import with_deadline, with_simulation
 
         view = build_execute_view(prepared, transactions, full=shows_full_calldata(session, options))
-        session.output.print_payload(with_simulation(view, prepared.built))
+        session.output.print_payload(with_simulation(with_deadline(view, prepared.built), prepared.built))
 
     print_payload(session, prepared, options, print_view)

@@ -104,7 +104,7 @@ def mcp(
     server = build_server(
         _tools(server_options),
         caller.call,
-        build_resources(caller.payloads),
+        build_resources(caller.payloads, caller.proofs),
         PROMPTS,
         version=__version__,
         instructions=instructions(),

@@ -47,8 +47,8 @@ def protocols(
     block. Without one, it shows how many pools the embedded market models. The address of the contract which the pools
     come from is confirmed, unconfirmed (one source names it that is not the protocol's own), or unknown. The routers
     are the dialects that execute the pools, as --router-dialect takes them. Quotes agreed
-    on the day of the newest swap, mined (swapcli verify) or simulated (calldata --simulate), that was equal to its
-    quote on the state of a node.
+    at the time and block of the newest swap, mined (swapcli verify --recent 3) or simulated (calldata --simulate), that
+    was equal to its quote on the state of a node.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     from swapcli import protocols as list_protocols
@@ -82,6 +82,6 @@ def _row(listed: "ListedProtocol") -> tuple[str, ...]:
         " ".join(support.dialects) or "-",
         *(() if listed.pools is None else (f"{listed.pools:,}",)),
         support.contract or "-",
-        listed.agreed_on or "-",
+        listed.agreed_at or "-",
         printable(listed.reason),
     )

@@ -10,10 +10,9 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.networks.address import display_address
-from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.quote_facts import Fact, router_facts, symbol
 from swapcli.interface.slippage import format_percent
-from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction
-from swapcli.quoting.review.presign_checker import traded_tokens
+from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction, traded_tokens
 
 HEAD, TAIL = 18, 8
 """The number of characters that shortened calldata shows at its start and its end."""
@@ -54,7 +53,7 @@ def build_execute_view(prepared: PreparedRoute, transactions: list[RenderedTrans
     return PayloadView(
         transactions=build_payload_view(transactions, sold, full=full).transactions,
         title=f"{sold} → {symbol(token_out)} on {network.name}",
-        facts=tuple(_facts(payload, token_in, token_out, prepared.figures.slippage_ppm)),
+        facts=(*_facts(payload, token_in, token_out, prepared.figures.slippage_ppm), *router_facts(prepared.figures)),
         recipient=display_address(payload.call.route.recipient, network.kind),
     )
 

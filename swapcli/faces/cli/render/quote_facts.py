@@ -47,12 +47,24 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield from _pool_limit(answer, figures)
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
-    yield from _certificate(figures)
+    yield from router_facts(figures)
+    yield from certificate_facts(figures)
     yield from _unread(figures)
     if figures.state.provenance is None or figures.state.is_live:
         yield _state(figures)
     elif figures.changing_pools:  # the first line has the state
         yield Fact("Pools", "change with time", _changing_note(figures))
+
+
+def router_facts(figures: QuoteFigures) -> Iterator[Fact]:
+    """Yield which router was chosen and why, if it was."""
+    choice = figures.router_choice
+    if choice is None:
+        return
+    parts = [choice.reason, *(f"not {each.dialect}: {each.reason}" for each in choice.passed)]
+    if choice.gain_bps is not None:
+        parts.insert(0, f"{choice.gain_bps:+,.2f} bps by {choice.dialect}, compared with {choice.over}")
+    yield Fact("Router", choice.dialect, "; ".join(parts))
 
 
 def symbol(token: Token) -> str:
@@ -167,6 +179,13 @@ def _gas_costs(figures: QuoteFigures, native: Token) -> Iterator[str]:
     yield f"{exact_amount(gas_wei - l1_fee_wei, native)} at {whole_tokens(price_wei, 9)} gwei"
     if l1_fee_wei:
         yield f"{exact_amount(l1_fee_wei, native)} for L1 data"
+
+
+def certificate_facts(figures: QuoteFigures) -> Iterator[Fact]:
+    """Yield how much better any route could be, and where the proof is, if a quote was requested with them."""
+    yield from _certificate(figures)
+    if figures.proof_file is not None:
+        yield Fact("Proof", printable(figures.proof_file), "scripts/check_proof.py checks it without swapcli")
 
 
 def _certificate(figures: QuoteFigures) -> Iterator[Fact]:

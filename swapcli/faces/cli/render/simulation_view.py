@@ -1,4 +1,4 @@
-"""Advice, and the results of a simulation and its verdict, among the facts of a view."""
+"""Advice, the deadline, and the results of a simulation and its verdict, among the facts of a view."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.number_format import format_time
+from swapcli.core.model.transaction import deadline_of, describe_enforcer
 from swapcli.faces.cli.render.payload_view import PayloadView, format_amount
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_view import RouteView
@@ -30,6 +32,16 @@ def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
     if advice is None:
         return view
     fact = Fact("Advised slippage", f"{format_percent(advice.slippage_ppm)}%", "; ".join(advice.reasons))
+    return replace(view, facts=(*view.facts, fact))
+
+
+def with_deadline(view: View, built: BuiltPayload) -> View:
+    """Return the view with the deadline of the swap and who enforces it after its facts."""
+    deadline = deadline_of(built.payload, built.network.router_dialect)
+    if deadline.end_s is None:
+        fact = Fact("Deadline", "none", "nobody enforces one: the signed transaction does not expire by itself")
+    else:
+        fact = Fact("Deadline", format_time(deadline.end_s), f"enforced by {describe_enforcer(deadline.enforcer)}")
     return replace(view, facts=(*view.facts, fact))
 
 

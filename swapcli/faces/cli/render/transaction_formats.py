@@ -1,4 +1,4 @@
-"""Transactions in the forms that other tools take: `cast`, a Safe, a shell, web3.py and viem."""
+"""Transactions in the forms that other tools take: `cast`, a Safe, a shell, wallets, web3.py and viem."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from swapcli import InvalidOption, Network, QuoteFigures
+from swapcli import InvalidOption, Network, PreparedRoute, PreparedSwap, QuoteFigures
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode import shell_grammar as grammar
 from swapcli.payload.transactions_to_send import RenderedTransaction
 
-SAFE_FILE_VERSION = "1.0"
-"""Version of the file format of Safe's Transaction Builder."""
+
+def format_transactions(output_format: str, prepared: PreparedSwap | PreparedRoute) -> str:
+    """Return the transactions of a swap as `output_format` has them. Raises `InvalidOption` on Starknet."""
+    transactions, network = prepared.built.transactions(), prepared.network
+    if any(each.request is None for each in transactions):
+        raise InvalidOption(
+            f"--format {output_format} is for EVM networks", hint=f"--json has the calls of {network.name}"
+        )
+    if output_format in _DOCUMENTS:
+        return _DOCUMENTS[output_format](prepared)
+    return _FORMATS[output_format](_PayloadParts(transactions, network, prepared.figures))
 
 
-class PayloadParts(NamedTuple):
+class _PayloadParts(NamedTuple):
     """The transactions of a swap in the order to send them, and the figures of its quote."""
 
     transactions: Sequence[RenderedTransaction]
@@ -25,16 +34,7 @@ class PayloadParts(NamedTuple):
     figures: QuoteFigures
 
 
-def format_transactions(output_format: str, parts: PayloadParts) -> str:
-    """Return the transactions as `output_format` has them. Raises `InvalidOption` on Starknet."""
-    if any(each.request is None for each in parts.transactions):
-        raise InvalidOption(
-            f"--format {output_format} is for EVM networks", hint=f"--json has the calls of {parts.network.name}"
-        )
-    return _FORMATS[output_format](parts)
-
-
-def _as_cast(parts: PayloadParts) -> str:
+def _as_cast(parts: _PayloadParts) -> str:
     """Return one `cast send` line per transaction; it takes the node and the key from its own variables and options."""
     return "\n".join(shlex.join(_cast_words(each, parts.network)) for each in parts.transactions)
 
@@ -60,37 +60,22 @@ def _integer(quantity: object) -> int:
     return quantity if isinstance(quantity, int) else int(str(quantity), 0)
 
 
-def _as_safe(parts: PayloadParts) -> str:
+def _as_safe(prepared: PreparedSwap | PreparedRoute) -> str:
     """Return a file for Safe's Transaction Builder; its batch approves and swaps in one transaction."""
-    entries = [
-        {
-            "to": each.to,
-            "value": each.value,
-            "data": each.calldata,
-            "contractMethod": None,
-            "contractInputsValues": None,
-        }
-        for each in parts.transactions
-    ]
-    meta = {"name": f"Swap on {parts.network.name}", "description": "Built by swapcli", "createdFromSafeAddress": ""}
-    return to_json(
-        {
-            "version": SAFE_FILE_VERSION,
-            "chainId": str(parts.network.chain_id),
-            "createdAt": parts.figures.quoted_at_s * 1000,
-            "meta": meta,
-            "transactions": entries,
-        },
-        indent=2,
-    )
+    return to_json(prepared.safe_batch(), indent=2)
 
 
-def _as_shell(parts: PayloadParts) -> str:
+def _as_wallet_calls(prepared: PreparedSwap | PreparedRoute) -> str:
+    """Return a request for `wallet_sendCalls`, on one line."""
+    return to_json(prepared.wallet_calls())
+
+
+def _as_shell(parts: _PayloadParts) -> str:
     """Return assignments for `eval` in any POSIX shell."""
     return "\n".join(f"{name}={shlex.quote(value)}" for name, value in _shell_variables(parts))
 
 
-def _shell_variables(parts: PayloadParts) -> Iterator[tuple[str, str]]:
+def _shell_variables(parts: _PayloadParts) -> Iterator[tuple[str, str]]:
     *approvals, swap = parts.transactions
     yield grammar.NETWORK, parts.network.name
     yield grammar.CHAIN_ID, str(parts.network.chain_id)
@@ -106,11 +91,14 @@ def _shell_variables(parts: PayloadParts) -> Iterator[tuple[str, str]]:
         yield grammar.approval_variable(number, "CALLDATA"), str(approval.calldata)
 
 
-def _as_requests(parts: PayloadParts) -> str:
+def _as_requests(parts: _PayloadParts) -> str:
     """Return one JSON object a line, as web3.py, viem and ethers take a transaction."""
     return "\n".join(to_json(each.request) for each in parts.transactions)
 
 
-_FORMATS: Final[Mapping[str, Callable[[PayloadParts], str]]] = MappingProxyType(
-    {"cast": _as_cast, "safe": _as_safe, "sh": _as_shell, "web3": _as_requests}
+_FORMATS: Final[Mapping[str, Callable[[_PayloadParts], str]]] = MappingProxyType(
+    {"cast": _as_cast, "sh": _as_shell, "web3": _as_requests}
+)
+_DOCUMENTS: Final[Mapping[str, Callable[[PreparedSwap | PreparedRoute], str]]] = MappingProxyType(
+    {"safe": _as_safe, "wallet-calls": _as_wallet_calls}
 )

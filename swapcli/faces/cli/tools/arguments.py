@@ -26,6 +26,7 @@ from swapcli.faces.cli.tools.tool_table import (
     ORDER_FIELDS,
     ORDERS,
     PAYLOAD,
+    PROOF,
     ToolDefinition,
 )
 
@@ -122,6 +123,7 @@ class CallArguments(NamedTuple):
     offset: int = 0
     limit: int | None = None
     payload: str | None = None
+    proof: bool = False
 
 
 def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CallArguments:
@@ -164,10 +166,7 @@ def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> 
     """
     name, types = parameter.name, json_types(parameter)
     if types == ("boolean",):
-        value = _BOOLEANS.get(value.strip().lower(), value) if isinstance(value, str) else value
-        if not isinstance(value, bool):
-            raise _wrong_type(name, "true or false", value)
-        return value
+        return _read_boolean(name, value)
     if types == ("array",):
         value = _read_list(value)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
@@ -180,6 +179,14 @@ def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> 
     if not isinstance(value, str):
         raise _wrong_type(name, "a string" if types == ("string",) else "a number", value)
     return _check_text(name, value, MAX_STDIN_TEXT if name == tool.stdin else MAX_TEXT)
+
+
+def _read_boolean(name: str, value: object) -> bool:
+    """Return a boolean. Raises `InvalidOption`."""
+    value = _BOOLEANS.get(value.strip().lower(), value) if isinstance(value, str) else value
+    if not isinstance(value, bool):
+        raise _wrong_type(name, "true or false", value)
+    return value
 
 
 def _exact_text(name: str, number: float) -> str:
@@ -196,6 +203,8 @@ def _check_own(name: str, value: object) -> Any:
     """Return the value of an argument that the server handles. Raises `InvalidOption`."""
     if name == ORDERS:
         return _order_lines(value)
+    if name == PROOF:
+        return _read_boolean(name, value)
     if name in (LIMIT, OFFSET):
         return _count(name, value, 1 if name == LIMIT else 0)
     if not isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 import time
@@ -26,8 +27,9 @@ from swapcli.faces.cli.tools.arguments import (
 from swapcli.faces.cli.tools.brief_documents import bounded_echoes, brief_document, fit, to_text
 from swapcli.faces.cli.tools.command_process import CommandProcesses
 from swapcli.faces.cli.tools.payload_memory import PayloadMemory
+from swapcli.faces.cli.tools.proof_memory import ProofMemory
 from swapcli.faces.cli.tools.tool_errors import tool_error
-from swapcli.faces.cli.tools.tool_table import FULL, TOKEN_ARGUMENTS, TOOLS, ToolDefinition, find_tool
+from swapcli.faces.cli.tools.tool_table import FULL, PROOF, TOKEN_ARGUMENTS, TOOLS, ToolDefinition, find_tool
 from swapcli.faces.mcp.tool import ReportProgress, Resource, ToolResult
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class ToolCaller:
         self._timeout_s = timeout_s
         self._processes = CommandProcesses()
         self._places = asyncio.Semaphore(MAX_PROCESSES)
-        self.payloads = PayloadMemory()
+        self.payloads, self.proofs = PayloadMemory(), ProofMemory()
         self._found = FoundTokens()
 
     async def call(self, name: str, arguments: Mapping[str, Any], report: ReportProgress) -> ToolResult:
@@ -88,6 +90,8 @@ class ToolCaller:
     async def _result(self, tool: ToolDefinition, call: CallArguments) -> ToolResult:
         if tool.name == _CHECK and call.payload is not None:
             document = await self._check_payload(tool, call)
+        elif call.proof:
+            return await self._prove(tool, call)
         else:
             document = await self._document(tool, self._with_payload(tool, call))
         links: tuple[Resource, ...] = ()
@@ -95,6 +99,20 @@ class ToolCaller:
             payload = self.payloads.keep(document, call.command)
             links = (payload.link(),)
             document = {"warnings": document["warnings"], "payload": payload.uri, **document}
+        return self._answer(tool, call, document, links)
+
+    async def _prove(self, tool: ToolDefinition, call: CallArguments) -> ToolResult:
+        """Return the document of a quote whose proof is kept: instead of the file's name it has its URI."""
+        with tempfile.TemporaryDirectory(prefix="swapcli-mcp-") as folder:
+            file = os.path.join(folder, "proof.json")
+            document = await self._document(tool, call._replace(command={**call.command, PROOF: file}))
+            with open(file, encoding="utf-8") as stream:
+                proof = self.proofs.keep(stream.read())
+        return self._answer(tool, call, {**document, "proofFile": proof.uri}, (proof,))
+
+    def _answer(
+        self, tool: ToolDefinition, call: CallArguments, document: dict[str, Any], links: tuple[Resource, ...]
+    ) -> ToolResult:
         if call.detail == FULL:
             return ToolResult(to_text(document), links)
         brief = brief_document(tool, document, networks_of(document, self._find_network))

@@ -1,4 +1,4 @@
-"""The resources and the prompt of the server: the skill, the help topics, and the payloads that it has built."""
+"""The resources and the prompt of the server: the skill, the help topics, and the payloads and proofs it has made."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.cli.tools.payload_memory import TEMPLATE, PayloadMemory
+from swapcli.faces.cli.tools.proof_memory import ProofMemory
 from swapcli.faces.cli.tools.skill import SKILL_SUMMARY, skill
 from swapcli.faces.mcp.tool import Prompt, PromptArgument, Resource, Resources
 
@@ -15,8 +16,8 @@ _TOPIC_URI: Final = "swapcli://topics/"
 _MARKDOWN, _PLAIN = "text/markdown", "text/plain"
 
 
-def build_resources(payloads: PayloadMemory) -> Resources:
-    """Return the resources of a server; `payloads` are those that it builds."""
+def build_resources(payloads: PayloadMemory, proofs: ProofMemory) -> Resources:
+    """Return the resources of a server; `payloads` are those that it builds, `proofs` those of its quotes."""
     topics = (
         Resource(_TOPIC_URI + name, name, topic_text(name).partition("\n")[0], _PLAIN, len(topic_text(name)))
         for name in ORDER
@@ -29,7 +30,7 @@ def build_resources(payloads: PayloadMemory) -> Resources:
         topic = uri.removeprefix(_TOPIC_URI)
         if topic != uri:
             return (topic_text(topic), _PLAIN) if topic in ORDER else None
-        return payloads.read(uri)
+        return payloads.read(uri) or proofs.read(uri)
 
     return Resources((skill_resource, *topics), read, TEMPLATE)
 

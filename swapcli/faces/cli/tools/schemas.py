@@ -19,6 +19,7 @@ from swapcli.faces.cli.tools.tool_table import (
     ORDER_FIELDS,
     ORDERS,
     PAYLOAD,
+    PROOF,
     TOOLS,
     ToolDefinition,
     find_tool,
@@ -40,6 +41,7 @@ _OWN: dict[str, dict[str, Any]] = {
     LIMIT: {"type": "integer"},
     OFFSET: {"type": "integer"},
     PAYLOAD: {"type": "string", "description": "URI from build_transaction; replaces the order or calldata."},
+    PROOF: {"type": "boolean", "description": "Certify; proofFile is the URI of the proof."},
     ORDERS: {
         "type": "array",
         "maxItems": MAX_ORDERS,

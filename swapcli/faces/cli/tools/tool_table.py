@@ -16,7 +16,7 @@ from swapcli.interface.quote_parameters import tool_arguments
 
 BRIEF, FULL = "brief", "full"
 DETAILS = (BRIEF, FULL)
-DETAIL, LIMIT, OFFSET, PAYLOAD, ORDERS = "detail", "limit", "offset", "payload", "orders"
+DETAIL, LIMIT, OFFSET, PAYLOAD, ORDERS, PROOF = "detail", "limit", "offset", "payload", "orders", "proof"
 ORDER_FIELDS = ("token_in", "token_out", "amount")
 TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
 """Arguments of the tools that name one token."""
@@ -30,7 +30,8 @@ class ToolDefinition(NamedTuple):
     `required` are those without which the tool cannot be called. `document` is the name of the command's output in
     `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are
     values that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that
-    limit and offset select from. With `takes_payload` the argument payload replaces the required ones.
+    limit and offset select from. With `takes_payload` the argument payload replaces the required ones. With `has_proof`
+    the server keeps the file that the command writes for --proof.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ToolDefinition(NamedTuple):
     stdin: str = ""
     paged: str = ""
     takes_payload: bool = False
+    has_proof: bool = False
     reads_nodes: bool = True
     needs_node: bool = False
 
@@ -52,7 +54,8 @@ class ToolDefinition(NamedTuple):
         """Return the arguments that the server handles, and not the command."""
         pages = (LIMIT, OFFSET) if self.paged else ()
         orders = (ORDERS,) if ORDERS in self.required else ()
-        return (*orders, *((PAYLOAD,) if self.takes_payload else ()), *pages, DETAIL)
+        proof = (PROOF,) if self.has_proof else ()
+        return (*orders, *((PAYLOAD,) if self.takes_payload else ()), *proof, *pages, DETAIL)
 
     def registered(self) -> RegisteredCommand:
         """Return the command's record. Imports its module."""
@@ -79,7 +82,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         (
             "raw", *tool_arguments("quote"), "sender", *_ANY_STATE,
         ),
-        _ORDER,
+        _ORDER, has_proof=True,
     ),
     ToolDefinition(
         "quote_batch", "route", "Quote several swaps", "route-batch",

@@ -25,6 +25,7 @@ class FibrousDialect:
     """The `InterfaceDialect` of EVM networks: calldata of the router's ABI."""
 
     pays_integrators: Final = True
+    pays_surplus: Final = True
     permit_kind: Final = PermitKind.TOKEN
 
     def __init__(self, network: Network) -> None:
@@ -63,7 +64,8 @@ class FibrousDialect:
             )
         r, s, v = swap.permit.signature[:WORD], swap.permit.signature[WORD : 2 * WORD], swap.permit.signature[-1]
         calldata = encode_permit_call(call, Permit(swap.deadline_s, v, r, s))
-        return payload._replace(calldata=calldata, approvals=(), permitted=payload.approvals)
+        timed = call._replace(deadline_s=swap.deadline_s)
+        return payload._replace(call=timed, calldata=calldata, approvals=(), permitted=payload.approvals)
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None

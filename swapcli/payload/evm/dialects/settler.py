@@ -107,6 +107,7 @@ class SettlerDialect:
     """
 
     pays_integrators: Final = True
+    pays_surplus: Final = False
     enforces_deadline: Final = True
     permit_kind: Final = None
     execution: Final = _EXECUTION

@@ -49,6 +49,7 @@ class UniversalRouterDialect:
 
     name: Final = UNIVERSAL_ROUTER
     pays_integrators: Final = True
+    pays_surplus: Final = False
     execution: Final = Execution(executes_paths=True, gas=_GAS)
     enforces_deadline: Final = True
     permit_kind: Final = PermitKind.PERMIT2

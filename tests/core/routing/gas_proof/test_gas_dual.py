@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, least_gain_price, outside_gains, price_arcs
 from swapcli.core.routing.gas_proof.token_limits import token_limits
-from swapcli.core.routing.graph.best_paths import add_purchase_costs, extend_prices
+from swapcli.core.routing.graph.best_paths import price_tokens
 from swapcli.core.routing.search.problem import SwapSpec
 from tests.core.routing.build import graph_of
 from tests.support.pools import build_random_market, seeds
@@ -23,10 +23,10 @@ def build_dual(seed: int, gas_value: float) -> tuple[GasDual, list[float]]:
     """A dual over a random market, and logarithms of its spot prices."""
     market = build_random_market(seed, pools=10, noise=3, every_family=True)
     graph = graph_of(market)
-    prices = add_purchase_costs(graph, extend_prices(graph, {1: 1.0}, 1))
+    prices = price_tokens(graph, graph, {1: 1.0}, 1)
     spec = SwapSpec(0, 1, AMOUNT, 8, gas_value)
     sold = [arc for arc in graph.arcs() if {arc.token_in, arc.token_out} <= prices.keys()]
-    arcs = price_arcs(sold, spec, token_limits(graph, (0, 1), float(AMOUNT), 8, prices))
+    arcs = price_arcs(sold, spec, token_limits(graph, (0, 1), AMOUNT, 8, prices).amounts)
     dual = GasDual(spec, float(AMOUNT), arcs)
     return dual, [log(prices[token]) for token in dual.tokens]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from swapcli.core.errors import PoolError
 from swapcli.core.routing.gas_proof.token_limits import token_limits
-from swapcli.core.routing.graph.best_paths import add_purchase_costs, extend_prices
+from swapcli.core.routing.graph.best_paths import price_tokens
 from swapcli.core.routing.replay import replay
 from tests.core.routing.build import graph_of
 from tests.core.routing.random_routes import random_route
@@ -29,8 +29,8 @@ A, B, C = (build_token(k) for k in range(3))
 def test_routes_bring_no_more_than_the_limits(seed: int, amount: int) -> None:
     market = build_random_market(seed, pools=12, noise=3, every_family=True)
     graph, rng = graph_of(market), random.Random(seed)
-    prices = add_purchase_costs(graph, extend_prices(graph, {1: 1.0}, 1))
-    limits = token_limits(graph, (0, 1), float(amount), 8, prices)
+    prices = price_tokens(graph, graph, {1: 1.0}, 1)
+    limits = token_limits(graph, (0, 1), amount, 8, prices).amounts
     for route in filter(None, (random_route(rng, market) for _ in range(8))):
         try:
             done = replay(market.pools, route, amount)
@@ -48,6 +48,9 @@ def test_each_of_the_limits_counts_where_it_is_least() -> None:
     """A small order by its rate, a large one by what the only pool holds; a token behind too many hops has none."""
     market = build_market([build_constant_product(0, A, C, 10 * UNIT, 20 * UNIT, fee_ppm=0)], [A, B, C])
     graph = graph_of(market)
-    for amount, least, most in ((UNIT / 1e6, 1.99 * UNIT / 1e6, 2 * UNIT / 1e6), (1e6 * UNIT, 19 * UNIT, 20 * UNIT)):
-        assert least <= token_limits(graph, (0, 1), amount, 8, {0: 1.0})[2] <= most
-    assert token_limits(graph, (0, 1), 1.0, 1, {0: 1.0}) == {0: 1.0}
+    for amount, least, most in (
+        (UNIT // 10**6, 1.99 * UNIT / 1e6, 2 * UNIT / 1e6 * (1 + 1e-9)),
+        (10**6 * UNIT, 19 * UNIT, 20 * UNIT),
+    ):
+        assert least <= token_limits(graph, (0, 1), amount, 8, {0: 1.0}).amounts[2] <= most
+    assert token_limits(graph, (0, 1), 1, 1, {0: 1.0}).amounts == {0: 1.0}

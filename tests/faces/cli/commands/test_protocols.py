@@ -80,7 +80,7 @@ def test_missing_facts_have_a_date_and_addresses_a_certainty(name: str) -> None:
         assert entry["contract"] or not entry["can_sync"]
 
 
-def test_the_day_of_the_last_agreement_is_shown(tmp_path: Path) -> None:
+def test_block_and_time_of_the_last_agreement_are_shown(tmp_path: Path) -> None:
     AgreementsFile(tmp_path).add(8453, {"uniswapV3": Agreement(21_000_000, 1_764_547_200, 3)})
     (entry,) = (
         each
@@ -90,7 +90,7 @@ def test_the_day_of_the_last_agreement_is_shown(tmp_path: Path) -> None:
     assert entry["amm_name"] == "uniswapV3"
     assert entry["last_agreed"] == {"block": 21_000_000, "timestamp": 1_764_547_200, "swaps": 3}
     rows = run_swapcli("protocols", "base", "--store", str(tmp_path)).stdout.splitlines()
-    assert [row.split()[1] for row in rows if "2025-12-01" in row] == ["uniswapV3"]
+    assert [row.split()[1] for row in rows if "2025-12-01 00:00Z, block 21,000,000" in row] == ["uniswapV3"]
 
 
 def test_a_network_can_be_set() -> None:

@@ -139,6 +139,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "allowance": (Row(("base", "0x" + "22" * 20, "USDC", "--table"), exit_code=2),),
     "backtest": (Row(("base", MISSING, "--blocks", "1..2", "--table"), exit_code=2),),
     "hindsight": (Row(("starknet", "0x" + "12" * 32, "--table"), exit_code=2),),
+    "prove": (Row(("nosuch", "--table"), exit_code=2),),
     "verify": (Row(("starknet", "0x12", "--table"), exit_code=2),),
     "config show": (Row(("--table",)),),
     "config path": (Row(()),),

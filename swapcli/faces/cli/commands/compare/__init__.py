@@ -9,6 +9,7 @@ from swapcli import InvalidOption
 from swapcli.core.model.live_and_check_modes import CHECK_MODES, CheckMode
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
+from swapcli.faces.cli.files import check_folder
 from swapcli.faces.cli.options import (
     SOURCE,
     LimitOptions,
@@ -60,6 +61,8 @@ def compare(
     amount: options.Amount = None,
     *,
     limits: LimitOptions,
+    certify: options.Certify = False,
+    proof: options.ProofFile = None,
     api_url: Annotated[
         list[str] | None, option("--api-url", "Also ask this service; may be repeated.", SOURCE, "URL")
     ] = None,
@@ -123,7 +126,11 @@ def compare(
     names = split_lists(aggregators or ())
     if names and block is not None:
         raise InvalidOption("aggregators quote on their own state, so --block cannot be combined with --aggregators")
-    context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
+    if proof is not None:
+        check_folder(proof)
+    context = open_local_context(
+        session, network, skip_bad_pools=source.skip_bad_pools, certify=certify, proof=proof is not None
+    )
     order = context.build_order(written)
     urls = _service_urls(session, api_url or (), is_past=block is not None)
     asked = _aggregator_options(context, names, sender)
@@ -137,6 +144,8 @@ def compare(
     failure = found.split.error
     if failure and all(each.amount_out is None for each in found.alternatives):
         raise failure
+    if proof is not None:
+        found = found.write_proof(proof)
     if found.figures:
         session.output.warn(found.figures.warnings, is_labelled=session.output.is_for_people)
     if session.output.format is OutputFormat.JSON:

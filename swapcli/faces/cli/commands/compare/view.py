@@ -11,7 +11,7 @@ from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.quote_facts import Fact, certificate_facts, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, state_columns, unreal_label
 from swapcli.quoting.alternatives import REMOTE_KINDS
 
@@ -86,6 +86,7 @@ def _facts(found: Comparison) -> Iterator[Fact]:
         if not unreal_label(found.figures.state):
             yield Fact("State", describe_origin(found.figures.state), "except services and aggregators")
         yield Fact("Best", _way(found.alternatives[0]), _gain(found))
+        yield from certificate_facts(found.figures)
     if found.sender is not None:
         block = next((each.simulation.block for each in found.alternatives if each.simulation), None)
         shown = "no payload" if block is None else f"payloads at block {block:,}"

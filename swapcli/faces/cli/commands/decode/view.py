@@ -6,10 +6,18 @@ from collections.abc import Iterator
 
 from swapcli import DecodedPayload, PayloadReview, ReviewedTransaction, Token
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
+from swapcli.core.model.decoded_call import (
+    SENDER,
+    DecodedApproval,
+    DecodedPayment,
+    enforcer_of_approval,
+    enforcer_of_call,
+)
+from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.number_format import format_duration, format_percentage, format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import whole_tokens
+from swapcli.core.model.transaction import NOBODY, ORDER, describe_enforcer
 from swapcli.core.model.transfer_behaviour import percent
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
@@ -107,7 +115,7 @@ class _Words:
         recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
         yield Fact("To", recipient, self._relation(order.recipient))
         if order.has_deadline:
-            yield Fact("Until", *_time(order.deadline_s, now_s))
+            yield Fact("Until", *_enforced(_time(order.deadline_s, now_s), enforcer_of_call(self._call)))
         else:
             yield Fact("Until", "none", "the function takes no deadline, so the transaction never expires")
 
@@ -122,7 +130,7 @@ class _Words:
         for recipient in message.recipients:
             yield Fact("To", self._address(recipient), self._relation(recipient))
         if message.deadline_s is not None:
-            yield Fact("Until", *_time(message.deadline_s, now_s))
+            yield Fact("Until", *_enforced(_time(message.deadline_s, now_s), ORDER))
 
     def _quotes(self) -> Iterator[Fact]:
         order, review = self._call.order, self._review
@@ -161,10 +169,12 @@ class _Words:
             yield Fact("Token", self._address(address), "unknown")
         if approval.spender is not None:
             yield Fact("Spender", self._address(approval.spender))
-        if approval.expiration_s is not None:
-            yield Fact("Until", *_time(approval.expiration_s, now_s))
-        elif approval.deadline_s is not None:
-            yield Fact("Until", *_time(approval.deadline_s, now_s))
+        end_s = approval.expiration_s if approval.expiration_s is not None else approval.deadline_s
+        if end_s is not None:
+            message = self._call.message
+            is_signed = message.is_permit2 if message else self._call.dialect == UNIVERSAL_ROUTER
+            enforcer = enforcer_of_approval(approval, is_signed_for_permit2=is_signed)
+            yield Fact("Until", *_enforced(_time(end_s, now_s), enforcer))
 
     def _transaction(self, number: int, reviewed: ReviewedTransaction) -> Fact:
         given, call = reviewed
@@ -216,6 +226,14 @@ class _Words:
 
     def _address(self, address: str) -> str:
         return display_address(address, self._review.kind)
+
+
+def _enforced(shown: tuple[str, str], enforcer: str) -> tuple[str, str]:
+    """Return a time and how far it is away, with who enforces it."""
+    time, note = shown
+    return time, ", ".join(
+        filter(None, (note, "" if enforcer == NOBODY else f"enforced by {describe_enforcer(enforcer)}"))
+    )
 
 
 def _time(end_s: int | None, now_s: float) -> tuple[str, str]:

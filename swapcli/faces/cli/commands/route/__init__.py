@@ -98,7 +98,7 @@ def route(
             "Quote at every block, or every so many SECONDS, until Ctrl-C.",
             OUTPUT,
             "[SECONDS]",
-            OptionalValue("", lambda word: word.replace(".", "", 1).isdecimal()),
+            OptionalValue("", lambda word: word.rstrip("smhdSMHD").replace(".", "", 1).isdecimal()),
         ),
     ] = None,
     alert: AlertOptions,
@@ -155,26 +155,28 @@ def route(
         if batch.batch is not None:
             raise InvalidOption("--watch cannot be combined with --batch")
         written = read_order(words, "route", network, raw=order.raw)
-        _check_watch_alone(written, sender, picture, session)
+        _check_watch_alone(written, sender, picture, order.proof, session)
         return _watch(open_quote_context(session, network, order, source), written, watch, alert, picture, output)
     if batch.batch is None:
         written = read_order(words, "route", network, raw=order.raw, hint=", or --batch")
         picture = picture.for_file(output.output_file)
         picture.check(session.output)
-        return _route_one(open_quote_context(session, network, order, source), written, sender, picture)
+        return _route_one(open_quote_context(session, network, order, source), written, sender, picture, order.proof)
     if any(picture):
         raise InvalidOption("--batch prints JSON or CSV and excludes views and pictures")
     if sender is not None:
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out with --batch")
-    batch.check(words, output, session.settings.market)
+    batch.check(words, output, session.settings.market, proof=order.proof)
     from swapcli.faces.cli.commands.route.batch import route_batch
 
     return route_batch(lambda: open_quote_context(session, network, order, source), batch)
 
 
-def _check_watch_alone(words: OrderWords, sender: str | None, picture: PictureOptions, session: Session) -> None:
+def _check_watch_alone(
+    words: OrderWords, sender: str | None, picture: PictureOptions, proof: str | None, session: Session
+) -> None:
     """Raise an error if the command line has options that cannot be combined with --watch."""
-    others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
+    others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None, "--proof": proof}
     for name, value in others.items():
         if value is not None:
             raise InvalidOption(f"--watch cannot be combined with {name}")
@@ -216,7 +218,9 @@ def _watch(
         return watched.show(alerting_display)
 
 
-def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions) -> int:
+def _route_one(
+    context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions, proof: str | None
+) -> int:
     def open_sender() -> "PayloadChecker | None":
         from swapcli.faces.cli.payload_output import open_checker
 
@@ -225,6 +229,8 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
     if sender is not None and not words.amount.is_balance_part:
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
+    if proof is not None:
+        quote = quote.write_proof(proof)
     output = context.session.output
     if picture.svg is not None and not picture.draws_to_stdout:
         write_text_file(picture.svg, quote.svg(picture.width))

@@ -38,8 +38,13 @@ class BatchOptions(NamedTuple):
             if value is not None and value is not False:
                 raise InvalidOption(f"{name} is for a batch of orders", hint="give --batch FILE")
 
-    def check(self, words: Sequence[str], output: OutputOptions, market: object) -> None:
+    def check(self, words: Sequence[str], output: OutputOptions, market: object, *, proof: str | None) -> None:
         """Raise an error if the command line has words or options that cannot be combined with --batch."""
+        if proof is not None:
+            raise InvalidOption(
+                "--proof writes the proof of one quote, so it cannot be combined with --batch",
+                hint="quote one order with --proof; --certify adds its bounds to each line of a batch",
+            )
         if words:
             raise UsageError("--batch reads the orders from a file: give only NETWORK")
         if output.plain or output.table or output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from swapcli import InvalidOption, Order, SwapcliError, SwapQuote, WatchedQuote
+from swapcli.core.validation.values import parse_duration_s
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.state.clock import SYSTEM_CLOCK
 
+MIN_SECONDS: Final = 0.1
 MAX_SECONDS: Final = 3_600
 
 
@@ -27,13 +29,16 @@ def parse_watch_seconds(text: str) -> float | None:
     """Return the seconds between two quotes, None for every block. Raises `InvalidOption`."""
     if not text:
         return None
-    try:
-        seconds = float(text) if text.isascii() and "_" not in text else 0.0
-    except ValueError:
-        seconds = 0.0
-    if not 0.1 <= seconds <= MAX_SECONDS:
+    seconds = parse_duration_s(text)
+    if seconds is None:
+        try:
+            seconds = float(text) if text.isascii() and "_" not in text else 0.0
+        except ValueError:
+            seconds = 0.0
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise InvalidOption(
-            f"--watch takes 0.1 to {MAX_SECONDS:,} seconds", hint="leave them out for a quote at every block"
+            f"--watch takes {MIN_SECONDS} to {MAX_SECONDS:,} seconds, or a time as in 5m",
+            hint="leave it out for a quote at every block",
         )
     return seconds
 

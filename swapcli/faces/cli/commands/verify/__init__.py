@@ -1,12 +1,13 @@
-"""`swapcli verify`: compare the swaps of a mined transaction with their quotes."""
+"""`swapcli verify`: compare mined swaps with their quotes, those of a transaction or the newest of each protocol."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 from typing import Annotated
 
+from swapcli import InvalidOption
 from swapcli.faces.cli import exit_codes, options
-from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, argument, settings_of
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import open_session
 
@@ -14,39 +15,73 @@ PUBLIC = ()
 
 app = CommandApp()
 
+_RECENT = "Recent swaps"
+_MAX_SWAPS, _DEFAULT_REQUESTS, _MAX_REQUESTS = 50, 400, 100_000
+
 
 @app.command()
 def verify(
     network: options.NetworkName,
-    transaction: Annotated[str, argument("TX", "Hash of a mined transaction.")],
+    transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
     *,
+    recent: Annotated[str | None, option("--recent", "The last N swaps of each protocol.", _RECENT, "N")] = None,
+    max_requests: Annotated[
+        str | None,
+        option("--max-requests", f"HTTP requests to send at most.  [default: {_DEFAULT_REQUESTS}]", _RECENT, "N"),
+    ] = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> int:
-    """Compare the swaps of a mined transaction with their quotes.
+    """Compare mined swaps with their quotes.
 
     \b
-    Example:
+    Examples:
       swapcli verify base \\
         0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
+      swapcli verify base --recent 3
 
     Every swap whose pool is known is quoted on the state just before it: the parent block and the earlier events of the
     block. The output must equal the event's to the unit. It also quotes what the best route would have paid at the
     parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7. If no
-    swap could be quoted, or the transaction is not mined yet, it is 5. swapcli protocols shows when quotes of a
-    protocol were last found to be equal.
+    swap could be quoted, or the transaction is not mined yet, it is 5.
+
+    With --recent, swapcli finds the last N swaps of each protocol of the network by their events, backwards from the
+    newest block. A protocol without a recent swap is listed with the number of blocks that were searched. swapcli
+    protocols shows when quotes of a protocol were last found to be equal.
     """
+    if transaction is not None and recent is not None:
+        raise UsageError("--recent finds the swaps itself: leave out the transaction, or --recent")
+    if transaction is None and recent is None:
+        raise UsageError("no transaction given: name its hash, or give --recent 3 for the last swaps of each protocol")
+    if recent is None and max_requests is not None:
+        raise UsageError("--max-requests needs --recent")
+    count = _parse_number("--recent", recent, _MAX_SWAPS) or 0
+    requests = _parse_number("--max-requests", max_requests, _MAX_REQUESTS)
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     with session.open_known_market(network) as market:
-        found = market.verify(transaction)
+        found = (
+            market.verify_recent(count, max_requests=requests or _DEFAULT_REQUESTS)
+            if transaction is None
+            else market.verify(transaction)
+        )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)
     else:
-        from swapcli.faces.cli.commands.verify.view import build_verification_view
+        from swapcli.faces.cli.commands.verify.view import build_view
 
-        session.output.print_details(build_verification_view(found))
+        session.output.print_details(build_view(found))
     found.check()
     return exit_codes.OK
+
+
+def _parse_number(name: str, text: str | None, largest: int) -> int | None:
+    """Return the number of an option, None without it. Raises `InvalidOption`."""
+    if text is None:
+        return None
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
+    if not is_number or not 1 <= int(text) <= largest:
+        raise InvalidOption(f"{name}: not a number of this range", hint=f"give a whole number from 1 to {largest:,}")
+    return int(text)

@@ -1,0 +1,96 @@
+"""Run the peer: Tines, the router of Sushi, on the market and orders of a case.
+
+It is installed from npm, in the versions of `peer/package-lock.json`, when it is first needed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bench.optimum.real_market import orders_file
+from bench.running import BenchmarkFailed, run
+
+if TYPE_CHECKING:
+    from bench.optimum.bound import Leg, Market
+
+_FOLDER = Path(__file__).parent / "peer"
+_BUDGET_S = 120.0
+
+
+class PeerRoute(NamedTuple):
+    """The route of an order: `status` is Success if it spends the whole order. Amounts are in base units.
+
+    `claimed_out` is what Tines expects, in real numbers like everything it computes.
+    """
+
+    id: int
+    status: str
+    amount_in: int
+    claimed_out: float
+    legs: tuple[Leg, ...]
+    median_ms: float
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the route spends the whole order."""
+        return self.status == "Success"
+
+
+def install() -> str:
+    """Install the peer unless it is there, and return its name with the version. Raises `BenchmarkFailed`."""
+    lock = _FOLDER / "package-lock.json"
+    done = _FOLDER / "node_modules" / ".installed"
+    if not done.is_file() or done.read_text() != lock.read_text():
+        run(["npm", "ci", "--silent", "--prefix", _FOLDER])
+        done.write_text(lock.read_text())
+    name = "@sushiswap/tines"
+    return f"{name}@{json.loads(lock.read_text())['packages'][f'node_modules/{name}']['version']}"
+
+
+def run_peer(
+    market: Path, out: Path, *, orders: Path | None = None, flows: int | None = None, passes: int = 1
+) -> list[PeerRoute]:
+    """Route the orders beside a plain market file, or those of another file. Raises `BenchmarkFailed`.
+
+    It splits an order into `flows` parts; by default it chooses, and compares 100 with one. With more than one of
+    `passes`, times are those of a warm program. What it writes stays in `out`.
+    """
+    command: list[str | Path] = ["node", _FOLDER / "run_tines.mjs", "--market", market, "--out", out]
+    command += ["--orders", orders or orders_file(market), "--passes", str(passes), "--budget", str(_BUDGET_S)]
+    run([*command, *(("--flows", str(flows)) if flows else ())])
+    return read_routes(out)
+
+
+def read_routes(out: Path) -> list[PeerRoute]:
+    """Return the routes that a run of the peer has written. Raises `BenchmarkFailed`."""
+    try:
+        return [_route(row) for row in json.loads(out.read_bytes())["orders"]]
+    except (OSError, ValueError, KeyError) as error:
+        raise BenchmarkFailed(f"{out} has no routes of the peer: {error}") from error
+
+
+def _route(row: Mapping[str, Any]) -> PeerRoute:
+    legs: tuple[Leg, ...] = tuple((pool, sold, bought, part) for pool, sold, bought, part in row["legs"])
+    return PeerRoute(row["id"], row["status"], int(row["amountIn"]), row["amountOut"], legs, row["medianMs"])
+
+
+def evaluate(
+    market: Market, orders: Iterable[Mapping[str, Any]], routes: Iterable[PeerRoute]
+) -> Iterator[tuple[PeerRoute, float | None]]:
+    """Yield each route with what it pays along the curves of the judge; None unless it spends the whole order.
+
+    A route that uses a pool twice counts with what the peer claims, because the curves keep no state.
+    """
+    by_id = {order["id"]: order for order in orders}
+    for route in routes:
+        if not route.is_whole or not route.legs:
+            yield route, None
+            continue
+        order = by_id[route.id]
+        try:
+            yield route, market.evaluate(order["token_in"], order["token_out"], route.amount_in, route.legs)
+        except ValueError:
+            yield route, route.claimed_out

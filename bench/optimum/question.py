@@ -1,0 +1,183 @@
+"""How good are the routes?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.optimum.cases import SIZES, generated_case, real_case
+from bench.optimum.contradictions import measure_contradictions
+from bench.optimum.gap_section import exactness_section, families_section, fine_shares_section, gap_section
+from bench.optimum.judged import Exactness, Judged, Measured
+from bench.optimum.measure import Note, measure_made_up, measure_real
+from bench.optimum.peer_section import peer_section, real_section
+from bench.optimum.real_market import REAL_MARKET
+from bench.optimum.select import by_pools, gaps, leads, of_size, peer_gaps
+from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
+from bench.optimum.simple_methods.measure import measure_simple_methods
+from bench.optimum.simple_section import ContradictionFigures, contradictions_section, simple_section
+from bench.plan import Plan
+from bench.report.answer import Answer, Row, Table, counted, row
+from bench.report.figures import Spread
+from bench.report.tables import bps
+from bench.report.thresholds import (
+    FINE_GAPS,
+    MAX_BEHIND_BPS,
+    MAX_BEHIND_REAL_BPS,
+    MAX_FINE_POOLS,
+    MAX_GAINING_PERCENT,
+    MAX_SIMPLE_GAIN_BPS,
+    Check,
+    gap_threshold,
+)
+
+_SEED = 1
+"""Of the orders of simple methods, and of the cases of contradictions, on the page."""
+
+
+class OptimumFigures(NamedTuple):
+    """All results. Generated markets have an optimum; real ones may have arbitrage, which has none."""
+
+    made_up: Sequence[Measured]
+    real: Sequence[Measured]
+    simple: Sequence[GainFigures]
+    contradictions: Sequence[ContradictionFigures]
+
+
+def measure(plan: Plan, folder: Path, note: Note) -> Answer:
+    """Answer the question, with files in `folder`. Raises `BenchmarkFailed`."""
+    markets, seed = plan.markets or (REAL_MARKET,), _SEED if plan.seed is None else plan.seed
+    made_up = [
+        measure_made_up(generated_case(pools, each, folder), note) for pools in plan.sizes for each in plan.seeds
+    ]
+    real = [measure_real(real_case(market, folder, plan.real_orders), note) for market in markets]
+    note("simple methods")
+    simple = measure_simple_methods(plan.simple_orders, markets, seed)
+    note("contradictions")
+    contradictions = measure_contradictions(plan.contradiction_cases, markets, seed)
+    return answer(OptimumFigures(made_up, real, simple, contradictions))
+
+
+def answer(found: OptimumFigures) -> Answer:
+    """Return the tables and sections of the figures."""
+    return Answer(
+        [exactness_table(found), gap_table(found.made_up), others_table(found)],
+        [
+            exactness_section([*found.made_up, *found.real]),
+            gap_section(found.made_up),
+            fine_shares_section(found.made_up),
+            families_section(found.made_up),
+            peer_section(found.made_up),
+            real_section(found.real),
+            simple_section(found.simple),
+            contradictions_section(found.contradictions),
+        ],
+    )
+
+
+def exactness_table(found: OptimumFigures) -> Table:
+    """Return how many routes are exact to the base unit."""
+    cases = [*found.made_up, *found.real]
+    whole = [measured.exactness for measured in cases]
+    fine = [measured.fine_exactness for measured in cases if measured.fine_exactness]
+    everything = [measured.all_exactness for measured in cases if measured.all_exactness]
+    return Table(
+        "Exactness",
+        "Each quote is replayed in integers by a second implementation of the pools, which must come to the same "
+        "output, to the base unit. Pools of Uniswap V2 and V3 and their forks are replayed here, those of every family "
+        "on real contracts (Following a chain) and on [recorded swaps](docs/exactness.md).",
+        [
+            counted("orders with a route", sum(each.routed for each in whole), sum(each.orders for each in whole)),
+            _exact("exact quotes", whole),
+            _exact("exact quotes, fine shares", fine),
+            _exact("exact quotes over all families, of those that can be replayed", everything),
+        ],
+    )
+
+
+def _exact(what: str, found: Iterable[Exactness]) -> Row:
+    found = list(found)
+    return counted(what, sum(each.exact for each in found), sum(each.routed - each.skipped for each in found))
+
+
+def gap_table(cases: Sequence[Measured]) -> Table:
+    """Return the gaps to the proven optimum by number of pools and size of the order, beside those of the peer."""
+    rows = []
+    for pools, group in by_pools(cases):
+        for size in SIZES:
+            orders = of_size((judged for measured in group for judged in measured.orders), size)
+            if orders:
+                rows.append(_gap_row(pools, size, orders))
+    rows += _fine_rows(cases)
+    refuted = sum(judged.is_bound_refuted for measured in cases for judged in measured.orders)
+    rows.append(row("certificates below a known route", Check("refuted", refuted, 0)))
+    return Table(
+        "Gap to the proven optimum",
+        "What the output lacks, in basis points (bps), to an upper bound that no routing can exceed (any splits, hops "
+        "and pools), median / maximum. Orders bring 0.01% (small), 0.3%, 3% and 20% (huge) of the depth of the thinner "
+        "token. Our outputs include all rounding; those of Tines none.",
+        rows,
+    )
+
+
+def _gap_row(pools: int, size: str, orders: Sequence[Judged]) -> Row:
+    bar, ours, theirs = gap_threshold(pools, size), Spread.of(gaps(orders)), peer_gaps(orders)
+    maximum = ours.maximum if bar.maximum is None else Check("maximum", ours.maximum, bar.maximum)
+    peer = Spread.of(theirs) if theirs else None
+    return row(
+        f"{pools:,} pools, {size} orders",
+        Check("median", ours.median, bar.median),
+        maximum,
+        show=bps,
+        peer=(peer.median, peer.maximum) if peer else (),
+    )
+
+
+def _fine_rows(cases: Sequence[Measured]) -> list[Row]:
+    """Return the gaps with fine shares of the classes that have bars, on the markets that have."""
+    rows = []
+    judged = [
+        each for measured in cases if (measured.case.pools or 0) <= MAX_FINE_POOLS for each in measured.fine_orders
+    ]
+    for size, bar in FINE_GAPS.items():
+        if values := gaps(of_size(judged, size)):
+            found = Spread.of(values)
+            checks = Check("median", found.median, bar.median), Check("p95", found.p95, bar.p95)
+            rows.append(row(f"fine shares, {size} orders, median / p95", *checks, show=bps))
+    return rows
+
+
+def others_table(found: OptimumFigures) -> Table:
+    """Return how the routes compare with those of others."""
+    rows = []
+    for measured in found.real:
+        orders = [judged for judged in measured.orders if judged.peer_out]
+        lost = sum(judged.out is None for judged in orders)
+        name = measured.case.name
+        rows.append(row(f"{name}: orders that only Tines routes", Check("lost", lost, 0)))
+        if orders:
+            lead = Spread.of(leads(orders))
+            rows.append(row(f"{name}: bps ahead of Tines, mean", Check("mean", lead.mean, 0.0, is_floor=True)))
+            worst = Check("worst", lead.minimum, -MAX_BEHIND_REAL_BPS, is_floor=True)
+            rows.append(row(f"{name}: bps ahead of Tines, worst of {len(orders)} orders", worst))
+    if values := leads(judged for measured in found.made_up for judged in measured.orders):
+        worst = Check("worst", min(values), -MAX_BEHIND_BPS, is_floor=True)
+        rows.append(row(f"made-up markets: bps ahead of Tines, worst of {len(values)} orders", worst))
+    for is_pushed, state in ((False, "real state"), (True, "real state, a fifth of the pools moved")):
+        if gains := [each for each in found.simple if each.is_pushed == is_pushed]:
+            part = max(100.0 * each.above[0] / each.orders for each in gains)
+            share = Check("gaining", part, MAX_GAINING_PERCENT[is_pushed])
+            worst = Check("worst", max(each.worst_bps for each in gains), MAX_SIMPLE_GAIN_BPS[is_pushed])
+            what = f"{state}: orders that a simple method routes better by {MIN_GAINS_BPS[0]:g} bps, %; the most, bps"
+            rows.append(row(what, share, worst))
+    above = sum(each.above for each in found.contradictions)
+    compared = sum(each.compared for each in found.contradictions)
+    rows.append(row(f"answers that a narrower order contradicts, of {compared:,}", Check("above", above, 0)))
+    return Table(
+        "Against Tines and simple methods",
+        "Tines is the router of Sushi, here with 100 flows. A real state has small arbitrage cycles, so that only "
+        "routers can be compared: *ahead* is our output over theirs. Simple methods are the best single path, filling "
+        "in small chunks, and hill climbs by exact swaps, also from our own route.",
+        rows,
+    )

@@ -1,0 +1,52 @@
+"""Run the real command over the orders of a case."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench.optimum.cases import Case
+from bench.running import clean_environment, run
+
+_NO_ROUTE = 3
+_ORDER_KEYS = ("id", "token_in", "token_out", "amount_in")
+
+
+def console_script() -> Path:
+    """Return the command that is installed beside this Python."""
+    return Path(sys.executable).parent / "swapcli"
+
+
+def quote_batch(
+    case: Case, kind: str, *, certify: bool = False, all_families: bool = False, shares: str = "whole"
+) -> Path:
+    """Run `swapcli route --batch` over the case and return its output file. Raises `BenchmarkFailed`."""
+    command: list[str | Path] = [console_script(), "route", case.network, "--market", case.market]
+    command += ["--batch", _write_batch(case), "--json", "--gas-price", "0", "--shares", shares]
+    if case.excluded and not all_families:
+        command += ["--exclude-protocols", ",".join(case.excluded)]
+    if certify:
+        command.append("--certify")
+    out = case.results(kind)
+    out.write_text(run(command, env=clean_environment(case.folder), accepted=(0, _NO_ROUTE)))
+    return out
+
+
+def _write_batch(case: Case) -> Path:
+    """Write the orders as the command takes them: their file says more of each."""
+    orders = (json.loads(line) for line in case.orders.read_text().splitlines() if line.strip())
+    batch = case.folder / f"batch_{case.name}.ndjson"
+    batch.write_text("".join(json.dumps({key: order[key] for key in _ORDER_KEYS}) + "\n" for order in orders))
+    return batch
+
+
+def amount_out(result: dict[str, Any]) -> int | None:
+    """Return the output of a result in base units; None without a route."""
+    return int(result["outputAmount"]) if result["success"] else None
+
+
+def proven_bound(result: dict[str, Any]) -> float | None:
+    """Return the bound of the result's certificate in base units; None without a route."""
+    return float(result["certificate"]["bound"]) if result["success"] else None

@@ -1,0 +1,78 @@
+"""The answer to a question of the benchmark: rows for the page, and sections with all values for the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from bench.report.tables import MISSED, NOTHING, Section, format_figure, ratio
+from bench.report.thresholds import Check
+
+_BETWEEN = " / "
+
+
+class Row(NamedTuple):
+    """A figure that a user decides by: its bar, what was reached, and that of the peer in the same run."""
+
+    figure: str
+    bar: str
+    reached: str
+    peer: str = NOTHING
+    to_peer: str = NOTHING
+    """Ours as a multiple of the peer's."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether no part of the figure misses its bar."""
+        return MISSED not in self.reached
+
+
+class Table(NamedTuple):
+    """A section of the page. `text` says what its figures mean."""
+
+    title: str
+    text: str
+    rows: Sequence[Row]
+
+    @property
+    def has_peer(self) -> bool:
+        """Whether the peer has any of the figures."""
+        return any(row.peer != NOTHING for row in self.rows)
+
+
+class Answer(NamedTuple):
+    """The tables of the page and the sections of the history; `omitted` says what could not be measured, and why."""
+
+    tables: Sequence[Table]
+    sections: Sequence[Section]
+    omitted: Sequence[str] = ()
+
+
+def row(
+    figure: str,
+    *values: Check | float,
+    show: Callable[[float], str] = format_figure,
+    peer: Sequence[float] = (),
+) -> Row:
+    """Return the row of a figure of one or more values; those that are no checks have no bar."""
+    checks = [value if isinstance(value, Check) else None for value in values]
+    plain = [value.value if isinstance(value, Check) else value for value in values]
+    marks = [MISSED if check and not check.is_met else "" for check in checks]
+    bars = [f"{'≥' if check.is_floor else '≤'} {_limit(check.limit)}" if check else NOTHING for check in checks]
+    return Row(
+        figure,
+        _BETWEEN.join(bars) if any(checks) else NOTHING,
+        _BETWEEN.join(show(value) + mark for value, mark in zip(plain, marks, strict=True)),
+        _BETWEEN.join(map(show, peer)) or NOTHING,
+        _BETWEEN.join(ratio(ours, theirs) for ours, theirs in zip(plain, peer, strict=False)) or NOTHING,
+    )
+
+
+def counted(what: str, count: int, of: int) -> Row:
+    """Return the row of a count that has to be whole."""
+    return Row(what, f"all of {of:,}", f"{count:,}{'' if count == of else MISSED}")
+
+
+def _limit(limit: float) -> str:
+    """Format a bar, which is a round number unless it is a figure of the peer."""
+    return f"{limit:,.10g}" if limit == round(limit, 3) else format_figure(limit)

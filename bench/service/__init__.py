@@ -1,0 +1,1 @@
+"""What does the service bear? Throughput, overload, abusive clients, several workers, feeds, and streams of quotes."""

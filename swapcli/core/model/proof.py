@@ -1,0 +1,132 @@
+"""The witness of a proof that no router does much better: the prices, and what each pool could gain at them.
+
+`docs/proof.md` has the theorem and the meaning of each figure; the fields here are those of its document. Amounts are
+base units; values and bounds are in base units of the order's output token. The shortest decimal text of each float is
+taken as its exact value, at which every bound holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+
+class BoundKind(StrEnum):
+    """Which routings a bound covers."""
+
+    OUTPUT = "output"
+    """All, also those with cycles."""
+    ACYCLIC = "acyclic"
+    """Those without some directions of pools, by which arbitrage could be added to the route."""
+    NET_OF_GAS = "netOfGas"
+    """Acyclic routes within the limit on hops; the bound is on the output less the value of the gas."""
+
+
+class LimitReason(StrEnum):
+    """Why an order can bring no more of a token than its limit."""
+
+    PATH = "path"
+    """The best product of spot rates on a path to it."""
+    VALUE = "value"
+    """The value of the order and of all trades at some prices."""
+    POOLS = "pools"
+    """What the pools that sell it pay at most."""
+
+
+class Direction(NamedTuple):
+    """The pool with this key, sold one of its tokens for another."""
+
+    pool: str
+    token_in: str
+    token_out: str
+
+
+class ProofTerm(NamedTuple):
+    """What a direction could gain at the prices of a leaf: about its best trade, and an upper bound on its gain.
+
+    `marginal_rate` is the output per unit of input of the next unit after the trade.
+    """
+
+    direction: Direction
+    amount_in: float
+    amount_out: float
+    marginal_rate: float
+    value: float
+
+
+class ProofLeaf(NamedTuple):
+    """The bound of all routes that use the directions `used` and none of `unused`, at `prices` by token.
+
+    A token without a price has the price 0, a direction without a term gains nothing.
+    """
+
+    used: tuple[Direction, ...]
+    unused: tuple[Direction, ...]
+    prices: Mapping[str, float]
+    terms: tuple[ProofTerm, ...]
+    bound: Decimal
+
+
+class ProvenLimit(NamedTuple):
+    """The most of a token that an order can bring, proved by `reason` and the limits before it."""
+
+    token: str
+    amount: float
+    reason: LimitReason
+
+
+class ProvenLimits(NamedTuple):
+    """The limits of tokens in the order of their proofs. Value limits hold by the `terms` at `prices`."""
+
+    prices: Mapping[str, float]
+    terms: tuple[ProofTerm, ...]
+    tokens: tuple[ProvenLimit, ...]
+
+
+class ProvenBound(NamedTuple):
+    """A bound with its leaves, whose conditions cover all routes; the bound is the largest of theirs.
+
+    `excluded` are the directions that an acyclic bound does not count; `limits` belong to one net of gas.
+    """
+
+    kind: BoundKind
+    bound: Decimal
+    leaves: tuple[ProofLeaf, ...]
+    excluded: tuple[Direction, ...] = ()
+    limits: ProvenLimits | None = None
+
+
+class ProofGas(NamedTuple):
+    """The gas of routes as the bounds count it, in EVM gas units.
+
+    `unit_value` is what a unit costs, in base units of the output token. `base` is that of a transaction,
+    `token_between` that of each token between the two of the order, `least_by_pool` the least that one direction of a
+    pool adds, by key, and `route` the gas of the route.
+    """
+
+    unit_value: float
+    base: int
+    token_between: int
+    least_by_pool: Mapping[str, int]
+    route: int
+
+
+class ProofWitness(NamedTuple):
+    """All that a proof adds to a quote and the state of its pools.
+
+    `tokens` are those of the market, `dust` the directions that the bound net of gas does not count, and `spot_rates`
+    the rates of the first unit by direction.
+    """
+
+    bounds: tuple[ProvenBound, ...]
+    gas: ProofGas
+    tokens: tuple[str, ...]
+    dust: tuple[Direction, ...]
+    spot_rates: Mapping[Direction, float]
+    max_hops: int

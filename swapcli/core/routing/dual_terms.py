@@ -1,0 +1,85 @@
+"""The terms of a dual bound, and their sum in exact numbers, rounded up.
+
+A float stands for its shortest decimal text, which is what the document of a proof holds. Whoever adds up the texts of
+a proof gets the bounds of its quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import inf, isnan, nextafter
+from typing import Final
+
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.graph.market_graph import Arc, Prices
+
+_DIGITS: Final = 60
+"""More than the product of a price (17 digits) and an amount of base units has."""
+UP: Final = Context(prec=_DIGITS, rounding=ROUND_CEILING, traps=[])
+DOWN: Final = Context(prec=_DIGITS, rounding=ROUND_FLOOR, traps=[])
+
+_SHOWN_DIGITS: Final = 24
+_SHOWN: Final = Context(prec=_SHOWN_DIGITS, rounding=ROUND_CEILING, traps=[])
+_TRADE_ERROR: Final = 1e-12
+"""Of what a trade pays: more than floats lose in it. Measured against exact arithmetic."""
+_PRICE_ERROR: Final = 1e-13
+"""Terms are those of sold tokens that cost so much less: more than floats lose in a rate, which decides whether a
+direction gains at all."""
+
+
+class ArcTerm(NamedTuple):
+    """The best trade of an arc at some prices, and a value that its profit does not exceed."""
+
+    arc: Arc
+    amount_in: float
+    amount_out: float
+    value: float
+
+
+def exact(number: float) -> Decimal:
+    """Return the exact value of a float's decimal text."""
+    return Decimal(repr(number))
+
+
+def rounded_up(number: Decimal) -> Decimal:
+    """Return a bound with the digits that a document shows."""
+    return _SHOWN.plus(number)
+
+
+def float_above(number: Decimal) -> float:
+    """Return a float that is no less than `number`."""
+    found = float(number)
+    return found if exact(found) >= number else nextafter(found, inf)
+
+
+def lowered(price_in: float) -> float:
+    """Return a price of a sold token at which no direction gains less, however floats round its rate."""
+    return price_in * (1.0 - _PRICE_ERROR)
+
+
+def trade_value(amount_in: float, amount_out: float, price_in: float, price_out: float) -> float:
+    """Return an upper bound on the profit of the best trade at prices of which that in is `lowered`."""
+    paid = price_out * amount_out
+    value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
+    return inf if isnan(value) else value
+
+
+def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
+    """Return the terms of the arcs that could gain at `prices`."""
+    terms: list[ArcTerm] = []
+    for arc in arcs:
+        price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
+        if price_out * arc.rate > price_in:
+            amount_in, amount_out = arc.best_trade(price_in, price_out)
+            value = trade_value(amount_in, amount_out, price_in, price_out)
+            terms.append(ArcTerm(arc, amount_in, amount_out, value))
+    return terms
+
+
+def sum_up(amount: int, price: float, terms: Iterable[ArcTerm]) -> Decimal:
+    """Return the value of `amount` base units at `price` and of `terms`, rounded up; infinite if floats overflow."""
+    total = UP.multiply(Decimal(amount), exact(price))
+    for term in terms:
+        total = UP.add(total, exact(term.value))
+    return total if not total.is_nan() else Decimal(inf)

@@ -1,0 +1,79 @@
+"""Types of the documents in which other tools take transactions: the formats `safe` and `wallet-calls`."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class ContractInputJson(TypedDict):
+    """An argument of a function, as in the JSON of an ABI."""
+
+    internalType: str
+    name: str
+    type: str
+    components: NotRequired[list[ContractInputJson]]
+
+
+class ContractMethodJson(TypedDict):
+    """A function of a contract, with the names of its arguments."""
+
+    inputs: list[ContractInputJson]
+    name: str
+    payable: bool
+
+
+class SafeTransactionJson(TypedDict):
+    """A transaction of a Safe's batch: `data`, or the method and its inputs where its ABI is published."""
+
+    to: str
+    value: str
+    data: str | None
+    contractMethod: ContractMethodJson | None
+    contractInputsValues: dict[str, str] | None
+
+
+class SafeMetaJson(TypedDict):
+    """What Safe's Transaction Builder shows of a batch; `createdFromSafeAddress` is empty if the Safe is unknown."""
+
+    name: str
+    description: str
+    createdFromSafeAddress: str
+    createdFromOwnerAddress: str
+    checksum: NotRequired[str]
+
+
+class SafeBatchJson(TypedDict):
+    """A file of Safe's Transaction Builder; `createdAt` in Unix milliseconds."""
+
+    version: str
+    chainId: str
+    createdAt: int
+    meta: SafeMetaJson
+    transactions: list[SafeTransactionJson]
+
+
+class WalletCallJson(TypedDict):
+    """One call of a batch; `value` in wei, in hex."""
+
+    to: str
+    data: str
+    value: str
+
+
+WalletCallsJson = TypedDict(
+    "WalletCallsJson",
+    {
+        "version": str,
+        "chainId": str,
+        "from": NotRequired[str],
+        "atomicRequired": bool,
+        "calls": list[WalletCallJson],
+    },
+)
+
+
+class WalletCallsRequestJson(TypedDict):
+    """A request to a wallet (EIP-5792): the approvals and the swap, executed together or not at all."""
+
+    method: Literal["wallet_sendCalls"]
+    params: list[WalletCallsJson]

@@ -1,0 +1,135 @@
+"""Types of the JSON document of a proof."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class ProofStateJson(TypedDict):
+    """The block of the state of the pools, and where the state comes from."""
+
+    source: str
+    block: str | None
+    blockHash: str | None
+    timestamp: int | None
+
+
+class ProofOrderJson(TypedDict):
+    """An order, with its tokens by their number in `tokens`."""
+
+    tokenIn: int
+    tokenOut: int
+    exact: Literal["input", "output"]
+    amount: str
+
+
+class ProofStepJson(TypedDict):
+    """One swap of the route."""
+
+    pool: int
+    tokenIn: int
+    tokenOut: int
+    amountIn: str
+    amountOut: str
+
+
+class ProofRouteJson(TypedDict):
+    """The route, in the order of execution; `gasUnits` are EVM gas."""
+
+    amountIn: str
+    amountOut: str
+    gasUnits: int
+    steps: list[ProofStepJson]
+
+
+class ProofGasJson(TypedDict):
+    """The cost of gas. `unitValue` is that of a unit, in base units of the output token."""
+
+    priceWei: str
+    unitValue: str
+    base: int
+    tokenBetween: int
+
+
+class ProofSkippedPoolJson(TypedDict):
+    """A pool that was not used, and why."""
+
+    pool: str
+    reason: str
+
+
+class ProofScopeFieldsJson(TypedDict):
+    """What the bounds cover. `stateHash` is the SHA-256 of the pools; `dust` are the directions (pool, token in, token
+    out) that the bound net of gas does not count.
+    """
+
+    pools: int
+    stateHash: str
+    maxHops: int
+    maxPools: int | None
+    excludedProtocols: list[str]
+    skippedPools: list[ProofSkippedPoolJson]
+    dust: list[list[int]]
+
+
+class ProofTokenJson(TypedDict):
+    """A token of the pools."""
+
+    address: str
+    symbol: str
+    decimals: int
+
+
+class ProofLeafJson(TypedDict):
+    """The bound of the routes that use some directions and not others, at `prices` by token. A term is pool, token in,
+    token out, amounts of about the best trade, marginal rate and value.
+    """
+
+    used: list[list[int]]
+    unused: list[list[int]]
+    prices: list[str | None]
+    terms: list[list[int | str]]
+    bound: str
+
+
+class ProofLimitsJson(TypedDict):
+    """The most of each token that an order can bring: token, amount and reason, in the order in which they follow."""
+
+    prices: list[str | None]
+    terms: list[list[int | str]]
+    spotRates: list[list[int | str]]
+    tokens: list[list[int | str]]
+
+
+class ProofBoundJson(TypedDict):
+    """A bound on the output of routings; that of kind `netOfGas` is less the cost of gas."""
+
+    kind: Literal["output", "acyclic", "netOfGas"]
+    bound: str
+    gapBps: str
+    excluded: NotRequired[list[list[int]]]
+    limits: NotRequired[ProofLimitsJson]
+    leaves: list[ProofLeafJson]
+
+
+class ProofDocumentJson(TypedDict):
+    """The proof of a certificate: `--proof` writes it to a file, a service returns it with `proof=true`.
+
+    docs/proof.md explains it.
+
+    Pools and tokens are named by their number in `pools` and `tokens`. Amounts, prices and bounds are decimal text,
+    whose value is exact.
+    """
+
+    format: Literal["swapcli-proof"]
+    version: int
+    network: str
+    chainId: str
+    state: ProofStateJson
+    order: ProofOrderJson
+    route: ProofRouteJson
+    gas: ProofGasJson
+    scope: ProofScopeFieldsJson
+    tokens: list[ProofTokenJson]
+    pools: list[dict[str, Any]]
+    bounds: list[ProofBoundJson]

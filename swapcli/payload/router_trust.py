@@ -1,0 +1,105 @@
+"""How far the routers of each dialect are to be trusted: the one table by which quotes choose among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from swapcli.core.model.network import FIBROUS, OWN, SETTLER, UNIVERSAL_ROUTER, DialectRouter, Network
+from swapcli.core.model.router_choice import PassedRouter
+from swapcli.core.records import NamedTuple
+
+
+class RouterTrust(NamedTuple):
+    """What is known of the routers of a dialect, whose swaps a user signs.
+
+    `is_published` says that the whole source is public, `is_verified` that others have audited it and that the network
+    shows that the contract is made of it. `enforces_deadline` and `enforces_minimum` say what the code refuses. With
+    `has_known_gas`, its gas was measured. `is_own` marks this project's contract, which the user has deployed.
+    `source` is where the facts are from.
+    """
+
+    dialect: str
+    is_published: bool
+    is_verified: bool
+    enforces_deadline: bool
+    enforces_minimum: bool
+    has_known_gas: bool
+    source: str
+    is_own: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The facts as clauses."""
+        if self.is_own:
+            code = "your own contract; published, not audited"
+        elif self.is_verified:
+            code = "published and verified"
+        else:
+            code = "not published in full"
+        return f"{code}; {self._enforced()}"
+
+    def _enforced(self) -> str:
+        if self.enforces_deadline and self.enforces_minimum:
+            return "enforces deadline and minimum"
+        return "enforces the minimum, and no deadline" if self.enforces_minimum else "enforces no deadline"
+
+
+TRUST: Final = (
+    RouterTrust(
+        SETTLER, True, True, True, True, True,
+        "github 0xProject/0x-settler (source, audits, registry of deployed instances); read 2026-11-25",
+    ),
+    RouterTrust(
+        UNIVERSAL_ROUTER, True, True, True, True, True,
+        "github Uniswap/universal-router (source, audits, deploy-addresses); read 2026-11-25",
+    ),
+    RouterTrust(OWN, True, False, True, True, True, "swapcli/payload/evm/router", is_own=True),
+    RouterTrust(
+        FIBROUS, False, False, False, True, False,
+        "docs.fibrous.finance (addresses, functions and argument types); read 2026-11-25",
+    ),
+)  # fmt: skip
+"""The dialects, the most trusted first: published and verified code that enforces deadline and minimum, then this
+project's contract, and the interface's router last."""
+TRUST_OF: Final = {each.dialect: each for each in TRUST}
+
+
+def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedRouter, ...]]:
+    """Return the dialects with a router on a network, the most trusted first, and those with one that cannot swap now.
+
+    The interface's router is always the last of the former.
+    """
+    found, passed = [], []
+    for each in TRUST:
+        router = network.routers.get(each.dialect)
+        if each.dialect == FIBROUS:
+            found.append(FIBROUS)
+        elif router is not None:
+            reason = _refusal(each.dialect, router, network)
+            if reason is None:
+                found.append(each.dialect)
+            else:
+                passed.append(PassedRouter(each.dialect, reason))
+    return tuple(found), tuple(passed)
+
+
+def known_dialects(network: Network) -> tuple[str, ...]:
+    """Return the dialects with a router on a network, the most trusted first, whether or not it can swap now."""
+    return tuple(each.dialect for each in TRUST if each.dialect == FIBROUS or each.dialect in network.routers)
+
+
+def published_dialects(network: Network) -> Iterator[str]:
+    """Yield the dialects of published and verified routers that the network's definition knows."""
+    return (each.dialect for each in TRUST if each.is_verified and each.dialect in network.routers)
+
+
+def _refusal(dialect: str, router: DialectRouter, network: Network) -> str | None:
+    """Return why a router cannot be chosen; None if it can."""
+    if router.is_paused:
+        return "its registry names no router, so swaps are paused"
+    if router.address is None:
+        return "its registry could not be read" if router.registry else "its address is unknown"
+    if dialect == OWN and network.router_has_deadlines is False:
+        return "the contract is not the present version"
+    return None

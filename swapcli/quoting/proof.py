@@ -1,0 +1,268 @@
+"""The proof of a quote: a document by which others can check its certificate without this program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from hashlib import sha256
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from swapcli.core.errors import NoProof
+from swapcli.core.model.proof import BoundKind, Direction, LimitReason, ProofLeaf, ProofTerm, ProofWitness, ProvenBound
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.state.markets.pools_field import pool_to_json
+
+if TYPE_CHECKING:
+    from swapcli.core.model.pool import Pool
+    from swapcli.interface.proof_types import ProofDocumentJson, ProofLeafJson
+
+FORMAT: Final = "swapcli-proof"
+VERSION: Final = 1
+
+_UP: Final = Context(prec=60, rounding=ROUND_CEILING, traps=[])
+_DOWN: Final = Context(prec=60, rounding=ROUND_FLOOR, traps=[])
+_BOUND: Final = Context(prec=24, rounding=ROUND_CEILING, traps=[])
+_GAP_STEP: Final = Decimal("1e-6")  # of a basis point
+_GZIP_LEVEL: Final = 4
+"""Level 9 takes five times as long for 4% less."""
+_GZIP_FORMAT: Final = 31
+"""What zlib calls a stream in the format of gzip: without a name, and at time 0."""
+_BPS: Final = 10_000
+_PLACE: Final = "the pools"
+
+Triple = tuple[int, int, int]
+"""A direction by the numbers of its pool and its tokens."""
+
+
+class Proof:
+    """The proof of the certificate of a quote. Equal quotes on equal state have equal proofs, byte for byte.
+
+    Example: `market.quote("ETH", "USDC", "1.5", proof=True).proof().write("proof.json.gz")`. The program
+    `scripts/check_proof.py` checks it, and `docs/proof.md` says what it proves.
+    """
+
+    def __init__(self, document: ProofDocumentJson, pools_text: str | None = None) -> None:
+        """Hold a document; `pools_text` is the JSON of its pools, if it is known: most of the document."""
+        self._document, self._pools_text = document, pools_text
+
+    def document(self) -> ProofDocumentJson:
+        """Return the JSON, whose schema `swapcli schema proof` prints."""
+        return self._document
+
+    def to_json(self) -> str:
+        """Return the document as text."""
+        pools = self._pools_text or _compact(self._document["pools"])
+        before, _, after = _compact({**self._document, "pools": _PLACE}).partition(f'"{_PLACE}"')
+        return f"{before}{pools}{after}\n"
+
+    def write(self, path: str) -> None:
+        """Write the document to a file, compressed if its name ends in `.gz`.
+
+        Raises `InvalidInput`, `InputOutputError`.
+        """
+        from swapcli.core.encoding.disk_errors import write_error
+        from swapcli.state.file_writing import write_file
+
+        content = self.to_json().encode()
+        if path.endswith(".gz"):
+            from zlib import DEFLATED, compressobj
+
+            stream = compressobj(_GZIP_LEVEL, DEFLATED, _GZIP_FORMAT)
+            content = stream.compress(content) + stream.flush()
+        try:
+            write_file(path, content)
+        except (OSError, ValueError) as error:
+            raise write_error(path, error) from None
+
+
+def prove(answer: QuoteResult) -> Proof:
+    """Return the proof of a quote that was requested with one. Raises `NoProof`."""
+    if isinstance(answer, RemoteQuote):
+        return _proof_of_service(answer)
+    witness = answer.quote.witness
+    if answer.network.wraps(answer.order):
+        raise NoProof("the native token is wrapped one for one, which needs no proof", hint="quote without a proof")
+    if witness is None:
+        raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
+    if not all(each.bound.is_finite() for each in witness.bounds):
+        raise NoProof("no finite bound is known for this order", hint="exclude protocols that have absurd prices")
+    renderer = _Renderer(answer, witness)
+    return Proof(renderer.document(), renderer.pools_text)
+
+
+def _proof_of_service(answer: RemoteQuote) -> Proof:
+    """Return the proof that a service sent with its route: nothing of it is checked but that it is of this route."""
+    document, result = answer.proof, answer.result
+    if document is None:
+        raise NoProof(
+            "the service sent no proof with this route, and its pools are not known here",
+            hint="quote here, without the address of a service",
+        )
+    route = document.get("route")
+    amounts = (route.get("amountIn"), route.get("amountOut")) if isinstance(route, dict) else ()
+    if document.get("format") != FORMAT or amounts != (str(result.input_amount), str(result.output_amount)):
+        raise NoProof("the service sent a proof that is not of this route", hint="quote here, without the service")
+    return Proof(cast("ProofDocumentJson", document))
+
+
+class _Renderer:
+    """Renders one proof. Pools are sorted by key and tokens by address; terms name them by their number."""
+
+    def __init__(self, answer: LocalQuote, witness: ProofWitness) -> None:
+        self._answer, self._witness = answer, witness
+        keys = sorted(witness.gas.least_by_pool)
+        self._pools: Mapping[str, Pool] = {key: answer.pools[key] for key in keys}
+        tokens = sorted({token for pool in self._pools.values() for token in pool.tokens})
+        self._pool_numbers = {key: number for number, key in enumerate(keys)}
+        self._token_numbers = {token: number for number, token in enumerate(tokens)}
+        self._rendered_pools = [self._pool(key, pool) for key, pool in self._pools.items()]
+        self.pools_text = _compact(self._rendered_pools)
+
+    def document(self) -> ProofDocumentJson:
+        answer, witness = self._answer, self._witness
+        network, state, quote = answer.network, answer.state_source, answer.quote
+        order, gas = quote.order, witness.gas
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "network": network.name,
+            "chainId": str(network.chain_id),
+            "state": {
+                "source": state.description,
+                "block": None if state.block is None else str(state.block),
+                "blockHash": None,
+                "timestamp": state.timestamp,
+            },
+            "order": {
+                "tokenIn": self._token_numbers[order.token_in.address],
+                "tokenOut": self._token_numbers[order.token_out.address],
+                "exact": "output" if order.reverse else "input",
+                "amount": str(order.amount),
+            },
+            "route": {
+                "amountIn": str(quote.amount_in),
+                "amountOut": str(quote.amount_out),
+                "gasUnits": gas.route,
+                "steps": [
+                    {
+                        "pool": self._pool_numbers[step.pool],
+                        "tokenIn": self._token_numbers[step.token_in],
+                        "tokenOut": self._token_numbers[step.token_out],
+                        "amountIn": str(step.amount_in),
+                        "amountOut": str(step.amount_out),
+                    }
+                    for step in quote.steps
+                ],
+            },
+            "gas": {
+                "priceWei": str(quote.gas_price_wei),
+                "unitValue": repr(gas.unit_value),
+                "base": gas.base,
+                "tokenBetween": gas.token_between,
+            },
+            "scope": {
+                "pools": len(self._pools),
+                "stateHash": sha256(self.pools_text.encode()).hexdigest(),
+                "maxHops": witness.max_hops,
+                "maxPools": order.max_pools,
+                "excludedProtocols": sorted(order.excluded_protocols),
+                "skippedPools": [
+                    {"pool": each.key, "reason": each.reason}
+                    for each in sorted({each.key: each for each in state.skipped_pools}.values())
+                ],
+                "dust": self._directions(witness.dust),
+            },
+            "tokens": [
+                {"address": address, "symbol": token.symbol, "decimals": token.decimals}
+                for address in self._token_numbers
+                for token in (answer.tokens[address],)
+            ],
+            "pools": self._rendered_pools,
+            "bounds": [self._bound(each) for each in witness.bounds],
+        }
+        return cast("ProofDocumentJson", document)
+
+    def _pool(self, key: str, pool: Pool) -> dict[str, object]:
+        numbers = [self._token_numbers[token] for token in pool.tokens]
+        return pool_to_json(pool) | {"tokens": numbers, "gas": self._witness.gas.least_by_pool[key]}
+
+    def _bound(self, proven: ProvenBound) -> dict[str, object]:
+        rendered: dict[str, object] = {"kind": proven.kind.value}
+        amount_out, gas = self._answer.quote.amount_out, self._witness.gas
+        paid = Decimal(amount_out)
+        if proven.kind is BoundKind.NET_OF_GAS:
+            paid = _UP.subtract(paid, _DOWN.multiply(_exact(gas.unit_value), Decimal(gas.route)))
+        bound = _BOUND.plus(max(proven.bound, paid))
+        gap = _UP.multiply(_UP.subtract(_UP.divide(bound, paid), Decimal(1)), Decimal(_BPS))
+        rendered["bound"] = _text(bound)
+        rendered["gapBps"] = _text(_UP.quantize(gap, _GAP_STEP))
+        if proven.limits is None:
+            rendered["excluded"] = self._directions(proven.excluded)
+        else:
+            rendered["limits"] = {
+                **self._limits_by_value(proven),
+                "spotRates": [
+                    [*self._triple(direction), repr(rate)]
+                    for direction, rate in sorted(self._witness.spot_rates.items())
+                ],
+                "tokens": [
+                    [self._token_numbers[each.token], repr(each.amount), each.reason.value]
+                    for each in proven.limits.tokens
+                ],
+            }
+        rendered["leaves"] = [self._leaf(each) for each in proven.leaves]
+        return rendered
+
+    def _limits_by_value(self, proven: ProvenBound) -> dict[str, object]:
+        """Return the prices and terms of limits by value, none if there is no such limit."""
+        assert proven.limits is not None
+        if not any(each.reason is LimitReason.VALUE for each in proven.limits.tokens):
+            return {"prices": [], "terms": []}
+        return {"prices": self._prices(proven.limits.prices), "terms": self._terms(proven.limits.terms)}
+
+    def _leaf(self, leaf: ProofLeaf) -> ProofLeafJson:
+        return {
+            "used": self._directions(leaf.used),
+            "unused": self._directions(leaf.unused),
+            "prices": self._prices(leaf.prices),
+            "terms": self._terms(leaf.terms),
+            "bound": _text(_BOUND.plus(leaf.bound)),
+        }
+
+    def _prices(self, prices: Mapping[str, float]) -> list[str | None]:
+        return [repr(prices[token]) if token in prices else None for token in self._token_numbers]
+
+    def _terms(self, terms: Iterable[ProofTerm]) -> list[list[int | str]]:
+        return [
+            [
+                *self._triple(term.direction),
+                str(ceil(term.amount_in)),
+                str(int(term.amount_out)),
+                repr(term.marginal_rate),
+                repr(term.value),
+            ]
+            for term in sorted(terms)
+        ]
+
+    def _directions(self, directions: Iterable[Direction]) -> list[list[int]]:
+        return [[*self._triple(each)] for each in directions]
+
+    def _triple(self, direction: Direction) -> Triple:
+        pool, token_in, token_out = direction
+        return self._pool_numbers[pool], self._token_numbers[token_in], self._token_numbers[token_out]
+
+
+def _compact(value: object) -> str:
+    """Return JSON of one form only: the hash of the pools is that of this text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _exact(number: float) -> Decimal:
+    return Decimal(repr(number))
+
+
+def _text(number: Decimal) -> str:
+    """Return a number without an exponent, if it is not too large or small for that."""
+    return format(number, "f") if -30 < number.adjusted() < 60 else str(number)

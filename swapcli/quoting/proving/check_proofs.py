@@ -1,0 +1,87 @@
+"""The last stage: check the proof of each quote with the checker, which shares no code with swapcli."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from swapcli.quoting.proving.check_quotes import proof_name
+from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
+from swapcli.quoting.proving.run_context import RunContext
+
+CHECKER: Final = "check_proof.py"
+_MAX_CHECK_S: Final = 60.0
+"""Checking a proof of 220 pools takes some seconds; chosen."""
+_MIN_CHECK_S: Final = 5.0
+"""A check that has begun may end, though the run's time is over."""
+_ACCEPTED, _REJECTED = 0, 1
+_FILE: Final = "file"
+
+
+def check_proofs(run: RunContext) -> Iterator[ProofItem]:
+    """Yield an item for each proof."""
+    titles = {run.journal.proof_file(proof_name(n, order)).name: order.title for n, order in enumerate(run.orders, 1)}
+    checker = find_checker()
+    for file in run.journal.proof_files():
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        title = titles.get(file.name, file.name)
+        done = run.journal.find(ProofStage.PROOFS, file.name)
+        if done is not None and done.facts.get("sha256") == digest:
+            continue
+        item = ProofItem(
+            ProofStage.PROOFS, file.name, title, ProofOutcome.NOT_CHECKED, facts={_FILE: file.name, "sha256": digest}
+        )
+        if checker is None:
+            yield item._replace(reason="the checker is not part of this installation: scripts/check_proof.py has it")
+        elif run.budget.spent == "time":
+            yield item._replace(reason=run.why_spent())
+        else:
+            yield _check(checker, file, item, max(min(run.budget.part_left_s, _MAX_CHECK_S), _MIN_CHECK_S))
+
+
+def find_checker() -> Path | None:
+    """Return the checker: that of the package, else that of the checkout; None without one."""
+    here = Path(__file__).resolve()
+    places = (here.with_name(CHECKER), here.parents[3] / "scripts" / CHECKER)
+    return next((each for each in places if each.is_file()), None)
+
+
+def _check(checker: Path, file: Path, item: ProofItem, timeout_s: float) -> ProofItem:
+    """Run the checker in an isolated interpreter: no import of this program, no settings."""
+    command = [sys.executable, "-I", str(checker), str(file), "--json"]
+    try:
+        ran = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired:
+        return item._replace(reason=f"the checker did not finish within {timeout_s:,.0f} s")
+    except OSError as error:
+        return item._replace(reason=f"the checker could not be started: {error.strerror or error}")
+    found = _parse(ran.stdout)
+    reason = str(found.get("reason") or ran.stderr.decode(errors="replace").strip())
+    facts = {**item.facts, **_figures(found)}
+    if ran.returncode == _ACCEPTED and found.get("accepted") is True:
+        return item._replace(outcome=ProofOutcome.MATCH, facts=facts)
+    if ran.returncode == _REJECTED and found.get("accepted") is False:
+        return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=f"the checker rejects it: {reason}", facts=facts)
+    return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=f"the checker cannot read it: {reason}")
+
+
+def _parse(output: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(output)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _figures(found: dict[str, Any]) -> dict[str, str]:
+    bounds = found.get("bounds")
+    rows = [each for each in bounds if isinstance(each, dict)] if isinstance(bounds, list) else []
+    figures = {f"gap of {each.get('kind')}": f"{each.get('gapBps')} bps" for each in rows}
+    faith = found.get("onFaith")
+    count = len(faith) if isinstance(faith, list) else faith
+    return figures if count is None else {**figures, "terms taken on faith": str(count)}

@@ -1,0 +1,82 @@
+"""The third stage: the newest mined swaps of each venue, quoted on the state just before each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
+from swapcli.quoting.proving.run_context import RunContext
+from swapcli.quoting.sources.quote_source import require_pools
+from swapcli.state.mined.swap_verification import Outcome
+
+if TYPE_CHECKING:
+    from swapcli.core.model.network import ProtocolInfo
+    from swapcli.core.model.token import Token
+
+PROTOCOL: Final = "protocol"
+"""The fact that names the protocol of a swap."""
+_OUTCOMES: Final = {
+    Outcome.EQUAL: ProofOutcome.MATCH,
+    Outcome.DIFFERENT: ProofOutcome.DIFFERENCE,
+    Outcome.NOT_EXPLAINED: ProofOutcome.NOT_CHECKED,
+}
+
+
+def check_swaps(run: RunContext) -> Iterator[ProofItem]:
+    """Keep an item for each swap as soon as it is verified, and yield one for each venue without any."""
+    wanted = _unfinished_venues(run)
+    if not wanted:
+        return
+    verify = getattr(run.market, "verify_recent", None)
+    reason = run.why_spent() or ("" if verify else "this version verifies no recent swaps")
+    if reason or verify is None:
+        yield from (_without_swaps(run, protocol, reason) for protocol in wanted)
+        return
+    known = require_pools(run.market.source).known()
+
+    def keep(protocol: ProtocolInfo, recent: Any) -> None:
+        run.keep(_swap_item(protocol, recent, known.token_at(recent.swap.token_out or "")))
+
+    found = verify(
+        run.recent,
+        protocols=[each.amm_name for each in wanted],
+        max_requests=run.budget.part_left,
+        max_duration_s=run.budget.part_left_s,
+        on_swap=keep,
+    )
+    for venue in found.venues:
+        for recent in venue.swaps:
+            item = _swap_item(venue.protocol, recent, found.tokens.get(recent.swap.token_out or ""))
+            kept = run.journal.find(ProofStage.SWAPS, item.id)
+            if kept is None or not kept.token:
+                yield item
+        if not venue.swaps:
+            yield _without_swaps(run, venue.protocol, venue.reason)
+
+
+def _unfinished_venues(run: RunContext) -> list[ProtocolInfo]:
+    """Return the protocols that swapcli computes, of which fewer swaps are verified than requested."""
+    done = Counter(item.facts.get(PROTOCOL) for item in run.journal.of(ProofStage.SWAPS))
+    venues = [each for each in run.network.protocols if each.family and not each.is_wrapper]
+    return [each for each in venues if done[each.amm_name] < run.recent]
+
+
+def _without_swaps(run: RunContext, protocol: ProtocolInfo, reason: str) -> ProofItem:
+    return run.not_checked(ProofStage.SWAPS, f"venue {protocol.amm_name}", protocol.display_name, reason)
+
+
+def _swap_item(protocol: ProtocolInfo, recent: Any, token: Token | None) -> ProofItem:
+    swap = recent.swap
+    item = ProofItem(
+        ProofStage.SWAPS,
+        f"{recent.block}:{swap.event.last_log}",
+        f"{protocol.display_name} in {recent.transaction or f'block {recent.block:,}'}",
+        _OUTCOMES[swap.outcome],
+        swap.reason,
+        recent.block,
+        facts={PROTOCOL: protocol.amm_name, "pool": swap.event.key, "state before": f"log {swap.event.first_log:,}"},
+    )
+    paid = swap.event.amounts.amount_out
+    return item.comparing(swap.quoted, paid, token) if token else item._replace(expected=swap.quoted, found=paid)

@@ -1,0 +1,146 @@
+"""One thing that a run of `swapcli prove` has checked, or could not check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.token import Token
+    from swapcli.interface.document_types import ProofItemJson
+
+
+class ProofStage(StrEnum):
+    """The parts of a run, in their order."""
+
+    NODES = "nodes"
+    QUOTES = "quotes"
+    SWAPS = "swaps"
+    OFFERS = "offers"
+    PROOFS = "proofs"
+
+
+class ProofOutcome(StrEnum):
+    """What a check has found."""
+
+    MATCH = "match"
+    """What was checked is as swapcli or another party says."""
+    DIFFERENCE = "difference"
+    """It is not: the reason says how it differs."""
+    NOT_CHECKED = "notChecked"
+    """It could not be checked: the reason says why."""
+
+
+class ProofItem(NamedTuple):
+    """A check: `expected` and `found` are amounts of `token` in base units, None if the check compares no amounts.
+
+    `id` is the same in every run on the same network. `block` is the block of the state. `facts` are further figures,
+    in words, by their names. `checked_at_s` is Unix time.
+    """
+
+    stage: ProofStage
+    id: str
+    title: str
+    outcome: ProofOutcome
+    reason: str = ""
+    block: int | None = None
+    expected: int | None = None
+    found: int | None = None
+    token: str = ""
+    decimals: int = 0
+    facts: Mapping[str, str] = MappingProxyType({})
+    checked_at_s: int = 0
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the check need not be repeated."""
+        return self.outcome is not ProofOutcome.NOT_CHECKED
+
+    def comparing(self, expected: int | None, found: int | None, token: Token) -> ProofItem:
+        """Return the item with two amounts of a token."""
+        return self._replace(expected=expected, found=found, token=token.symbol, decimals=token.decimals)
+
+
+def item_document(item: ProofItem) -> ProofItemJson:
+    """Return an item as JSON."""
+    return {
+        "stage": item.stage.value,
+        "id": item.id,
+        "title": item.title,
+        "outcome": item.outcome.value,
+        "reason": item.reason or None,
+        "block": item.block,
+        "expected": None if item.expected is None else str(item.expected),
+        "found": None if item.found is None else str(item.found),
+        "token": item.token or None,
+        "decimals": item.decimals,
+        "facts": [{"name": name, "text": text} for name, text in item.facts.items()],
+        "checkedAt": item.checked_at_s,
+    }
+
+
+_AMOUNT_DIGITS: Final = 80  # a uint256 has 78
+
+
+def parse_item(document: object) -> ProofItem:
+    """Return the item of a JSON document. Raises `ValueError` for anything that `item_document` does not write."""
+    if not isinstance(document, dict):
+        raise ValueError("an item is an object")
+    values: dict[str, object] = dict(document)
+    return ProofItem(
+        ProofStage(_text(values, "stage")),
+        _text(values, "id"),
+        _text(values, "title"),
+        ProofOutcome(_text(values, "outcome")),
+        _optional_text(values, "reason"),
+        None if values.get("block") is None else _number(values, "block"),
+        _amount(values, "expected"),
+        _amount(values, "found"),
+        _optional_text(values, "token"),
+        _number(values, "decimals"),
+        _facts(values.get("facts")),
+        _number(values, "checkedAt"),
+    )
+
+
+def _text(values: Mapping[str, object], name: str) -> str:
+    found = values.get(name)
+    if not isinstance(found, str):
+        raise ValueError(f"{name} is not text")
+    return found
+
+
+def _optional_text(values: Mapping[str, object], name: str) -> str:
+    return "" if values.get(name) is None else _text(values, name)
+
+
+def _number(values: Mapping[str, object], name: str) -> int:
+    found = values.get(name)
+    if type(found) is not int or found < 0:
+        raise ValueError(f"{name} is not a number")
+    return found
+
+
+def _amount(values: Mapping[str, object], name: str) -> int | None:
+    if values.get(name) is None:
+        return None
+    text = _text(values, name)
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _AMOUNT_DIGITS):
+        raise ValueError(f"{name} is not an amount")
+    return int(text)
+
+
+def _facts(found: object) -> Mapping[str, str]:
+    if not isinstance(found, list):
+        raise ValueError("facts is not a list")
+    facts = {}
+    for each in found:
+        if not isinstance(each, dict):
+            raise ValueError("a fact is not an object")
+        facts[_text(each, "name")] = _text(each, "text")
+    return facts

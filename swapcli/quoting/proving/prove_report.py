@@ -1,0 +1,126 @@
+"""The report of a run: its items, what they add up to, and what was contacted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import Interrupted, SwapDiffers, UpstreamError
+from swapcli.core.records import NamedTuple
+from swapcli.core.version import __version__
+from swapcli.quoting.proving.journal import REPORT_JSON, REPORT_PAGE
+from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage, item_document
+
+if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
+    from swapcli.interface.document_types import ProveJson
+
+
+class StageTime(NamedTuple):
+    """The time and the requests to nodes that a stage took in this run."""
+
+    stage: ProofStage
+    time_s: float
+    requests: int
+
+
+class ProveReport(NamedTuple):
+    """All items of a run, those of earlier runs on its folder included, in the order of the stages.
+
+    `hosts` were contacted: public nodes, and aggregators, which have seen orders for an address that nobody owns.
+    Times are Unix seconds. `unchecked` are sentences on what no item covers.
+    """
+
+    network: Network
+    folder: Path
+    items: tuple[ProofItem, ...]
+    stages: tuple[StageTime, ...]
+    hosts: tuple[str, ...]
+    started_at_s: int
+    finished_at_s: int
+    requests: int
+    max_requests: int
+    time_s: float
+    time_budget_s: float
+    unchecked: tuple[str, ...] = ()
+    resumed_items: int = 0
+    was_interrupted: bool = False
+    python: str = ""
+
+    @property
+    def page(self) -> Path:
+        """The report as an HTML page."""
+        return self.folder / REPORT_PAGE
+
+    @property
+    def file(self) -> Path:
+        """The report as JSON."""
+        return self.folder / REPORT_JSON
+
+    @property
+    def blocks(self) -> tuple[int, int] | None:
+        """The first and the last block of the states that were checked."""
+        found = [item.block for item in self.items if item.block is not None]
+        return (min(found), max(found)) if found else None
+
+    def of(self, stage: ProofStage) -> tuple[ProofItem, ...]:
+        """Return the items of a stage."""
+        return tuple(item for item in self.items if item.stage is stage)
+
+    def count(self, outcome: ProofOutcome, stage: ProofStage | None = None) -> int:
+        """Return the number of items with an outcome, in a stage or in all."""
+        return sum(item.outcome is outcome for item in (self.items if stage is None else self.of(stage)))
+
+    def document(self) -> ProveJson:
+        """Return the JSON of `swapcli prove`."""
+        times = {each.stage: each for each in self.stages}
+        return {
+            "network": self.network.name,
+            "chainId": str(self.network.chain_id),
+            "swapcli": __version__,
+            "python": self.python,
+            "startedAt": self.started_at_s,
+            "finishedAt": self.finished_at_s,
+            "interrupted": self.was_interrupted,
+            "resumedItems": self.resumed_items,
+            "firstBlock": self.blocks[0] if self.blocks else None,
+            "lastBlock": self.blocks[1] if self.blocks else None,
+            "matches": self.count(ProofOutcome.MATCH),
+            "differences": self.count(ProofOutcome.DIFFERENCE),
+            "notChecked": self.count(ProofOutcome.NOT_CHECKED),
+            "hostsContacted": list(self.hosts),
+            "requests": self.requests,
+            "maxRequests": self.max_requests,
+            "timeS": self.time_s,
+            "timeBudgetS": self.time_budget_s,
+            "stages": [
+                {
+                    "stage": stage.value,
+                    "matches": self.count(ProofOutcome.MATCH, stage),
+                    "differences": self.count(ProofOutcome.DIFFERENCE, stage),
+                    "notChecked": self.count(ProofOutcome.NOT_CHECKED, stage),
+                    "timeS": times[stage].time_s if stage in times else None,
+                    "requests": times[stage].requests if stage in times else 0,
+                }
+                for stage in ProofStage
+            ],
+            "items": [item_document(item) for item in self.items],
+            "unchecked": list(self.unchecked),
+            "page": REPORT_PAGE,
+        }
+
+    def check(self) -> None:
+        """Raise `Interrupted` for an unfinished run, `SwapDiffers` for a difference, and `UpstreamError` if nothing but
+        nodes could be checked."""
+        if self.was_interrupted:
+            raise Interrupted(f"interrupted: {self.page} has what was checked", hint="the same command checks the rest")
+        differences = self.count(ProofOutcome.DIFFERENCE)
+        if differences:
+            raise SwapDiffers(
+                f"{differences} of {len(self.items)} checks on {self.network.name} found a difference",
+                hint=f"see {self.page}",
+                details={"differences": differences, "page": str(self.page)},
+            )
+        if not any(item.is_finished for item in self.items if item.stage is not ProofStage.NODES):
+            reason = next((item.reason for item in self.items if item.reason), "")
+            raise UpstreamError(f"nothing could be checked on {self.network.name}: {reason}", hint=f"see {self.page}")

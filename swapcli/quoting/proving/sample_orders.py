@@ -1,0 +1,70 @@
+"""The orders of a run: the same ones in every run on the same pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.model.swappable_tokens import swappable_in
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.market import MarketState
+    from swapcli.core.model.token import Token
+
+MAX_ORDERS: Final = 200
+"""A bound against mistakes; chosen."""
+_TOKENS: Final = 6
+"""Enough for 30 pairs, and few enough that all of them are main tokens; chosen."""
+_STABLECOINS: Final = 2
+"""Others behave as these do; chosen."""
+_SIZES_USD: Final = (1_000, 100, 10_000, 10, 100_000)
+"""From an everyday swap to one that splits over many pools; chosen."""
+
+
+class SampleOrder(NamedTuple):
+    """An order to quote. Its size is in dollars: amounts in tokens would be different orders as prices change."""
+
+    token_in: Token
+    token_out: Token
+    size_usd: int
+
+    @property
+    def id(self) -> str:
+        """The same in every run."""
+        return f"{self.token_in.address}-{self.token_out.address}-{self.size_usd}"
+
+    @property
+    def title(self) -> str:
+        """The order in words."""
+        return f"${self.size_usd:,} of {self.token_in.symbol} → {self.token_out.symbol}"
+
+
+def choose_orders(market: MarketState, count: int) -> tuple[SampleOrder, ...]:
+    """Return up to `count` orders between the main tokens of a market, in several sizes."""
+    return tuple(order for order, _ in zip(_orders(main_tokens(market)), range(count), strict=False))
+
+
+def main_tokens(market: MarketState) -> tuple[Token, ...]:
+    """Return the native token, two stablecoins, and others, in the order of the network's own list.
+
+    Tokens in the most pools follow those of the list. The wrapped native token is the native one here.
+    """
+    network = market.network
+    swappable = {each.token.address: each.token for each in swappable_in(market)}
+    native = network.native.address
+    wrapped = network.wrapped_native.address if network.wrapped_native else native
+    listed = (*(each.address for each in network.tokens), *swappable)
+    stable = [address for address in dict.fromkeys(listed) if address in {*network.stablecoins} & swappable.keys()]
+    order = (native, *stable[:_STABLECOINS], *(each for each in listed if each not in stable), *stable)
+    chosen = dict.fromkeys(each for each in order if each in swappable and (each == native or each != wrapped))
+    return tuple(swappable[address] for address in chosen)[:_TOKENS]
+
+
+def _orders(tokens: tuple[Token, ...]) -> Iterator[SampleOrder]:
+    """Yield every pair in every size, pairs of the first tokens first, with another size for each."""
+    places = range(len(tokens))
+    pairs = sorted(((a, b) for a in places for b in places if a != b), key=lambda pair: (sum(pair), pair))
+    for turn in range(len(_SIZES_USD)):
+        for number, (sold, bought) in enumerate(pairs):
+            yield SampleOrder(tokens[sold], tokens[bought], _SIZES_USD[(number + turn) % len(_SIZES_USD)])

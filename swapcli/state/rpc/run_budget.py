@@ -1,0 +1,72 @@
+"""How many requests to nodes, and how much time, a whole run may take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Final
+
+from swapcli.core.errors import RequestBudgetSpent
+
+_MIN_TIMEOUT_S: Final = 0.001
+"""Sockets take a timeout of 0 for one that never waits."""
+
+
+class RunBudget:
+    """The requests and the time of a whole run, over all its connections to nodes. Any thread may use it.
+
+    A part of the run may get less of both with `limit`: what it leaves is there for the next part.
+    """
+
+    def __init__(self, max_requests: int, time_s: float, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self.max_requests, self.time_s = max_requests, time_s
+        self._monotonic_s, self._lock = monotonic_s, Lock()
+        self._ends_s = monotonic_s() + time_s
+        self._sent, self._part_sent, self._part_ends_s = 0, max_requests, self._ends_s
+
+    @property
+    def sent(self) -> int:
+        """The requests of the run so far."""
+        return self._sent
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left of the run."""
+        return max(self._ends_s - self._monotonic_s(), 0.0)
+
+    @property
+    def part_left(self) -> int:
+        """The requests that the present part may still send."""
+        return max(self._part_sent - self._sent, 0)
+
+    @property
+    def part_left_s(self) -> float:
+        """The seconds that are left of the present part."""
+        return max(self._part_ends_s - self._monotonic_s(), 0.0)
+
+    @property
+    def spent(self) -> str:
+        """What the present part has no more of, "requests" or "time"; empty if it has both."""
+        if not self.part_left:
+            return "requests"
+        return "" if self.part_left_s else "time"
+
+    def limit(self, requests_share: float, time_share: float) -> None:
+        """Begin a part that may use these shares, from 0 to 1, of what is left of the run."""
+        with self._lock:
+            self._part_sent = self._sent + round((self.max_requests - self._sent) * requests_share)
+            self._part_ends_s = self._monotonic_s() + self.left_s * time_share
+
+    def spend(self, redacted_url: str) -> float:
+        """Count one request and return the seconds that it may take. Raises `RequestBudgetSpent`."""
+        with self._lock:
+            spent = self.spent
+            if not spent:
+                self._sent += 1
+                return max(self.part_left_s, _MIN_TIMEOUT_S)
+        raise RequestBudgetSpent(
+            f"this part of the run has no {spent} left for {redacted_url}",
+            hint="allow more with --max-requests" if spent == "requests" else "allow more with --time",
+            details={"requests": self._sent, "of": self.max_requests},
+        )
