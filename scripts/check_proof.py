@@ -280,12 +280,13 @@ class StableCurve(Curve):
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
 class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w)."""
+    """y (1 - (x / (x + g a))^w). The largest input may be a unit more than the whole units of `capacity`."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
         self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity = self.x * Real(3, 10) / self.gamma
+        self.capacity, self.gift_in = Real(int(self.x * 3 // 10 / self.gamma)), Real(1)
         super().__init__()
+        self.gift_slope = self.start
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
         left = Real((decimal(self.weight) * decimal(base).ln()).exp())
@@ -427,8 +428,8 @@ class Checker:
         return limits, self.reach(gifts, rates).get(self.bought, ZERO)
     def check_bound(self, bound: Record) -> None:
         kind, pays, rounding, limits = bound["kind"], Real(self.pays), ZERO, None
-        left_out = {tuple(each) for each in (self.scope["dust"] if kind == "netOfGas" else bound.get("excluded", ()))}
-        usable = [each for each in self.directions if each not in left_out]
+        left_out = {"output": [], "acyclic": bound.get("excluded"), "netOfGas": self.scope["dust"]}[kind]
+        usable = [each for each in self.directions if [*each] not in left_out]
         if kind == "netOfGas":
             usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
             limits, rounding = self.limits(bound["limits"], usable)
