@@ -1281,7 +1281,6 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "verify": (VerificationJson, RecentVerificationJson),
 
 
-        "verify": (VerificationJson,),
         "prove": (ProveJson,),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),
