@@ -1279,8 +1279,6 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson, RecentVerificationJson),
-
-
         "prove": (ProveJson,),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),

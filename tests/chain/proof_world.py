@@ -67,6 +67,7 @@ class ProofFixture(FamiliesFixture):
     """Pools of all families, whose contracts the network's definition names, so that a node can verify their swaps."""
 
     def __init__(self, chain: AnvilChain) -> None:
+        multicall = deploy_multicall(chain)  # before all others, as on real networks
         super().__init__(chain)
         deployments = [
             Deployment(("uniswapV2",), "Uniswap V2", {"factory": self.factory.address}, fee_tiers={3000: 0}),
@@ -77,7 +78,7 @@ class ProofFixture(FamiliesFixture):
             ),
         ]
         self.network = self.network._replace(
-            deployments=(*self.network.deployments, *deployments), multicall=deploy_multicall(chain), block_time_s=12.0
+            deployments=(*self.network.deployments, *deployments), multicall=multicall, block_time_s=12.0
         )
 
     def _place(self, protocol: str) -> Place:
