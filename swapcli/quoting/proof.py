@@ -128,7 +128,8 @@ class _Renderer:
             "network": network.name,
             "chainId": str(network.chain_id),
             "state": {
-                "source": state.description,
+                # Its description names the node, which strangers need not know, and which changes no proof.
+                "source": str(state.provenance),
                 "block": None if state.block is None else str(state.block),
                 "blockHash": None,
                 "timestamp": state.timestamp,
