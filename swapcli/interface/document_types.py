@@ -1279,9 +1279,6 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson, RecentVerificationJson),
-
-
-        "verify": (VerificationJson,),
         "prove": (ProveJson,),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),

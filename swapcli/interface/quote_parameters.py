@@ -165,7 +165,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         "router_dialect", choice(_DIALECTS), f"Router to build for: {', '.join(_DIALECTS)}.  [default: {AUTO}]",
         "NAME", ANSWER, AUTO, is_keyword=False, tools=(_BUILD,),
         tool=f"{', '.join(DIALECTS)}. [{AUTO}: by trust]",
-        setting="Routers of payloads; auto: by trust on live prices, unless the settings of the network name one.",
+        setting="Routers of payloads; auto: by trust on live prices, or what the network's settings name.",
     ),
     QuoteParameter(
         "api_version", choice(_API_VERSIONS, ApiVersion),

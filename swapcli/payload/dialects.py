@@ -144,6 +144,11 @@ def _has_own_call(protocol: ProtocolInfo) -> bool:
     return pool_kind(protocol) is not None
 
 
+def has_dialects(network: Network) -> bool:
+    """Return whether there are routers of several dialects on networks of its kind."""
+    return len(_DIALECTS[network.kind]) > 1
+
+
 def has_variants(network: Network) -> bool:
     """Return whether payloads of the network are for the public router, whose variant is not published."""
     return not network.kind.traits.has_felts and network.router_dialect == FIBROUS

@@ -180,8 +180,7 @@ class TestAvailability:
 
     @pytest.mark.parametrize(("surplus", "dialect"), [(False, SETTLER), (True, FIBROUS)])
     def test_an_integrator_is_paid(self, trader: Trader, node: RpcNode, surplus: bool, dialect: str) -> None:
-        share = {"surplus_bps": 100} if surplus else {"fee_bps": 100}
-        integrator = Integrator(INTEGRATOR, **share)
+        integrator = Integrator(INTEGRATOR, 0 if surplus else 100, 100 if surplus else 0)
         terms = SwapTerms(0, USER, integrator)
         answer, _ = quote_and_build(live(trader, node), request(trader, integrator=integrator), terms)
         assert choice_of(answer) == (dialect, ())
@@ -225,12 +224,13 @@ class RoutersClient:
                 "protocols": dict(world.network.routers[SETTLER].protocols),
             },
         }
+        described["router_dialect"] = "auto"
         self.settings = folder / "config.yaml"
-        settings = {"networks": {self.name: described}, "router_dialect": "auto", "store_dir": str(folder / "stores")}
+        settings = {"networks": {self.name: described}, "store_dir": str(folder / "stores")}
         self.settings.write_text(json.dumps(settings))
         self.run("sync", self.name, "--json")
 
-    def run(self, *words: str, stdin: bytes | None = None) -> CommandResult:
+    def run(self, *words: str, stdin: bytes = b"") -> CommandResult:
         ran = run_swapcli(*words, stdin=stdin, env={"SWAPCLI_CONFIG": str(self.settings)})
         assert ran.exit_code == 0, ran.stderr
         return ran

@@ -28,7 +28,7 @@ from tests.support.command import clean_environment, run_swapcli
 
 PASSING_FIELDS: Final = {
     "timeS", "ageS", "timestamp", "expiresAt", "time", "deadline", "latency", "blockAge", "seconds", "poolsPerSecond",
-    "problem",
+    "problem", "checkedAt",
 }  # fmt: skip
 """Fields that count from the moment of the quote, or its duration."""
 
@@ -204,6 +204,7 @@ OTHER_TESTS: Final = {
     "backtest-results": "test_the_past_has_the_documents_of_its_commands",
     "proof": "test_a_written_proof_is_that_of_the_quote",
     "sync": "test_a_sync_has_the_document_of_its_command",
+    "prove": "test_a_proof_has_the_document_of_its_command",
 }
 """The tests of documents without a row, since more than words and a call are needed."""
 WITHOUT_CALL: Final = {
@@ -322,6 +323,27 @@ def test_the_nodes_of_a_network_have_the_document_of_their_check(
     monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
     found = swapcli.probe_nodes(small_chain.network.name).document()
     assert lasting(json.loads(json.dumps(found))) == lasting(ran.json)
+
+
+def test_a_proof_has_the_document_of_its_command(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library continues the run of the command: what that finished is the same, and nothing else is found.
+
+    Neither the service nor an agent's tool offers this: it writes files, and takes minutes and hundreds of requests
+    of the machine that runs it, whose claims are to be checked.
+    """
+    folder = tmp_path / "proof"
+    words = ("prove", client.name, "--folder", str(folder), "--orders", "2", "--no-aggregators", "--json")
+    ran = run_swapcli(*words, env={"SWAPCLI_CONFIG": str(client.settings)})
+    for name, value in {"SWAPCLI_CONFIG": str(client.settings), "SWAPCLI_LIVE": "auto"}.items():
+        monkeypatch.setenv(name, value)
+    report = swapcli.prove(client.name, folder, orders=2, aggregators=False)
+    document = json.loads(json.dumps(report.document()))
+    of_this_run = ("startedAt", "finishedAt", "resumedItems", "requests", "stages", "timeS")
+    passing = {name: value for name, value in document.items() if name in of_this_run}
+    assert passing.keys() == set(of_this_run)
+    assert lasting(document) == lasting({**ran.json, **passing})
 
 
 def test_a_sync_has_the_document_of_its_command(

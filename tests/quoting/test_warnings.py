@@ -14,6 +14,8 @@ from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import ReportedWarnings, StateSource
 from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transaction import EncodedCall, RouterRouteParam, UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.payload.checks.settlement import settle
@@ -113,7 +115,33 @@ def test_a_clock_that_nodes_contradict_is_warned_of_once(ahead_s: int) -> None:
     assert warning.code == "CLOCK_DIFFERS"
     assert f"{abs(ahead_s):,} seconds {side} this machine's clock" in warning.message
     network = find_network("base")._replace(router_dialect="settler")
-    assert not [*deadline_warnings(network, SwapTerms(0), state._replace(tag=BlockTag.LATEST), 1_000 + ahead_s)]
+    at_block = state._replace(tag=BlockTag.LATEST)
+    assert not [*deadline_warnings(swap_until(None), network, SwapTerms(0), at_block, 1_000 + ahead_s)]
+
+
+def swap_until(deadline_s: int | None) -> UnsignedTransaction:
+    route = RouterRouteParam("0x1", "0x2", 1, 1, 1, "0x3", SwapType.TOKEN_TO_TOKEN)
+    return UnsignedTransaction(EncodedCall(route, deadline_s=deadline_s), "0x4", 0)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "lifetime_s", "found"),
+    [
+        (86_400, 86_400, []),
+        (86_341, 86_400, []),  # a minute for the time since the duration was counted
+        (86_339, 86_400, ["DEADLINE_SHORT"]),
+        (1_200, 86_400, ["DEADLINE_SHORT"]),
+        (-5, 86_400, ["DEADLINE_SHORT"]),
+        (60, 0, []),
+        (None, 86_400, []),
+    ],
+)
+def test_a_deadline_that_leaves_no_day_to_sign_is_warned_of(
+    left_s: int | None, lifetime_s: int, found: list[str]
+) -> None:
+    network, terms = find_network("base")._replace(router_dialect="settler"), SwapTerms(0, lifetime_s=lifetime_s)
+    payload = swap_until(None if left_s is None else 1_000_000 + left_s)
+    assert [each.code for each in deadline_warnings(payload, network, terms, LIVE, 1_000_000.9)] == found
 
 
 def test_an_unknown_impact_is_a_warning_and_no_error() -> None:

@@ -23,8 +23,9 @@ _SHOWN_DIGITS: Final = 24
 _SHOWN: Final = Context(prec=_SHOWN_DIGITS, rounding=ROUND_CEILING, traps=[])
 _TRADE_ERROR: Final = 1e-12
 """Of what a trade pays: more than floats lose in it. Measured against exact arithmetic."""
-NEAR: Final = 1.0 + 1e-13
-"""A direction whose rate is below its price by less has a term, lest exact arithmetic finds it above."""
+_PRICE_ERROR: Final = 1e-13
+"""Terms are those of sold tokens that cost so much less: more than floats lose in a rate, which decides whether a
+direction gains at all."""
 
 
 class ArcTerm(NamedTuple):
@@ -52,8 +53,13 @@ def float_above(number: Decimal) -> float:
     return found if exact(found) >= number else nextafter(found, inf)
 
 
+def lowered(price_in: float) -> float:
+    """Return a price of a sold token at which no direction gains less, however floats round its rate."""
+    return price_in * (1.0 - _PRICE_ERROR)
+
+
 def trade_value(amount_in: float, amount_out: float, price_in: float, price_out: float) -> float:
-    """Return an upper bound on the profit of a best trade, computed in floats."""
+    """Return an upper bound on the profit of the best trade at prices of which that in is `lowered`."""
     paid = price_out * amount_out
     value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
     return inf if isnan(value) else value
@@ -63,8 +69,8 @@ def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
     """Return the terms of the arcs that could gain at `prices`."""
     terms: list[ArcTerm] = []
     for arc in arcs:
-        price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
-        if price_out * arc.rate * NEAR > price_in:
+        price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
+        if price_out * arc.rate > price_in:
             amount_in, amount_out = arc.best_trade(price_in, price_out)
             value = trade_value(amount_in, amount_out, price_in, price_out)
             terms.append(ArcTerm(arc, amount_in, amount_out, value))

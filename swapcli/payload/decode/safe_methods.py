@@ -1,8 +1,8 @@
 """A call that Safe's Transaction Builder encodes: a method with its inputs as text, in place of calldata.
 
 It is read as the Transaction Builder encodes it with ethers (apps/tx-builder/src/utils.ts of github
-safe-global/safe-wallet-monorepo). What that might read in another way, such as a number beyond JSON's or text that is no value of its type, is refused:
-where the Transaction Builder cannot encode a value it sends no data at all.
+safe-global/safe-wallet-monorepo). What that might read in another way, such as a number beyond JSON's or text that is
+no value of its type, is refused: where the Transaction Builder cannot encode a value it sends no data at all.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from typing import Any, cast
 
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
-from swapcli.core.model.network import AUTO, FIBROUS, Network
+from swapcli.core.model.network import AUTO, Network
 from swapcli.interface.value_types import NODE_URL
-from swapcli.quoting.config.settings import DEFAULT_ORIGIN, NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
+from swapcli.payload.dialects import has_dialects
+from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.quoting.config.source_readers import RawValue
 
 
@@ -34,15 +35,14 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 def _with_dialect(network: Network, settings: Settings) -> Network:
     """Return a network with the router dialect of the settings.
 
-    By default the choice is left to quotes, unless the settings of the network name its router. Registries are read
-    from nodes that speak Ethereum's JSON-RPC, so that other networks leave no choice.
+    With `auto`, the choice is left to quotes, unless the settings of the network name a router.
     """
     if settings.router_dialect != AUTO:
         return network.for_dialect(settings.router_dialect)
     own = settings.networks.get(network.name)
-    if settings.origin("router_dialect") == DEFAULT_ORIGIN and own and (own.router or own.router_dialect):
+    if own and own.router_dialect != AUTO and (own.router or own.router_dialect):
         return network
-    return network.for_dialect(FIBROUS)._replace(chooses_router=network.kind.traits.has_eth_nodes)
+    return network._replace(chooses_router=has_dialects(network))
 
 
 def network_names_from(settings: Settings) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def _described(settings: NetworkSettings) -> dict[str, object]:
         described["public_rpc_urls"] = [url.reveal() for url in settings.public_rpc_urls]
     if settings.router:
         described["router"] = settings.router
-    if settings.router_dialect:
+    if settings.router_dialect not in (None, AUTO):
         described["router_dialect"] = settings.router_dialect
     return described
 

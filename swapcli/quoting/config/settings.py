@@ -12,7 +12,7 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
 from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
-from swapcli.core.model.network import DIALECTS, OWN
+from swapcli.core.model.network import AUTO, DIALECTS, OWN
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -260,8 +260,8 @@ class NetworkSettings(NamedTuple):
     )
     router_dialect: str | None = setting(
         None,
-        value_types.choice(DIALECTS),
-        f"What that contract is: {', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}.",
+        value_types.choice((AUTO, *DIALECTS)),
+        f"Its dialect: {', '.join(DIALECTS)}; {AUTO}: by trust.",
         example=OWN,
     )
     rpc_urls: tuple[Secret, ...] = ()

@@ -12,7 +12,7 @@ COMMANDS = {
     ("route", "base", "ETH", "USDC", "1"): "json, plain, table or csv",
     ("pools", "base"): "json, plain, table or csv",
     ("tokens", "base"): "json, plain, table or csv",
-    ("calldata", "base", "ETH", "USDC", "1"): "json, plain, table, cast, safe, sh or web3",
+    ("calldata", "base", "ETH", "USDC", "1"): "json, plain, table, cast, safe, sh, wallet-calls or web3",
     ("price", "base", "ETH"): "json, plain, table or csv",
     ("router", "deploy-payload", "base"): "json, plain or table",
     ("config", "show"): "json, plain, table or csv",

@@ -24,7 +24,7 @@ VALUES: dict[str, dict[str, object]] = {
     "max_fee_usd": {"50": 50.0, "0": 0.0, "2.5": 2.5},
     "max_hops": {"1": 1, "16": 16},
     "shares": {"fine": SharePrecision.FINE, "whole": SharePrecision.WHOLE},
-    "router_dialect": {"own": "own", "universal-router": "universal-router"},
+    "router_dialect": {"auto": "auto", "own": "own", "universal-router": "universal-router"},
     "solve_time_s": {"0": 0.0, "0.25": 0.25, "86400": 86_400.0},
     "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
     "extended_protocols": {"true": True, "false": False},

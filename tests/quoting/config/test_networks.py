@@ -59,11 +59,9 @@ def test_a_known_network_takes_a_node_a_router_and_tokens() -> None:
         ({"networks": {"base": {"router": ROUTER}}}, "fibrous", False),
         ({"networks": {"base": {"router": ROUTER, "router_dialect": "own"}}}, "own", False),
         ({"networks": {"base": {"router_dialect": "settler"}}}, "settler", False),
-        (
-            {"router_dialect": "auto", "networks": {"base": {"router": ROUTER, "router_dialect": "own"}}},
-            "fibrous",
-            True,
-        ),
+        ({"router_dialect": "auto", "networks": {"base": {"router": ROUTER, "router_dialect": "own"}}}, "own", False),
+        ({"networks": {"base": {"router": ROUTER, "router_dialect": "auto"}}}, "fibrous", True),
+        ({"networks": {"base": {"routers": {"own": {"address": ROUTER}}}}}, "fibrous", True),
         ({"router_dialect": "fibrous", "networks": {"base": {"router_dialect": "own"}}}, "fibrous", False),
     ],
 )
@@ -72,9 +70,11 @@ def test_quotes_choose_the_router_unless_the_settings_name_it(
 ) -> None:
     network = networks_from(load(json.dumps(settings)))("base")
     assert (network.router_dialect, network.chooses_router) == (dialect, chooses)
-    if settings.get("router_dialect") == "auto" and "networks" in settings:
+    own = settings.get("networks", {}).get("base", {})
+    if "routers" in own:
         assert network.routers["own"].address == ROUTER  # it takes part in the choice
-        assert network.router == catalogue_network("base").router
+    if chooses:
+        assert network.router == own.get("router", catalogue_network("base").router)
 
 
 def test_a_network_without_such_nodes_leaves_no_choice() -> None:

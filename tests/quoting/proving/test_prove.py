@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 import swapcli
 from swapcli import InvalidInput, Market, ProofItem, ProofOutcome, ProofStage

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import inf
 
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.dual_terms import DOWN, NEAR, UP, ArcTerm, exact, trade_value
+from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, exact, lowered, trade_value
 from swapcli.core.routing.gas_proof.gas_dual import PricedArc
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.problem import SwapSpec
@@ -60,8 +60,8 @@ def prove_leaf(
 def _term(each: PricedArc, prices: Prices, is_used: bool) -> ArcTerm | None:
     """Return the term of an arc; None if it does not pay for its gas and need not be used."""
     arc = each.arc
-    price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
-    if price_out * arc.rate * NEAR <= price_in and not is_used:
+    price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
+    if price_out * arc.rate <= price_in and not is_used:
         return None
     _, amount_in, amount_out, _ = each.best_trade(price_in, price_out)
     value = trade_value(amount_in, amount_out, price_in, price_out)

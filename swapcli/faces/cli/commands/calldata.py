@@ -73,8 +73,9 @@ def calldata(
     deadline_s, deadline_in_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     lifetime_s = required_lifetime_s(session)
-    terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s, lifetime_s=lifetime_s,
- needs_permit=payload.permit)
+    terms = terms._replace(
+        deadline_s=deadline_s, deadline_in_s=deadline_in_s, lifetime_s=lifetime_s, needs_permit=payload.permit
+    )
     check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
     checker = open_checker(session, context.network, payload)
     sender = checker.requested.sender if checker else None

@@ -26,6 +26,7 @@ from swapcli.faces.cli.commands.decode import view as decode_view
 from swapcli.faces.cli.commands.depth.view import level_columns, point_columns
 from swapcli.faces.cli.commands.health.view import health_columns
 from swapcli.faces.cli.commands.hindsight import view as hindsight_view
+from swapcli.faces.cli.commands.prove import view as prove_view
 from swapcli.faces.cli.commands.sync.view import SKIPPED_COLUMNS, UNEXPLAINED_COLUMNS
 from swapcli.faces.cli.commands.verify import view as verify_view
 from swapcli.faces.cli.help_topics import topic_text
@@ -59,6 +60,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "commands/keys": keys.COLUMNS,
     "commands/networks": networks.COLUMNS,
     "commands/protocols": protocols.COLUMNS,
+    "commands/prove/view differences": prove_view.DIFFERENCE_COLUMNS,
+    "commands/prove/view stages": prove_view.STAGE_COLUMNS,
     "commands/schema": schema.COLUMNS,
     "commands/sync/view skipped": SKIPPED_COLUMNS,
     "commands/sync/view unexplained": UNEXPLAINED_COLUMNS,

@@ -21,7 +21,7 @@ SELL_TOKEN = ("base", "USDC", "ETH", "2000", *PAYING)
 
 SELL_NATIVE = ("base", "ETH", "USDC", "1.5", *PAYING)
 
-EVM_FORMATS = ("cast", "safe", "sh", "web3")
+EVM_FORMATS = ("cast", "safe", "sh", "wallet-calls", "web3")
 
 Build = Callable[..., CommandResult]
 
@@ -93,10 +93,23 @@ def test_a_safe_file_has_the_whole_batch(build: Build) -> None:
     document = build(SELL_TOKEN, "--format", "safe").stdout
     file, expected = json.loads(document), transactions(build, SELL_TOKEN)
     assert (file["version"], file["chainId"]) == ("1.0", "8453")
-    assert [(each["to"], each["value"], each["data"]) for each in file["transactions"]] == [
-        (each["to"], str(int(str(each["value"]), 0)), each["data"]) for each in expected
+    assert [(each["to"], each["value"]) for each in file["transactions"]] == [
+        (each["to"], str(int(str(each["value"]), 0))) for each in expected
     ]
-    assert all(each["contractMethod"] is None for each in file["transactions"])
+    approve, swap = file["transactions"]
+    assert (approve["data"], swap["data"]) == (None, None)
+    assert approve["contractInputsValues"] == {"spender": swap["to"], "value": "2000000000"}
+    assert (approve["contractMethod"]["name"], swap["contractMethod"]["name"]) == ("approve", "swap")
+    assert swap["contractInputsValues"].keys() == {"route", "swaps"}
+
+
+def test_a_wallet_is_asked_for_the_whole_batch(build: Build) -> None:
+    document, expected = build(SELL_TOKEN, "--format", "wallet-calls").json, transactions(build, SELL_TOKEN)
+    calls = [{"to": each["to"], "data": each["data"], "value": hex(int(str(each["value"]), 0))} for each in expected]
+    assert document == {
+        "method": "wallet_sendCalls",
+        "params": [{"version": "2.0.0", "chainId": "0x2105", "atomicRequired": True, "calls": calls}],
+    }
 
 
 def test_warnings_stay_on_stderr(build: Build) -> None:

@@ -18,17 +18,17 @@ _STAGES = {
     ProofStage.OFFERS: "Aggregators",
     ProofStage.PROOFS: "Certificates",
 }
-_COLUMNS = (
+STAGE_COLUMNS = (
     Column("stage"), Column("matches"), Column("differences"), Column("not checked"), Column("time"),
 )  # fmt: skip
-_DIFFERENCES = (Column("difference"), Column("expected"), Column("found"), Column("reason"))
+DIFFERENCE_COLUMNS = (Column("difference"), Column("expected"), Column("found"), Column("reason"))
 
 
 def build_report_view(report: ProveReport) -> DetailView:
     """Build the view of a report."""
-    stages = ListView(_COLUMNS, tuple(_stage_row(report, stage) for stage in ProofStage))
+    stages = ListView(STAGE_COLUMNS, tuple(_stage_row(report, stage) for stage in ProofStage))
     found = [item for item in report.items if item.outcome is ProofOutcome.DIFFERENCE]
-    lists = (stages, ListView(_DIFFERENCES, tuple(map(_difference_row, found)))) if found else (stages,)
+    lists = (stages, ListView(DIFFERENCE_COLUMNS, tuple(map(_difference_row, found)))) if found else (stages,)
     title = f"Proof on {report.network.name}"
     return DetailView(printable(title), tuple(_facts(report)), (("page", str(report.page)),), lists)
 

@@ -6,6 +6,7 @@ They are made of the same honest payloads as those of `malicious_payloads`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from random import Random
@@ -495,6 +496,12 @@ def own(rng: Random) -> Case:
     return Case("own", change, json.dumps(document))
 
 
+def _with_stranger(file: Any, other: str) -> Any:
+    """Return the inputs of the last transaction with a stranger in place of the recipient."""
+    inputs = file["transactions"][-1]["contractInputsValues"]
+    return json.loads(re.sub(ME[2:], other[2:], json.dumps(inputs), flags=re.IGNORECASE))
+
+
 def text(rng: Random) -> Case:
     """Return a file for a Safe, a script for web3, or lines of shell text that is changed inside the grammar."""
     base, other = random_base(rng), stranger(rng)
@@ -507,6 +514,10 @@ def text(rng: Random) -> Case:
             "one more": lambda: file["transactions"].append(evil),
             "one before": lambda: file["transactions"].insert(0, evil),
             "method": lambda: file["transactions"][-1].update(contractMethod=method, contractInputsValues={"a": other}),
+            "data beside the method": lambda: file["transactions"][-1].update(data=evil["data"]),
+            "another method": lambda: file["transactions"][-1]["contractMethod"].update(name="multicall"),
+            "no method": lambda: file["transactions"][-1].update(contractMethod=None),
+            "an input": lambda: file["transactions"][-1].update(contractInputsValues=_with_stranger(file, other)),
             "chain": lambda: file.update(chainId="1"),
             "Safe": lambda: file["meta"].update(createdFromSafeAddress=other),
             "contract": lambda: file["transactions"][-1].update(to=other),

@@ -94,7 +94,7 @@ def base_payload(dialect: str, number: int) -> Base:
         if ran.exit_code or int(ran.json["minReceived"]) < _LEAST_MINIMUM or {token_in, token_out} == {"ETH", "WETH"}:
             continue
         formats = {}
-        for name in ("cast", "sh", "safe", "web3") if dialect != "starknet" else ():
+        for name in ("cast", "sh", "safe", "wallet-calls", "web3") if dialect != "starknet" else ():
             formats[name] = run_swapcli(*words, "--with-approval", "--format", name).stdout
         return Base(dialect, ran.json, formats)
 
@@ -707,7 +707,7 @@ def honest(rng: Random) -> Case:
         shown = {key: base.document[key] for key in ("network", "to", "calldata")}
         return Case("honest", "starknet", json.dumps(shown), STARKNET_ME)
     base = random_base(rng)
-    form = rng.choice(["json", "cast", "sh", "safe", "web3", "envelope", "envelope", "fees", "plan"])
+    form = rng.choice(["json", "cast", "sh", "safe", "wallet-calls", "web3", "envelope", "envelope", "fees", "plan"])
     if form == "json":
         return Case("honest", form, json.dumps(base.document))
     if form == "envelope":

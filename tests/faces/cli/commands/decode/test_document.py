@@ -27,7 +27,7 @@ TOKENS = {
     "citrea": ("cBTC", "WcBTC", "USDC.e", "ctUSD", "JUSD"),
     "starknet": ("ETH", "STRK", "USDC", "USDT"),
 }
-HAND_OFFS = ("cast", "safe", "sh", "web3")
+HAND_OFFS = ("cast", "safe", "sh", "wallet-calls", "web3")
 HARMLESS = {"STATE_MODELLED", "DEADLINE_NONE", *UNCHECKED_CODES}
 
 
