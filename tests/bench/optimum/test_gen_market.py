@@ -90,7 +90,7 @@ def test_without_arbitrage_no_cycle_of_two_pools_gains() -> None:
     def worst(noise: str) -> float:
         document = generate(100, 5, noise).document
         unit = {token["address"]: token["price_usd"] / 10 ** token["decimals"] for token in document["tokens"]}
-        gains = []
+        gains: list[float] = []
         for pool in document["pools"]:
             if pool["family"] == "constant_product" and min(int(each) for each in pool["reserves"]) > 10**6:
                 first, second = (int(r) * unit[t] for r, t in zip(pool["reserves"], pool["tokens"], strict=True))

@@ -51,11 +51,11 @@ def test_unpacked_files_are_plain_and_beside_each_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["", ".xz", ".gz"])
 def test_files_open_by_their_suffix(suffix: str, tmp_path: Path) -> None:
-    compress = {"": bytes, ".xz": lzma.compress, ".gz": gzip.compress}[suffix]
     document = build_market_document()
     market = tmp_path / f"market_x.json{suffix}"
-    market.write_bytes(compress(json.dumps(document).encode()))
-    (tmp_path / f"orders_x.ndjson{suffix}").write_bytes(compress(json.dumps(ORDER).encode()))
+    for file, content in ((market, document), (tmp_path / f"orders_x.ndjson{suffix}", ORDER)):
+        plain = json.dumps(content).encode()
+        file.write_bytes({"": plain, ".xz": lzma.compress(plain), ".gz": gzip.compress(plain)}[suffix])
     assert market_name(market) == "x"
     assert read_document(market) == document
     assert read_orders(market) == [ORDER]
