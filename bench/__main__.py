@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib import import_module, metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.optimum.cases import PEER_RESULTS
 from bench.optimum.peer import install
 from bench.optimum.real_market import read_document, read_orders
 from bench.plan import PAGE, Plan, parse_plan
@@ -43,9 +45,9 @@ def main() -> int:
         return _say(failure, 1)
     except KeyboardInterrupt:
         return _say("interrupted, and nothing was written", 130)
-    page = plan.out or PAGE
-    print(print_tables(answers.values(), read_text(page)))
-    if not plan.is_comparable:
+    if answers:
+        print(print_tables(answers.values(), read_text(plan.out or PAGE)))
+    if answers and not plan.is_comparable:
         print("\nThese are not the markets or repetitions of BENCHMARKS.md: its figures do not compare with them.")
     met, checked = count_met(answers.values())
     note(f"{met} of {checked} figures meet their bars")
@@ -73,12 +75,12 @@ def check_files(plan: Plan) -> None:
         raise BenchmarkFailed(f"{plan.work}: this is no folder")
 
 
-def measure(
-    plan: Plan, folder: Path, note: Callable[[str], None]
-) -> tuple[dict[str, Answer], dict[str, BenchmarkFailed]]:
+def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answers to the questions of the plan, and why others could not be answered."""
     answers: dict[str, Answer] = {}
-    failures: dict[str, BenchmarkFailed] = {}
+    failures: dict[str, str] = {}
+    for outdated in folder.glob(f"{PEER_RESULTS}_*"):
+        outdated.unlink()
     if _OF_THE_PEER & set(plan.questions):
         note("the peer")
         install()
@@ -87,8 +89,12 @@ def measure(
         try:
             answers[question] = answer(plan, folder, note)
         except BenchmarkFailed as failure:
-            note(f"{question}: {failure}")
-            failures[question] = failure
+            failures[question] = str(failure)
+        except Exception as error:  # the answers to other questions, half an hour of work, must not be lost
+            traceback.print_exc()
+            failures[question] = f"{type(error).__name__} {error}"
+        if question in failures:
+            note(f"{question} failed: {failures[question]}")
     return answers, failures
 
 

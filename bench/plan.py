@@ -17,7 +17,7 @@ SIZES, SEEDS = (100, 1_000, 10_000), (7, 1)
 """Pools and seeds of the generated markets of the page."""
 
 _QUICK_SIZES = (100,)
-_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (1_000, 10_000)
+_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (100, 1_000)
 
 
 class ChainPlan(NamedTuple):
@@ -142,12 +142,12 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         rounds=1 if quick else 3,
         passes=FEW_PASSES if quick else 5,
         runs=5 if quick else 25,
-        real_orders=50 if quick else 10_000,
+        real_orders=25 if quick else 10_000,
         service_s=3.0 if quick else 20.0,
         soak_requests=1_000 if quick else 20_000,
         load_rounds=1 if quick else 9,
-        simple_orders=4 if quick else 30,
-        contradiction_cases=60 if quick else 600,
+        simple_orders=2 if quick else 30,
+        contradiction_cases=30 if quick else 600,
         stores=_QUICK_STORES if quick else _STORES,
         store_runs=1 if quick else 5,
         chain=_QUICK_CHAIN if quick else _CHAIN,

@@ -156,7 +156,8 @@ def _watched(settings: Path, fixture: ContractFixture) -> Iterator[Shown]:
             try:
                 while True:
                     document = json.loads(lines.get_nowait())
-                    newest = document.get("market", document)["block"]  # first the result of the sync, then steps
+                    # First comes the result of the sync, then a line for each block.
+                    newest = document.get("state", document)["block"]
             except Empty:
                 return newest
 

@@ -14,6 +14,9 @@ from bench.running import BenchmarkFailed
 OTHER_PROTOCOLS = ("curveFi", "aerodromeV2Stable", "balancerV2Weighted")
 """The protocols of generated markets whose pools are neither constant product nor concentrated."""
 
+PEER_RESULTS = "tines"
+"""The kind of results of the peer, which the speed leaves for the optimum."""
+
 SIZES = ("small", "medium", "large", "huge")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.optimum.bound import ALL_FAMILIES, Bound, Market
-from bench.optimum.cases import Case
+from bench.optimum.cases import PEER_RESULTS, Case
 from bench.optimum.judged import Exactness, Judged, Measured
 from bench.optimum.peer import evaluate, read_routes, run_peer
 from bench.optimum.quoting import amount_out, proven_bound, quote_batch
@@ -81,7 +81,7 @@ def exactness_of(found: Score) -> Exactness:
 
 
 def _peer_file(case: Case) -> Path:
-    return case.results("tines")
+    return case.results(PEER_RESULTS)
 
 
 def _bounds(market: Market, case: Case) -> Bounds:
