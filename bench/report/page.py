@@ -87,11 +87,10 @@ def read_rows(page: str) -> dict[tuple[str, str], str]:
 
 def _page_block(table: Table, omitted: Sequence[str], circumstances: Circumstances) -> str:
     header = [*_HEADER, *(_PEER if table.has_peer else ())]
-    parts = [table.title, table.text]
-    parts.append(markdown_table(header, [[*row[:3], *_peer(table, row)] for row in table.rows]))
-    parts.append(f"`{circumstances.command}`; measured {circumstances.measured}.")
-    parts += [f"Not measured: {each}." for each in omitted]
-    return "\n\n".join(parts)
+    said = [table.text, f"`{circumstances.command}`: measured {circumstances.measured}."]
+    said += [f"Not measured: {each}." for each in omitted]
+    rows = markdown_table(header, [[*row[:3], *_peer(table, row)] for row in table.rows])
+    return "\n\n".join([table.title, " ".join(said), rows])
 
 
 def _peer(table: Table, row: Row) -> Sequence[str]:
@@ -99,8 +98,8 @@ def _peer(table: Table, row: Row) -> Sequence[str]:
 
 
 def _method(circumstances: Circumstances) -> str:
-    facts = [("minutes", f"{circumstances.minutes:.0f}"), *machine(circumstances.versions)]
-    return "\n".join(f"* {name}: {value}" for name, value in facts)
+    facts = [("last whole run", f"{circumstances.minutes:.0f} minutes"), *machine(circumstances.versions)]
+    return "; ".join(f"{name}: {value}" for name, value in facts) + "."
 
 
 def count_met(answers: Iterable[Answer]) -> tuple[int, int]:
