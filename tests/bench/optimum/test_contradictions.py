@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from bench.optimum.real_market import REAL_MARKET
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.optimum.contradictions import BARS_BPS, Comparison, Markets, compare_answers, draw_case, main, run, table
+from bench.optimum.real_market import REAL_MARKET
 from swapcli.core.errors import NoRoute
 from swapcli.core.routing.router import Router
 
