@@ -23,7 +23,14 @@ def test_every_listed_resource_can_be_read() -> None:
 
 def test_no_other_uri_is_read() -> None:
     resources = build_resources(PayloadMemory(), ProofMemory())
-    for uri in ("swapcli://topics/../agents", "swapcli://topics/", "file:///etc/passwd", "swapcli://payload/x", "swapcli://proof/x", ""):
+    for uri in (
+        "swapcli://topics/../agents",
+        "swapcli://topics/",
+        "file:///etc/passwd",
+        "swapcli://payload/x",
+        "swapcli://proof/x",
+        "",
+    ):
         assert resources.read(uri) is None
 
 
