@@ -58,7 +58,10 @@ class LibraryArgument:
             limits = self.limits(bound["limits"], usable)
             if limits is None:
                 return False
-        leaves, pays = bound["leaves"], self.pays - (self.unit * int(self.document["route"]["gasUnits"]) if is_net else 0)
+        leaves, pays = (
+            bound["leaves"],
+            self.pays - (self.unit * int(self.document["route"]["gasUnits"]) if is_net else 0),
+        )
         gap = (float(bound["bound"]) / pays - 1) * 1e4 if pays > 0 else inf
         largest = max(float(leaf["bound"]) for leaf in leaves)
         return (
