@@ -12,7 +12,7 @@ from swapcli.core.model.number_format import format_bps_rounded_up
 from swapcli.core.model.order import UNOWNED_ADDRESS
 from swapcli.core.model.token import in_tokens
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
-from swapcli.quoting.proving.run_context import RunContext, outcome_of
+from swapcli.quoting.proving.run_context import RunContext
 from swapcli.quoting.quote_results import LocalQuote
 
 if TYPE_CHECKING:
@@ -50,13 +50,15 @@ def _check_order(run: RunContext, order: SampleOrder, name: str) -> ProofItem:
     try:
         quote = run.market.quote(order.token_in, order.token_out, f"${order.size_usd}", certify=True, proof=True)
     except SwapcliError as error:
-        return item._replace(outcome=outcome_of(error), reason=error.message)
+        return run.failed(item, error)
     item = item._replace(block=quote.state.block, facts=_facts(quote, _write_proof(run, quote, name)))
     item = item.comparing(quote.amount_out, None, order.token_out)
     try:
         prepared = run.market.prepare(quote, destination=UNOWNED_ADDRESS, simulate=True, max_impact=_MAX_IMPACT_PERCENT)
     except SwapcliError as error:
-        return item._replace(outcome=outcome_of(error), reason=error.message)
+        paid = error.details.get("amount_received")
+        found = int(paid) if isinstance(paid, str) else None
+        return run.failed(item._replace(found=found), error)
     return _compared(item, prepared)
 
 

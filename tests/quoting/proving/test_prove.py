@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,8 @@ def test_an_honest_chain_matches(user: ProofUser) -> None:
         assert item["expected"] == item["found"]
         assert int(item["found"]) > 0
     outcomes = {stage: Counter(i["outcome"] for i in document["items"] if i["stage"] == stage) for stage in ProofStage}
-    assert outcomes["proofs"] == {"match": ORDERS}
-    assert outcomes["swaps"]["match"] > 0
+    assert outcomes[ProofStage.PROOFS] == {"match": ORDERS}
+    assert outcomes[ProofStage.SWAPS]["match"] > 0
     (node,) = (item for item in document["items"] if item["stage"] == "nodes")
     assert (node["title"], node["outcome"]) == ("your node", "match")
     assert all(item["reason"] for item in document["items"] if item["outcome"] == "notChecked")
@@ -115,7 +116,9 @@ def test_a_lying_router_is_a_difference(user: ProofUser) -> None:
     assert ran.exit_code == 7, ran.stdout + ran.stderr
     document = user.document()
     assert document["differences"] == 3
-    assert all(item["outcome"] == "difference" for item in document["items"] if item["stage"] == "quotes")
+    quotes = [item for item in document["items"] if item["stage"] == "quotes"]
+    assert all(item["outcome"] == "difference" for item in quotes)
+    assert {int(item["expected"]) - int(item["found"]) for item in quotes} == {1}
 
 
 def offers(user: ProofUser) -> dict[str, Character]:
@@ -173,6 +176,17 @@ def test_no_report_has_a_secret_or_the_address_of_a_node(user: ProofUser, proxy:
     assert str(proxy.server_port) not in user.texts()
 
 
+@pytest.mark.parametrize("max_requests", range(20, 60, 8))
+def test_a_run_out_of_requests_raises_no_alarm(user: ProofUser, max_requests: int) -> None:
+    with ExitStack() as stack:
+        proxies = [stack.enter_context(open_proxy(user.trader.chain.node.port)) for _ in range(2)]
+        user.write_settings(public=[f"http://127.0.0.1:{each.server_port}" for each in proxies])
+        report = user.prove(orders=4, recent=1, aggregators=False, max_requests=max_requests)
+        # A request to a node that loses a race may be abandoned before it arrives.
+        assert sum(len(each.exchanges) for each in proxies) <= report.requests <= max_requests
+    assert not report.count(DIFFERENCE), [item for item in report.items if item.outcome is DIFFERENCE]
+
+
 @pytest.mark.parametrize("max_requests", [5, 25])
 def test_a_run_keeps_to_its_requests(user: ProofUser, proxy: Proxy, max_requests: int) -> None:
     report = user.prove(orders=10, aggregators=False, max_requests=max_requests)
@@ -201,6 +215,17 @@ class _Interruption:
         self._left -= item.stage is self._stage
         if not self._left:
             raise KeyboardInterrupt
+
+
+def test_verified_swaps_outlive_an_interruption(user: ProofUser) -> None:
+    options: dict[str, Any] = {"orders": 0, "recent": 2, "aggregators": False}
+    report = user.prove(**options, report=_Interruption(ProofStage.SWAPS, 3))
+    assert report.was_interrupted
+    kept = of(report, ProofStage.SWAPS, MATCH)
+    assert len(kept) == 3
+    resumed = of(user.prove(**options), ProofStage.SWAPS, MATCH)
+    assert {item.id for item in kept} < {item.id for item in resumed}
+    assert resumed == of(user.prove(**options), ProofStage.SWAPS, MATCH)
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -50,7 +50,7 @@ def prove(
         str | None, option("--time", "Time for all of it, in seconds.  [default: 120]", _LIMITS, "SECONDS")
     ] = None,
     max_requests: Annotated[
-        str | None, option("--max-requests", "Requests to nodes, at most.  [default: 600]", _LIMITS, "N")
+        str | None, option("--max-requests", "Requests to nodes, at most.  [default: 800]", _LIMITS, "N")
     ] = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
