@@ -323,6 +323,8 @@ def test_the_journal_of_another_network_is_refused(user: ProofUser) -> None:
     ("words", "problem"),
     [
         (("--time", "0"), "time must be from 1"),
+        (("--time", "2d"), "time must be from 1"),
+        (("--time", "soon"), "is not a whole number"),
         (("--max-requests", "0"), "max-requests must be from 1"),
         (("--orders", "1000"), "orders must be from 0 to 200"),
         (("--orders", "many"), "is not a whole number"),
@@ -333,6 +335,11 @@ def test_limits_have_a_range(user: ProofUser, words: tuple[str, ...], problem: s
     ran = user.run(*words)
     assert (ran.exit_code, problem in ran.stderr) == (2, True), ran.stderr
     assert not user.report_folder.exists()
+
+
+def test_a_time_may_have_a_unit(user: ProofUser) -> None:
+    assert user.run("--time", "2m", "--orders", "0", "--recent", "0", "--no-aggregators").exit_code == 5
+    assert user.document()["timeBudgetS"] == 120
 
 
 def test_settings_that_exclude_nodes_are_heeded(user: ProofUser, proxy: Proxy) -> None:
