@@ -29,7 +29,7 @@ from tests.chain.variant_routers import deploy_reading_router
 from tests.quoting.proving.proof_run import ProofUser, of, renew_blocks
 from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.chain import restored
-from tests.support.command import clean_environment
+from tests.support.command import clean_environment, run_swapcli
 from tests.support.fake_aggregators import Character, fake_aggregators
 from tests.support.service_process import SWAPCLI_COMMAND
 
@@ -78,6 +78,19 @@ def test_an_honest_chain_matches(user: ProofUser) -> None:
     assert (node["title"], node["outcome"]) == ("your node", "match")
     assert all(item["reason"] for item in document["items"] if item["outcome"] == "notChecked")
     assert UNOWNED_ADDRESS in ran.stderr, "who is asked, and for whom, is said"
+
+
+def test_protocols_show_when_a_run_has_last_agreed(user: ProofUser) -> None:
+    words = ("protocols", user.network.name, "--json")
+    before = {row["amm_name"]: row["last_agreed"] for row in run_swapcli(*words, env=user.environment).json}
+    assert set(before.values()) == {None}
+    report = user.prove(orders=0, aggregators=False)
+    found = {row["amm_name"]: row["last_agreed"] for row in run_swapcli(*words, env=user.environment).json}
+    verified = {item.facts["protocol"]: item.block for item in of(report, ProofStage.SWAPS, MATCH)}
+    assert len(verified) > 3
+    newest = {name: row["block"] for name, row in found.items() if row}
+    assert newest.keys() == verified.keys()
+    assert all(newest[name] >= block for name, block in verified.items() if block)
 
 
 def test_the_orders_are_the_same_in_every_run(user: ProofUser) -> None:
