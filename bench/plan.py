@@ -17,7 +17,7 @@ SIZES, SEEDS = (100, 1_000, 10_000), (7, 1)
 """Pools and seeds of the generated markets of the page."""
 
 _QUICK_SIZES = (100,)
-_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (100, 1_000)
+_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (1_000, 10_000)
 
 
 class ChainPlan(NamedTuple):

@@ -48,7 +48,7 @@ def _plain(symbol: str) -> str:
 def _check_order(run: RunContext, order: SampleOrder, name: str) -> ProofItem:
     item = run.not_checked(ProofStage.QUOTES, order.id, order.title, "")
     try:
-        quote = run.market.quote(order.token_in, order.token_out, f"${order.size_usd}", certify=True)
+        quote = run.market.quote(order.token_in, order.token_out, f"${order.size_usd}", certify=True, proof=True)
     except SwapcliError as error:
         return item._replace(outcome=outcome_of(error), reason=error.message)
     item = item._replace(block=quote.state.block, facts=_facts(quote, _write_proof(run, quote, name)))
@@ -95,11 +95,8 @@ def _write_proof(run: RunContext, quote: SwapQuote, name: str) -> str:
     file = run.journal.proof_file(name)
     with suppress(OSError):
         file.unlink(missing_ok=True)
-    proof = getattr(quote, "proof", None)
-    if proof is None:
-        return "none: this version writes no proofs"
     try:
-        proof().write(str(file))
+        quote.proof().write(str(file))
     except SwapcliError as error:
         return f"none: {error.message}"
     return file.name

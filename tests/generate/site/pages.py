@@ -62,6 +62,7 @@ def documents() -> dict[str, str]:
         "docs/exactness.md": "exactness",
         "docs/aggregators.md": "aggregators",
         "BENCHMARKS.md": "benchmarks",
+        "bench/README.md": "reading-benchmarks",
         "bench/HISTORY.md": "history",
         "CHANGELOG.md": "changelog",
         "docs/versions.md": "versions",

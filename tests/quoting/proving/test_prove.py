@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from tests.chain.settings import url_of
 from tests.chain.trader import Trader
 from tests.chain.variant_routers import deploy_reading_router
 from tests.quoting.proving.proof_run import ProofUser, of, renew_blocks
-from tests.quoting.verification.test_hindsight import announce_swaps
+from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.chain import restored
 from tests.support.command import clean_environment
 from tests.support.fake_aggregators import Character, fake_aggregators
@@ -40,6 +41,7 @@ MATCH, DIFFERENCE, NOT_CHECKED = ProofOutcome
 def chain(shared_trader: Trader) -> Iterator[Trader]:
     with restored(shared_trader) as trader:
         announce_swaps(trader)
+        list(trades(trader, 4))
         renew_blocks(trader)
         yield trader
 
@@ -68,6 +70,9 @@ def test_an_honest_chain_matches(user: ProofUser) -> None:
         assert item["outcome"] == "match"
         assert item["expected"] == item["found"]
         assert int(item["found"]) > 0
+    outcomes = {stage: Counter(i["outcome"] for i in document["items"] if i["stage"] == stage) for stage in ProofStage}
+    assert outcomes["proofs"] == {"match": ORDERS}
+    assert outcomes["swaps"]["match"] > 0
     (node,) = (item for item in document["items"] if item["stage"] == "nodes")
     assert (node["title"], node["outcome"]) == ("your node", "match")
     assert all(item["reason"] for item in document["items"] if item["outcome"] == "notChecked")

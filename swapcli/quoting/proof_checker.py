@@ -1,0 +1,67 @@
+"""Where the checker of proofs is, and what it asks of this program with `--swapcli`: terms of families that it does not
+know.
+
+The checker itself is one file that imports nothing of ours: `scripts/check_proof.py` of a checkout, which a wheel has
+beside the packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import Any, Final
+
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.families import family
+
+CHECKER: Final = "check_proof.py"
+REFUSED: Final = -1
+"""What a contract pays that reverts."""
+
+
+def find_checker() -> Path | None:
+    """Return the path of the checker: the one of the package, else that of the checkout; None without either."""
+    package = Path(__file__).resolve().parents[1]
+    places = (package / CHECKER, package.parent / "scripts" / CHECKER)
+    return next((each for each in places if each.is_file()), None)
+
+
+def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, state: Pool | None) -> tuple[int, Pool]:
+    """Return what a pool of a proof pays, and its state after it; `state` is that after its last swap, if any."""
+    before = state or _read_pool(document, pool)
+    sold, bought = (document["tokens"][each]["address"] for each in (token_in, token_out))
+    try:
+        return before.swap(sold, bought, amount)
+    except SwapcliError:
+        return REFUSED, before
+
+
+def gain(document: Any, direction: Sequence[int], price_in: float, price_out: float, limit: float) -> float:
+    """Return the most that a trade in a direction gains at prices of its tokens, for inputs up to `limit`."""
+    pool, *pair = direction
+    curve = _read_pool(document, pool).curve(*(document["tokens"][each]["address"] for each in pair))
+    if price_out * curve.start_rate <= price_in:
+        return 0.0
+    end = min(limit, curve.capacity)
+    amount_in, amount_out = end, curve.amount_out(end)
+    if price_in > 0.0:
+        amount_in, amount_out, _ = curve.trade_to_marginal_rate(price_in / price_out)
+        if amount_in > end:
+            amount_in, amount_out = end, curve.amount_out(end)
+    value = price_out * amount_out - (price_in * amount_in if price_in else 0.0)
+    return max(0.0, value) if value < inf else inf
+
+
+def _read_pool(document: Any, number: int) -> Pool:
+    state = document["pools"][number]
+    tokens = [document["tokens"][each] for each in state["tokens"]]
+    identity = PoolIdentity(
+        state["address"],
+        state["protocol"],
+        tuple(token["address"] for token in tokens),
+        tuple(token["decimals"] for token in tokens),
+        state["fee_ppm"],
+    )
+    return family(state["family"]).from_state(identity, state)
