@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.quote_figures import QuoteFigures
     from swapcli.core.model.quote_request import QuoteRequest
     from swapcli.core.model.route_result import RouteResult
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
@@ -200,6 +201,7 @@ _MODULES = {
     "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
+    "RouterChoice": "swapcli.core.model.router_choice",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
     "RemoteQuote": "swapcli.quoting.quote_results",
@@ -349,6 +351,7 @@ __all__ = [
     "RouteExpired",
     "RouteResult",
     "Router",
+    "RouterChoice",
     "SameToken",
     "SettingList",
     "SettingRow",
