@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.quote_figures import QuoteFigures
     from swapcli.core.model.quote_request import QuoteRequest
     from swapcli.core.model.route_result import RouteResult
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
@@ -216,6 +217,7 @@ _MODULES = {
     "ProveReport": "swapcli.quoting.proving.prove_report",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
+    "RouterChoice": "swapcli.core.model.router_choice",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
     "RecentSwap": "swapcli.quoting.verification.recent_verification",
@@ -379,6 +381,7 @@ __all__ = [
     "RouteExpired",
     "RouteResult",
     "Router",
+    "RouterChoice",
     "SameToken",
     "SettingList",
     "SettingRow",
