@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
-    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.model.transaction import Deadline, UnsignedTransaction
     from swapcli.core.routing.router import Router
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
@@ -170,6 +170,7 @@ _MODULES = {
     "ChainStep": "swapcli.quoting.syncing.results",
     "Comparison": "swapcli.quoting.alternatives",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "Deadline": "swapcli.core.model.transaction",
     "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "DeploymentPayload": "swapcli.quoting.router_deployment",
     "Depth": "swapcli.quoting.depth_result",
@@ -295,6 +296,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "CreatedKey",
+    "Deadline",
     "DecodedPayload",
     "DeploymentPayload",
     "Depth",
