@@ -53,8 +53,6 @@ def _check_order(run: RunContext, order: SampleOrder, name: str) -> ProofItem:
         return run.failed(item, error)
     item = item._replace(block=quote.state.block, facts=_facts(quote, _write_proof(run, quote, name)))
     item = item.comparing(quote.amount_out, None, order.token_out)
-    if not run.network.kind.traits.has_eth_nodes:
-        return item._replace(reason="payloads are simulated on EVM networks only")
     try:
         prepared = run.market.prepare(quote, destination=UNOWNED_ADDRESS, simulate=True, max_impact=_MAX_IMPACT_PERCENT)
     except SwapcliError as error:
