@@ -89,7 +89,8 @@ class LibraryArgument:
         for token, value in by_token.items():
             net = value - (unit * int(gas["tokenBetween"]) if token != self.sold else 0.0)
             total += net if token in forced else max(0.0, net)
-        return total <= float(leaf["bound"]) * (1 + _RELATIVE)
+        bound = float(leaf["bound"])
+        return bool(total <= bound + abs(bound) * _RELATIVE)
 
     def gain(self, direction: Direction, prices: list[float], limit: float) -> float:
         """The gain of the best trade, by the curve."""
