@@ -39,8 +39,8 @@ def uint(value: object) -> int:
     if type(value) not in (int, str) or not re.fullmatch("[0-9]{1,100}", str(value), re.ASCII):
         raise ValueError(f"{str(value)[:30]!r} is not an integer of at least 0")
     return int(str(value))
-def sint(value: object) -> int:
-    return -uint(str(value)[1:]) if str(value).startswith("-") else uint(value)
+def signed(value: object, read: Any = uint) -> Any:
+    return -read(str(value)[1:]) if str(value).startswith("-") else read(value)
 def up(a: int, b: int) -> int:
     return -(-a // b)
 def decimal(value: Real, context: Context | None = None) -> Decimal:
@@ -88,7 +88,7 @@ def tick_fee(pool: Record, down: bool) -> int:
 def swap_ticks(pool: Record, i: int, j: int, amount: int) -> int:
     """Uniswap V3, V4 and their forks: `computeSwapStep` to each initialised tick, or to the edge of a bitmap's word."""
     down, left, paid, kept = i < j, amount, 0, PPM - tick_fee(pool, i < j)
-    price, tick, liquidity, spacing = (sint(pool[k]) for k in ("sqrt_price_x96", "tick", "liquidity", "tick_spacing"))
+    price, tick, liquidity, spacing = (signed(pool[k]) for k in ("sqrt_price_x96", "tick", "liquidity", "tick_spacing"))
     ticks, in_words = [each[0] for each in pool["ticks"]], pool.get("variant", "uniswap_v3") == "uniswap_v3"
     while left > 0:
         k = bisect_right(ticks, tick) - down
@@ -235,7 +235,7 @@ class TickCurve(Curve):
     """Liquidity L between prices p and q: L |1/p - 1/q| of one token against L |p - q| of the other. Prices have 128
     fractional bits. Sums over the ticks passed have 64; inputs are rounded down and outputs up."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
-        self.down, k = i < j, bisect_right(pool["ticks"], (sint(pool["tick"]), 1 << 200))
+        self.down, k = i < j, bisect_right(pool["ticks"], (signed(pool["tick"]), 1 << 200))
         self.gamma = Real(PPM - tick_fee(pool, self.down), PPM)
         self.rest = pool["ticks"][:k] if self.down else pool["ticks"][k:][::-1]  # the nearest is the last
         self.way = [(0, 0, uint(pool["sqrt_price_x96"]) << 32, uint(pool["liquidity"]))]  # in, out, price, L
@@ -268,8 +268,8 @@ class StableCurve(Curve):
         rates, held, ann, d = stable_terms(pool)
         n, self.x, self.y = len(held), *((held[i], held[j]) if d else (1, 0))
         self.b = Real(sum(held) - held[i] - held[j] - d) + Real(d * 100, ann)
-        self.c = Real(d ** (n + 1) * 100 * self.x * self.y, n**n * ann * prod(held)) if d else ZERO
-        self.unit_in, self.unit_out = Real(rates[i], WAD), (1 - Real(swap_fee(pool), WAD)) * Real(WAD, rates[j])
+        self.c = Real(d ** (n + 1) * 100 * self.x * self.y, n**n * ann * prod(held)) if d else Real(1)
+        self.unit_in, self.unit_out = Real(rates[i], WAD), Real(WAD - swap_fee(pool), rates[j]) * bool(d)
         self.gift_out = 10**6 * self.unit_out + max(ZERO, self.at(ZERO)[1])
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
@@ -308,7 +308,7 @@ class Checker:
         known = pool if pool["family"] in FAMILIES else {}
         return pool | {"decimals": [uint(self.tokens[token]["decimals"]) for token in pool["tokens"]],
                        "reserves": [uint(each) for each in known.get("reserves", ())],
-                       "ticks": [(sint(tick), sint(net)) for tick, net in known.get("ticks", ())]}
+                       "ticks": [(signed(tick), signed(net)) for tick, net in known.get("ticks", ())]}
     def name(self, direction: Direction) -> str:
         (n, *pair), pool = direction, self.pools[direction[0]]
         return f"{' to '.join(self.tokens[k]['symbol'] for k in pair)}, pool {n} ({pool['protocol']} {pool['address']})"
@@ -384,7 +384,7 @@ class Checker:
         for token, (value, is_used) in sums.items():
             net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
             total += net if is_used else max(ZERO, net)
-        bound = real(leaf["bound"])
+        bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return bound + rounding
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
@@ -438,7 +438,7 @@ class Checker:
         most = rounding + max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
-        self.require(all(real(leaf["bound"]) <= claimed for leaf in leaves), f"{kind}: a leaf is above the bound")
+        self.require(all(signed(leaf["bound"], real) <= claimed for leaf in leaves), f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
         self.proved.append((kind, max(most, claimed), gap, len(left_out)))

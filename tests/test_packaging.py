@@ -79,7 +79,7 @@ def test_the_packages_have_what_is_needed_and_no_more(packages: tuple[Path, Path
         inside = {name for name in wheel.namelist() if not name.startswith(f"swapcli-{PROJECT['version']}.")}
         others = {name.partition("/")[2] for name in wheel.namelist() if name not in inside}
     included = set(_SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].values())
-    assert included == {"swapcli/quoting/proving/check_proof.py"}
+    assert included == {"swapcli/check_proof.py"}
     assert inside == {name for name in tracked if not name.endswith(".md")} | included
     assert "swapcli/py.typed" in inside
     assert others >= {"licenses/LICENSE", *(f"data/{target}" for target in SHARED_DATA.values())}

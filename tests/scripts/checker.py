@@ -10,14 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from swapcli.quoting.proof_checker import find_checker
+from swapcli.quoting import proof_checker
 
 Record = dict[str, Any]
 MAX_LINES = 500
 
 
 def checker_path() -> Path:
-    path = find_checker()
+    path = proof_checker.find_checker()
     assert path is not None
     return path
 
@@ -35,12 +35,12 @@ def checker() -> ModuleType:
     return module
 
 
-def check(document: Record) -> tuple[int, list[str]]:
+def check(document: Record, *, with_library: bool = False) -> tuple[int, list[str]]:
     """Return the status of a document and the reasons for it: what the program would print for a file of it."""
     module = checker()
     with localcontext(module.Context(prec=60)):
         try:
-            found = module.Checker(document, None)
+            found = module.Checker(document, proof_checker if with_library else None)
             found.run()
         except Exception as error:
             return 2, [str(error)]

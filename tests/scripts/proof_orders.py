@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,16 +17,19 @@ from swapcli import Market, SwapcliError
 Record = dict[str, Any]
 EMBEDDED: Final = ("base", "hyperevm", "monad", "citrea", "starknet")
 SIZES: Final = (8, 30, 90, 200)
+SMALL: Final = (8, 30)
 _GAS_PRICES: Final = (0, 10**7, 10**9, 3 * 10**10)
 _EMBEDDED_SHARE: Final = 0.3
 
 
-def proofs(count: int, seed: int, folder: Path) -> Iterator[tuple[str, Record]]:
+def proofs(
+    count: int, seed: int, folder: Path, *, sizes: Sequence[int] = SIZES, embedded: Sequence[str] = EMBEDDED
+) -> Iterator[tuple[str, Record]]:
     """Yield a name and the document of so many orders. `folder` takes the files of generated markets."""
     rng, made = random.Random(seed), 0
     while made < count:
         is_embedded = rng.random() < _EMBEDDED_SHARE
-        market, orders = _embedded(rng.choice(EMBEDDED)) if is_embedded else _generated(rng, folder)
+        market, orders = _embedded(rng.choice(embedded)) if is_embedded else _generated(rng, folder, sizes)
         token_in, token_out, amount = _draw(rng, market) if is_embedded else rng.choice(orders)
         gas_price = rng.choice(_GAS_PRICES)
         exact: Record = {"amount": amount}
@@ -52,8 +55,8 @@ def _draw(rng: random.Random, market: Market) -> tuple[str, str, int]:
     return sold.address, bought.address, 10**sold.decimals * rng.choice([1, 30, 1000, 40_000])
 
 
-def _generated(rng: random.Random, folder: Path) -> tuple[Market, list[tuple[str, str, int]]]:
-    return _generate(rng.choice(SIZES), rng.randrange(5), rng.choice([ARBITRAGE_FREE, RAW]), folder)
+def _generated(rng: random.Random, folder: Path, sizes: Sequence[int]) -> tuple[Market, list[tuple[str, str, int]]]:
+    return _generate(rng.choice(sizes), rng.randrange(5), rng.choice([ARBITRAGE_FREE, RAW]), folder)
 
 
 @cache

@@ -30,7 +30,8 @@ direction gains at all."""
 
 
 _EXTRA_UNITS: Final = 2.0
-"""Base units by which a contract's rounding may let a pool take more than the capacity of its curve."""
+"""Base units by which a contract's rounding may let a pool take more than the capacity of its curve; none more than
+twice of it, which matters for pools without a whole unit."""
 _JUST_BELOW: Final = 1.0 - 1e-9
 
 
@@ -69,7 +70,7 @@ def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, pric
     paid, curve = price_out * amount_out, arc.curve
     value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
     if amount_in > 0.0 and curve.rate(amount_in) == 0.0:
-        value += _EXTRA_UNITS * max(0.0, price_out * _rate_at_capacity(curve, amount_in) - price_in)
+        value += min(_EXTRA_UNITS, amount_in) * max(0.0, price_out * _rate_at_capacity(curve, amount_in) - price_in)
     return ArcTerm(arc, amount_in, amount_out, inf if isnan(value) else value)
 
 
@@ -78,7 +79,7 @@ def most_paid(curve: RateCurve, amount_in: float) -> float:
     capacity = curve.capacity
     if amount_in < capacity:
         return curve.amount_out(amount_in)
-    return curve.amount_out(capacity) + _EXTRA_UNITS * _rate_at_capacity(curve, capacity)
+    return curve.amount_out(capacity) + min(_EXTRA_UNITS, capacity) * _rate_at_capacity(curve, capacity)
 
 
 def _rate_at_capacity(curve: RateCurve, capacity: float) -> float:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from swapcli.core.model.number_format import format_bps_rounded_up
+from swapcli.quoting.proof_checker import find_checker
 from swapcli.quoting.proving.check_quotes import proof_name
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
 from swapcli.quoting.proving.run_context import RunContext
 
-CHECKER: Final = "check_proof.py"
 _MAX_CHECK_S: Final = 60.0
 """Checking a proof of 220 pools takes some seconds; chosen."""
 _MIN_CHECK_S: Final = 5.0
@@ -43,13 +43,6 @@ def check_proofs(run: RunContext) -> Iterator[ProofItem]:
             yield item._replace(reason=run.why_spent())
         else:
             yield _check(checker, file, item, max(min(run.budget.part_left_s, _MAX_CHECK_S), _MIN_CHECK_S))
-
-
-def find_checker() -> Path | None:
-    """Return the checker: that of the package, else that of the checkout; None without one."""
-    here = Path(__file__).resolve()
-    places = (here.with_name(CHECKER), here.parents[3] / "scripts" / CHECKER)
-    return next((each for each in places if each.is_file()), None)
 
 
 def _check(checker: Path, file: Path, item: ProofItem, timeout_s: float) -> ProofItem:
