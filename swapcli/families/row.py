@@ -248,6 +248,7 @@ class SwapAmounts(NamedTuple):
 
     `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None where
     the event does not say it. `problem` says why the amounts are not those of one swap of an exact input.
+    `names_output` is whether the caller names the output, so that it may take less than the contract allows.
     """
 
     sold: int | str
@@ -257,6 +258,7 @@ class SwapAmounts(NamedTuple):
     state_after: Mapping[str, object] = MappingProxyType({})
     fee_ppm: int | None = None
     problem: str = ""
+    names_output: bool = False
 
 
 SwapDecoder = Callable[[Event], SwapAmounts]

@@ -11,6 +11,7 @@ import pytest
 
 from swapcli import ProofItem, ProofOutcome, ProofStage, ProveReport, prove
 from swapcli.core.errors import SwapDiffers
+from swapcli.state.agreements_file import AgreementsFile
 from tests.chain.proof_world import Fault, ProofWorld, open_proof_world
 from tests.support.chain import restored
 
@@ -154,6 +155,9 @@ def test_a_fault_is_found_and_nothing_else_is(
             world.advance_to_now()
         report = run(world, tmp_path, size, monkeypatch)
     CHECKS[fault](world, report, subject)
+    different = {item.facts["protocol"] for item in differences(report, ProofStage.SWAPS)}
+    agreements = AgreementsFile(tmp_path / "stores").load(world.network.chain_id)
+    assert world.protocols - different <= agreements.keys()
     if differences(report):
         with pytest.raises(SwapDiffers):
             report.check()

@@ -86,7 +86,7 @@ def pair_data(use: PoolUse) -> ExtraData:
 def swap_in_pair(log: Event) -> SwapAmounts:
     """Read inputs and outputs of both tokens; a flash swap has more than one of each."""
     in0, in1, out0, out1 = read_words(log, 4)
-    return two_sided(in0, in1, out0, out1)
+    return two_sided(in0, in1, out0, out1)._replace(names_output=True)
 
 
 def _swap(log: Event) -> SwapAmounts:

@@ -18,6 +18,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, topic_of
 from swapcli.families.reading.pool_change_events import EVENTS
+from swapcli.families.row import SwapAmounts
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.mined.swap_events import SWAP_SHAPES, SwapEvent, find_swaps
 from swapcli.state.mined.swapped_pools import SwappedPool
@@ -72,6 +73,14 @@ _NO_EXACT_INPUT: Final = (
     "the amounts fit a swap of an exact output, or one that its price limit ended: the input is the least that pays so"
     " much"
 )
+
+
+_LESS_THAN_ALLOWED: Final = "its caller took less than the pool allows, which says nothing about the quote"
+_FEE_STEP_PPM: Final = 10
+_MAX_FEE_PPM: Final = 100_000
+"""The fees of pairs are whole thousandths of a percent, or coarser, and at most a few percent."""
+_TELLING_UNITS: Final = 10**8
+"""An output so large differs by a thousand units between two such fees."""
 
 
 def verify_swaps(
@@ -238,7 +247,32 @@ def _explain_difference(pool: Pool, event: SwapEvent, token_in: str, token_out: 
         less = amounts.amount_in - _rounding_units(pool, event)
         if less <= 0 or (_output(pool, token_in, token_out, less) or 0) <= amounts.amount_out:
             return _NO_EXACT_INPUT
+        if amounts.names_output and not _is_of_other_fee(pool, token_in, token_out, amounts):
+            return _LESS_THAN_ALLOWED
     return ""
+
+
+def _is_of_other_fee(pool: Pool, token_in: str, token_out: str, amounts: SwapAmounts) -> bool:
+    """Return whether a swap that paid less than its quote paid exactly what another fee leaves.
+
+    One of a thousand random amounts does: two fees leave amounts that are a thousand units or more apart.
+    """
+    if amounts.amount_out < _TELLING_UNITS:
+        return False
+    state = {name: value for name, value in pool.state().items() if name != "swap_fee"}
+
+    def pays(step: int) -> int:
+        identity = pool.identity._replace(fee_ppm=step * _FEE_STEP_PPM)
+        return _output(pool.from_state(identity, state), token_in, token_out, amounts.amount_in) or 0
+
+    low, high = 0, _MAX_FEE_PPM // _FEE_STEP_PPM
+    while low < high:
+        middle = (low + high) // 2
+        if pays(middle) > amounts.amount_out:
+            low = middle + 1
+        else:
+            high = middle
+    return pays(low) == amounts.amount_out
 
 
 def _rounding_units(pool: Pool, event: SwapEvent) -> int:

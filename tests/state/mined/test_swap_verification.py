@@ -42,7 +42,7 @@ from tests.chain.node.server import RpcAnswer, RpcRequest, refusal
 from tests.chain.proxy import Proxy, open_proxy, rewrites
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import GAS_PRICE_WEI, KEY, USER, Trader
-from tests.contracts.evm import DEPLOYER
+from tests.contracts.evm import DEPLOYER, RevertedError
 from tests.support.chain import connected
 from tests.support.command import run_swapcli
 
@@ -273,6 +273,42 @@ def test_a_wrong_state_is_a_difference(trader: Trader, node: RpcNode) -> None:
     }
     found = verify_swaps(changed, {}, logs, {log.log_index for log in logs})
     assert Outcome.DIFFERENT in {swap.outcome for swap in found if swap.event.key in changed}
+
+
+@pytest.mark.parametrize(
+    ("fee_ppm", "left_ppb", "outcome"),
+    [
+        (3_000, 0, Outcome.EQUAL),
+        (3_000, 123_457, Outcome.NOT_EXPLAINED),
+        (5_000, 0, Outcome.DIFFERENT),
+        (2_500, 0, None),
+    ],
+    ids=["the most", "less than allowed", "another fee", "more than allowed"],
+)
+def test_who_takes_less_than_a_pair_allows_proves_no_other_fee(
+    trader: Trader, node: RpcNode, fee_ppm: int, left_ppb: int, outcome: Outcome | None
+) -> None:
+    """The caller names what it takes: only an amount that another fee leaves, to the unit, speaks against the quote."""
+    world = trader.world
+    place = next(each for each in world.places if each.protocol == "uniswapV2" and world.address("TKN") in each.tokens)
+    usdc, amount = world.address("USDC"), 10**10
+    reserves = place.contract.call("getReserves")[:2]
+    is_first = place.tokens[0] == usdc
+    sold_reserve, bought_reserve = reserves if is_first else reversed(reserves)
+    scaled = amount * (10**6 - fee_ppm)
+    most = scaled * bought_reserve // (sold_reserve * 10**6 + scaled)
+    out = most - most * left_ppb // 10**9
+    payer = trader.chain.deploy(world.kit["Trader"])
+    first = block_number(trader.chain) + 1
+    taken = (0, out) if is_first else (out, 0)
+    if outcome is None:
+        with pytest.raises(RevertedError):
+            payer.send("swapPair", place.contract.address, usdc, amount, *taken)
+        return
+    payer.send("swapPair", place.contract.address, usdc, amount, *taken)
+    (swap,) = verified_swaps(trader, node, mined_since(trader.chain, first))
+    assert swap.outcome is outcome
+    assert ("less than the pool allows" in swap.reason) == (outcome is Outcome.NOT_EXPLAINED)
 
 
 @pytest.mark.usefixtures("node")
