@@ -96,7 +96,10 @@ class LiveSource:
         witnesses: Witnesses | None = None,
     ) -> None:
         self._pool_source, self._clock, self._max_age_s, self._limits = pool_source, clock, max_age_s, limits
-        self._block = LiveBlock(node, pool_source.network, clock, tag)
+        network = pool_source.network
+        if tag is None:
+            network = network.for_dialect(network.router_dialect)  # nothing is signed, so that no router is chosen
+        self._block = LiveBlock(node, network, clock, tag)
         self._payloads = LocalPayloads(clock, route_ttl_s, confirm=self._confirm)
         self._witnesses = witnesses
         self._confirmation: StateConfirmation | None = None
@@ -279,12 +282,12 @@ class LiveSource:
         refusals: list[Contradiction] = []
         read, best = self._settle(request, found.searched, found.outcome, reader, refusals)
         searched, outcome, choice = read, best, None
+        started_s = self._clock.monotonic_s() - found.searched_s
         if chooses:
             from swapcli.quoting.sources.router_choice import choose_route
 
             searches = self._search_read(reader, refusals), partial(self._search_again, known, reader, refusals)
             searched, outcome, choice = choose_route(request, (read, best), searches, needs_permit=needs_permit)
-        started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot
         if self._witnesses is not None and snapshot is not None:
