@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import OWN
+from swapcli.core.model.network import OWN, SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transfer_behaviour import ShareRounding
@@ -25,6 +25,9 @@ ORDER: Final = "order"
 """The contract that settles orders by signature, such as CoW Protocol's."""
 
 _WORDS: Final = {
+    OWN: "this project's router",
+    UNIVERSAL_ROUTER: "the Universal Router",
+    SETTLER: "0x Settler",
     NOBODY: "nobody",
     PERMIT: "the token, which checks the permit",
     PERMIT2: "Permit2, which checks the signature",
