@@ -80,7 +80,8 @@ def _figures(found: dict[str, Any]) -> dict[str, str]:
     bounds = found.get("bounds")
     rows = [each for each in bounds if isinstance(each, dict)] if isinstance(bounds, list) else []
     figures = {f"gap of {each.get('kind')}": f"{_bps(each.get('gapBps'))} bps" for each in rows}
-    faith = found.get("onFaith")
-    taken = faith.items() if isinstance(faith, dict) else ()
-    families = {kind: ", ".join(each) for kind, each in taken if isinstance(each, dict) and each}
-    return figures | {f"taken on faith for {kind}": names for kind, names in families.items()}
+    taken = found.get("onFaith")
+    families: dict[str, list[str]] = {}
+    for what, family, count, _ in taken if isinstance(taken, list) else ():
+        families.setdefault(f"taken on faith, {what}", []).append(f"{family} ({count})")
+    return figures | {what: ", ".join(names) for what, names in families.items()}
