@@ -4,9 +4,9 @@
 
     check_proof.py FILE [--json] [--swapcli]
 
-It replays the route as the pools' contracts compute it, in integers, and shows in exact fractions that no other route
-over the same pools pays more than the bound: by weak duality, with the theorem in docs/proof.md. `--swapcli` lets the
-library recompute what is taken on faith. Status 0: accepted. 1: rejected, a sentence for each reason. 2: unreadable.
+It replays the route in integers, as the pools' contracts compute it. Then it verifies each bound in exact fractions, by
+the theorem of docs/proof.md; S, F, c and gifts are explained there. The library recomputes unknown terms and steps with
+`--swapcli`. Exit status 0: accepted. 1: rejected, with one sentence per reason. 2: unreadable.
 """
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from itertools import permutations
 from math import ceil, isqrt, log, prod
 from typing import Any
 
-MAX_BYTES, MAX_WORK = 64 << 20, 100_000  # of the file, packed or not; of the search for a case that no leaf covers
+MAX_BYTES, MAX_WORK = 64 << 20, 100_000  # the file's size, packed or not; the steps of `covers`: seconds, not hours
 WAD, PPM, Q96, ONE, ZERO, REFUSED = 10**18, 10**6, 1 << 96, 1 << 64, Real(0), -1  # REFUSED: the contract reverts
 Record = dict[str, Any]
-Direction = tuple[int, int, int]  # a pool, the token that is sold to it, the token that is bought: numbers in the lists
-setcontext(Context(prec=60))  # of decimals: logarithms and powers are correctly rounded
+Direction = tuple[int, int, int]  # pool, token sold to it, token bought from it: indexes into the document's lists
+setcontext(Context(prec=60))  # decimals round logarithms and powers correctly
 def real(value: object) -> Real:
-    """Read a decimal text, which is exactly the number that it says; null is zero. No NaN, sign, huge exponent."""
+    """Return the exact value of a decimal text; null is zero. NaN, signs and huge exponents are rejected."""
     text = "0" if value is None else str(value)
     if not re.fullmatch(r"(?=.{1,100}$)[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text, re.ASCII):
         raise ValueError(f"{text[:30]!r} is not a number of at least 0")
@@ -46,7 +46,7 @@ def up(a: int, b: int) -> int:
 def decimal(value: Real, context: Context | None = None) -> Decimal:
     return (context or Context(prec=60)).divide(Decimal(value.numerator), Decimal(value.denominator))
 def read(path: str) -> Record:
-    """Read the document, of limited size also where it is compressed."""
+    """Read the document. The limit on its size also holds after decompression."""
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
@@ -55,11 +55,11 @@ def read(path: str) -> Record:
     if found["format"] != "swapcli-proof" or found["version"] != 1:
         raise ValueError("it is not a swapcli-proof of version 1")
     return found
-# What contracts pay, in integers, with every rounding of theirs. Each function also moves the state of the pool. ------
+# Part 1: the output of a swap, in integers, rounded as the contract rounds. Each function also updates the pool. ------
 def swap_fee(pool: Record) -> int:
     return uint(pool["swap_fee"]) if "swap_fee" in pool else uint(pool["fee_ppm"]) * 10**12
 def swap_pair(pool: Record, i: int, j: int, amount: int) -> int:
-    """Uniswap V2 and its forks; volatile Solidly pools cut the fee off first, rounded down, and pay it out."""
+    """Uniswap V2 and its forks. Volatile Solidly pools first deduct the fee, rounded down, and pay it out."""
     variant, x, y = pool.get("variant", "uniswap_v2"), pool["reserves"][i], pool["reserves"][j]
     net = amount if variant == "uniswap_v2" else amount - amount * swap_fee(pool) // WAD
     if not (x and y) or (variant == "uniswap_v2" and x + net >> 112):
@@ -108,12 +108,11 @@ def swap_ticks(pool: Record, i: int, j: int, amount: int) -> int:
                      up(shifted * price, shifted + net * price) if fits else up(shifted, shifted // price + net))
             tick = tick_at(price) if price != start else tick
         paid += liquidity * (start - price) >> 96 if down else shifted * (price - start) // price // start
-        if net >= cost and end == ticks[k]:
-            liquidity += -pool["ticks"][k][1] if down else pool["ticks"][k][1]
+        liquidity += (-1 if down else 1) * pool["ticks"][k][1] if net >= cost and end == ticks[k] else 0
     pool.update(sqrt_price_x96=price, tick=tick, liquidity=liquidity)
     return paid
 def stable_terms(pool: Record) -> tuple[list[int], list[int], int, int]:
-    """Of StableSwap: the rates, the balances with 18 decimals, 100 A n, and D by the contract's own iteration."""
+    """StableSwap: return the rates, the balances in 18 decimals, 100 A n, and D by the contract's own iteration."""
     rates = [uint(rate) * 10 ** (18 - places) for rate, places in zip(pool["rates"], pool["decimals"], strict=True)]
     held = [reserve * rate // WAD for reserve, rate in zip(pool["reserves"], rates, strict=True)]
     n, d, is_old = len(held), sum(held), pool.get("variant", "ng") != "ng" and len(held) > 2
@@ -185,22 +184,21 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
         for _ in range(exponent // WAD // 2):
             left = up(left * left, WAD)
     else:
-        left = power(left, exponent)
-        left += up(left * 10_000, WAD) + 1
+        left = (raised := power(left, exponent)) + up(raised * 10_000, WAD) + 1  # `powUp`: the library's stated error
     paid = y * max(0, WAD - left) // WAD // scale[j]
     raw[i], raw[j] = raw[i] + amount, raw[j] - paid
     return paid
-# Curves: concave real functions of the input that no contract pays more than, but for whole units of rounding. --------
+# Part 2: the curves F of docs/proof.md, concave and real: no contract pays more, except for its roundings (gifts). ----
 class Curve:
-    """A direction. `at` returns an input, an output and a slope: of a line that no trade is above, the tangent near an
-    amount. Rounding may pay `gift_out` more, and as if the input were larger by `gift_in`, for which a trade without
-    the fee pays up to `gift_slope` a unit. Inputs above `capacity` revert."""
+    """The curve F of one direction. `at(amount)` returns (input, output, slope): a line through that point and never
+    below F, the tangent near `amount`. A contract may pay `gift_out` more than F, and count up to `gift_in` more input,
+    at a rate of at most `gift_slope` without the fee. Inputs above `capacity` revert. All are in base units."""
     capacity, gift_in, gift_out, gift_slope = Real(1 << 300), ZERO, ZERO, ZERO
     def __init__(self, *_: object) -> None:
         self.start = self.at(ZERO)[2]  # the rate of the first unit
     def gain(self, v_in: Real, v_out: Real, enough: Real, first: Real, limit: Real | None) -> Real:
-        """Return an upper bound of v_out * out - v_in * in up to the input `limit`, at most `enough` if there is one: a
-        concave curve is below its tangents, and so below the point where a rising and a falling one meet."""
+        """Return an upper bound on v_out * out - v_in * in for inputs up to `limit`. F is below all of its tangents, so
+        the gain is below the point where a rising and a falling one meet. Stop at a bound of at most `enough`."""
         end, lines = self.capacity if limit is None else min(self.capacity, limit), {}
         if v_out * self.start <= v_in or end <= 0:
             return ZERO
@@ -219,7 +217,7 @@ class Curve:
         given, paid, slope = self.at(amount := max(ZERO, min(amount, self.capacity)))
         return paid + slope * (amount - given)
 class PairCurve(Curve):
-    """y g a / (x + g a) with g = 1 - fee. Solidly rounds the fee down: as if up to a unit more came in after it."""
+    """y g a / (x + g a) with g = 1 - fee. Solidly rounds the fee down, so up to one unit more counts after the fee."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         (self.x, self.y), self.gamma = (pool["reserves"][i], pool["reserves"][j]), 1 - Real(swap_fee(pool), WAD)
         self.x, self.y = (self.x, self.y) if self.x else (1, 0)
@@ -258,7 +256,7 @@ class TickCurve(Curve):
                  else (liquidity * start << 192) // ((liquidity << 192) + left * start))
         given, paid = self.move(entry, price) if price != start else entry[:2]
         slope = self.gamma * (Real(price, 1 << 128) if self.down else Real(1 << 128, price)) ** 2
-        slope = ZERO if net and not liquidity and not self.rest else slope  # no more is paid, whatever comes in
+        slope = ZERO if net and not liquidity and not self.rest else slope  # the pool is empty: more input buys nothing
         return Real(given, ONE) / self.gamma, Real(paid, ONE), slope
 class StableCurve(Curve):
     """StableSwap's invariant at the D of the contract: y^2 + (b - D) y = c. The fee comes off the output."""
@@ -280,22 +278,22 @@ class StableCurve(Curve):
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
 class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w). The largest input may be a unit more than the whole units of `capacity`."""
+    """y (1 - (x / (x + g a))^w). At most 3/10 of the balance, in whole units, may come in after the fee."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
         self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity, self.gift_in = Real(int(self.x * 3 // 10 / self.gamma)), Real(1)
+        self.capacity = self.x * 3 // 10 / self.gamma
         super().__init__()
-        self.gift_slope = self.start
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
         left = Real((decimal(self.weight) * decimal(base).ln()).exp())
         slope = self.gamma * self.weight * self.y / self.x * base * left * (1 + margin)
         return amount, self.y * (1 - left * (1 - margin)) + 2 * margin * slope * amount, slope
-FAMILIES: dict[str, tuple[Any, type[Curve]]] = {  # of each: what its contract pays, and the curve above that
+FAMILIES: dict[str, tuple[Any, type[Curve]]] = {  # each family's swap in integers (part 1) and curve (part 2)
     "constant_product": (swap_pair, PairCurve), "concentrated": (swap_ticks, TickCurve),
     "stableswap": (swap_stable, StableCurve), "weighted": (swap_weighted, WeightedCurve)}
 class Checker:
+    """Read `run` first. It calls `replay`, and per bound `check_bound` with `limits`, `leaf_bound`, `show` (a term)."""
     def __init__(self, document: Record, library: Any) -> None:
         self.document, self.library, self.reasons, self.proved, self.faith = document, library, [], [], {}
         self.tokens, self.scope, order, self.route, self.gas = (
@@ -320,14 +318,14 @@ class Checker:
         self.faith[kind, self.pools[n]["family"]] = count + 1, total + value
     @cache  # noqa: B019
     def curve(self, direction: Direction) -> Curve | None:
-        """Return the direction's curve; None of a family, or a variant of one, that this file does not know."""
+        """Return the direction's curve, or None if this file does not know its family or variant."""
         pool = self.pools[direction[0]]
         try:
             return FAMILIES[pool["family"]][1](pool, *(pool["tokens"].index(token) for token in direction[1:]))
         except KeyError:
             return None
     def replay(self) -> None:
-        """Execute the route's steps, and compare what they pay with what the document says."""
+        """Execute the route's steps, and compare their outputs with the document's."""
         held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], set()
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
@@ -350,7 +348,7 @@ class Checker:
         gas += sum(uint(self.pools[n]["gas"]) for n, _, _ in used)
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
     def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> Real:
-        """Show that no trade in a direction gains more than `claim`; return what our precision could add to that."""
+        """Verify that S, the largest gain in a direction, is at most `claim`; return how far it may exceed it."""
         (v_in, v_out), curve = (prices[token] for token in direction[1:]), self.curve(direction)
         first, slack = Real(uint(term[3])) if term else ZERO, self.pays * Real(1, 10**15)
         if curve is not None:
@@ -358,12 +356,12 @@ class Checker:
         elif self.library:
             gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf")))) - slack
         else:
-            gain = v_out * uint(term[4]) - v_in * first if term else ZERO
-            self.trust(kind, direction[0], claim)
+            gain = v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
+            self.trust(f"{kind} terms", direction[0], claim)
         self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, not {float(claim):.9g}")
         return slack if gain > claim - slack else ZERO
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
-        """Show every term of a leaf, and that its bound is their sum or more. Return it with what rounding can add."""
+        """Verify all terms of a leaf, and that its bound is at least their sum; return it plus all gifts and slack."""
         prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
         used, unused = ({tuple(each) for each in leaf[key]} for key in ("used", "unused"))
         counts = len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
@@ -388,7 +386,7 @@ class Checker:
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return bound + rounding
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
-        """Return the most of each token that the amounts can become on paths within the limit of hops."""
+        """Return the largest amount of each token that the best product of spot rates makes, on at most `hops` hops."""
         best, front = dict(start), start
         for left in range(self.hops, 0, -1):
             better: dict[int, Real] = {}
@@ -399,15 +397,17 @@ class Checker:
             best, front = best | better, better
         return best
     def limits(self, rows: Record, usable: list[Direction]) -> tuple[dict[int, Real], Real]:
-        """Show the limit of each token, and that no other is within reach. Return them with what rounding could add to
-        the output: what it gives in a direction becomes at most what that is worth on the best path from there."""
+        """Verify the limit c of each token, and that every token within reach has one. Return them, and the most that
+        gifts can add to the output: their sizes times the best product of spot rates from there."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
         terms, rates, gifts = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}
         worth = self.amount * prices[self.sold] if prices else ZERO
         for direction in usable:
             (_, i, j), curve, term = direction, self.curve(direction), terms.get(direction)
             rates[i, j] = max(rates.get((i, j), ZERO), curve.start if curve else real(spot[direction]))
-            if curve is not None and curve.start:
+            if curve is None:  # its rate is the document's, and so is its part of a limit "pools" below
+                self.trust("rates", direction[0], ZERO)
+            elif curve.start:
                 gifts[i], gifts[j] = gifts.get(i, ZERO) + curve.gift_in, gifts.get(j, ZERO) + curve.gift_out
             if prices:
                 claim = real(term[6]) if term else ZERO
@@ -422,9 +422,9 @@ class Checker:
                 need = sum((curve.paid(limits[sold]) for curve, sold in sellers if curve), ZERO)
             self.require(need <= claim * (1 + Real(1, 10**12)),
                          f"netOfGas: the limit of {self.tokens[token]['symbol']} is not shown by its {reason}")
-            limits[token] = min(limits.get(token, claim), claim)
+            limits[token] = min(limits.get(token, max(claim, need)), max(claim, need))
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
-        gifts = {token: gift * len(gifts) for token, gift in gifts.items() if gift and token in limits}
+        gifts = {token: gift * len(gifts) for token, gift in gifts.items() if token in {*limits, self.bought}}
         return limits, self.reach(gifts, rates).get(self.bought, ZERO)
     def check_bound(self, bound: Record) -> None:
         kind, pays, rounding, limits = bound["kind"], Real(self.pays), ZERO, None
@@ -461,7 +461,7 @@ class Checker:
                   "netOfGas": f"no route without cycles and {{}} directions of dust, of {self.hops} hops, net of gas"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, most)} ({float(gap):.3g} bps)"
                   for kind, most, gap, out in self.proved]
-        faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
+        faith = [f"{count} {kind} of {family}" + f" ({float(value / self.pays):.2g} of the output)" * (value > 0)
                  for (kind, family), (count, value) in self.faith.items()]
         sold, bought = self.amount_of(self.sold, Real(self.amount)), self.amount_of(self.bought, Real(self.pays))
         return [f"Accepted: {sold} for {bought}, {self.document['network']}, block {self.document['state']['block']}.",
@@ -470,7 +470,7 @@ class Checker:
                 f"Taken on faith: {', '.join(faith) or 'nothing'}.",
                 "Not checked: that the chain's pools are in this state and need this gas; pools that are not listed."]
 def covers(cases: list[Any], work: list[int]) -> bool:
-    """Return whether any choice of used directions is within one of the cases (used, unused)."""
+    """Return whether every choice of directions to use meets one of the cases (used, unused)."""
     work[0] -= 1
     if not cases or work[0] < 0 or any(not used and not unused for used, unused in cases):
         return bool(cases) and work[0] >= 0
