@@ -11,7 +11,7 @@ INSTALL ?=
 QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
 	tests/test_layers.py tests/test_vocabulary.py
 
-.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions man exactness snapshots family clean
+.PHONY: help prerequisites bench-prerequisites setup test quick lint types unit check-full fuzz bench bench-quick docs scale contracts gas mutants markets completions man exactness snapshots family clean
 
 # Hundreds of tests start Python, which would compile the whole program again each time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -24,6 +24,9 @@ help: ## List the targets.
 
 prerequisites: ## Look for the programs that the tests need, and install them as root on Debian, unless INSTALL=no.
 	@PYTHON='$(PYTHON)' INSTALL='$(INSTALL)' scripts/prerequisites
+
+bench-prerequisites:
+	@PYTHON='$(PYTHON)' INSTALL='$(INSTALL)' FOR=bench scripts/prerequisites
 
 setup: $(VENV)/.installed $(VENV)/generators/requirements.txt $(CONTRACTS)/node_modules/.installed $(FOUNDRY)/node_modules/.installed ## Install all dependencies into this folder.
 
@@ -81,8 +84,11 @@ check-full: prerequisites lint types $(VENV)/.docs ## Run all checks in 40 minut
 fuzz: setup ## Search for failures with new examples and long series, for MINUTES (10). ARGS are passed on.
 	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
-bench: setup ## Run the benchmark, and write BENCHMARKS.md and bench/HISTORY.md. ARGS are passed on.
+bench: bench-prerequisites $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Run the benchmark in 40 minutes, print its table, write BENCHMARKS.md. ARGS are passed on: --help.
 	$(RUN) -m bench $(ARGS)
+
+bench-quick: bench-prerequisites $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Run a small benchmark in 5 minutes, and only print its table. ARGS are passed on.
+	$(RUN) -m bench --quick $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documents as a site, into build/docs/html.
 	$(RUN) -m tests.generate.site build/docs
@@ -124,5 +130,5 @@ family: setup ## Add the skeleton of the pool family NAME, in FOLDER, to NETWORK
 	$(RUN) -m ruff format --quiet swapcli tests
 
 clean: ## Remove everything that was installed or built in this folder.
-	rm -rf $(VENV) $(CONTRACTS)/node_modules $(FOUNDRY)/node_modules build dist man .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CONTRACTS)/node_modules $(FOUNDRY)/node_modules bench/optimum/peer/node_modules build dist man .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -13,12 +14,14 @@ from tempfile import TemporaryDirectory
 from bench.optimum.cases import PEER_RESULTS
 from bench.optimum.peer import install
 from bench.optimum.real_market import read_document, read_orders
+from bench.optimum.simple_methods.random_pairs import read_market
 from bench.plan import PAGE, Plan, parse_plan
 from bench.report.answer import Answer
 from bench.report.circumstances import Clock
 from bench.report.files import history_of, read_text, replace_files
 from bench.report.page import count_met, print_tables, render_history, render_page
 from bench.running import BenchmarkFailed, run
+from swapcli.core.errors import SwapcliError
 
 _OF_THE_PEER = frozenset({"speed", "optimum"})
 Measure = Callable[[Plan, Path, Callable[[str], None]], Answer]
@@ -63,16 +66,32 @@ def main() -> int:
 def check_files(plan: Plan) -> None:
     """Check what the plan reads and writes, before half an hour of measuring. Raises `BenchmarkFailed`."""
     for market in plan.markets:
-        network = read_document(market).get("network")
-        if not isinstance(network, dict) or not isinstance(network.get("name"), str):
-            raise BenchmarkFailed(f"{market}: this is no market, because it names no network")
-        read_orders(market)
-    if plan.out and not plan.out.parent.is_dir():
-        raise BenchmarkFailed(f"{plan.out}: there is no such folder")
+        check_market(market)
     if plan.out:
+        if not plan.out.parent.is_dir():
+            raise BenchmarkFailed(f"{plan.out}: there is no such folder")
+        if not os.access(plan.out.parent, os.W_OK):
+            raise BenchmarkFailed(f"{plan.out}: its folder cannot be written to")
         read_text(plan.out)
     if plan.work and plan.work.exists() and not plan.work.is_dir():
         raise BenchmarkFailed(f"{plan.work}: this is no folder")
+
+
+def check_market(file: Path) -> None:
+    """Check that a market and its orders can be used. Raises `BenchmarkFailed`."""
+    network = read_document(file).get("network")
+    if not isinstance(network, dict) or not isinstance(network.get("name"), str):
+        raise BenchmarkFailed(f"{file}: this is no market, because it names no network")
+    try:
+        tokens = read_market(file).tokens
+        for order in read_orders(file):
+            known = {order["token_in"].lower(), order["token_out"].lower()} <= tokens.keys()
+            if not known or int(order["amount_in"]) < 1:
+                raise BenchmarkFailed(f"{file}: order {order['id']} has an amount below 1, or tokens that it lacks")
+    except SwapcliError as error:
+        raise BenchmarkFailed(f"{file}: {error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BenchmarkFailed(f"{file}: an order beside it is not as it should be: {error!r}") from error
 
 
 def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> tuple[dict[str, Answer], dict[str, str]]:

@@ -17,7 +17,7 @@ SIZES, SEEDS = (100, 1_000, 10_000), (7, 1)
 """Pools and seeds of the generated markets of the page."""
 
 _QUICK_SIZES = (100,)
-_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (100, 1_000)
+_STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (1_000, 10_000)
 
 
 class ChainPlan(NamedTuple):
@@ -34,7 +34,7 @@ class ChainPlan(NamedTuple):
     routes: int
 
 
-_CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 100, 600), ChainPlan(100, 20, 1, 3, 20, 50, 6, 40)
+_CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 60, 600), ChainPlan(100, 20, 1, 3, 20, 50, 6, 40)
 
 
 class Plan(NamedTuple):
@@ -145,9 +145,9 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         real_orders=25 if quick else 10_000,
         service_s=3.0 if quick else 20.0,
         soak_requests=1_000 if quick else 20_000,
-        load_rounds=1 if quick else 9,
-        simple_orders=2 if quick else 30,
-        contradiction_cases=30 if quick else 600,
+        load_rounds=1 if quick else 5,
+        simple_orders=2 if quick else 20,
+        contradiction_cases=30 if quick else 300,
         stores=_QUICK_STORES if quick else _STORES,
         store_runs=1 if quick else 5,
         chain=_QUICK_CHAIN if quick else _CHAIN,

@@ -86,10 +86,11 @@ if TYPE_CHECKING:
     from swapcli.core.model.quote_figures import QuoteFigures
     from swapcli.core.model.quote_request import QuoteRequest
     from swapcli.core.model.route_result import RouteResult
+    from swapcli.core.model.router_choice import RouterChoice
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
-    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.model.transaction import Deadline, UnsignedTransaction
     from swapcli.core.routing.router import Router
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
@@ -169,6 +170,7 @@ _MODULES = {
     "ChainStep": "swapcli.quoting.syncing.results",
     "Comparison": "swapcli.quoting.alternatives",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "Deadline": "swapcli.core.model.transaction",
     "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "DeploymentPayload": "swapcli.quoting.router_deployment",
     "Depth": "swapcli.quoting.depth_result",
@@ -216,6 +218,7 @@ _MODULES = {
     "ProveReport": "swapcli.quoting.proving.prove_report",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
+    "RouterChoice": "swapcli.core.model.router_choice",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "ReadyService": "swapcli.faces.service.service_sources",
     "RecentSwap": "swapcli.quoting.verification.recent_verification",
@@ -293,6 +296,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "CreatedKey",
+    "Deadline",
     "DecodedPayload",
     "DeploymentPayload",
     "Depth",
@@ -379,6 +383,7 @@ __all__ = [
     "RouteExpired",
     "RouteResult",
     "Router",
+    "RouterChoice",
     "SameToken",
     "SettingList",
     "SettingRow",

@@ -78,7 +78,9 @@ def test_the_packages_have_what_is_needed_and_no_more(packages: tuple[Path, Path
     with zipfile.ZipFile(packages[0]) as wheel:
         inside = {name for name in wheel.namelist() if not name.startswith(f"swapcli-{PROJECT['version']}.")}
         others = {name.partition("/")[2] for name in wheel.namelist() if name not in inside}
-    assert inside == {name for name in tracked if not name.endswith(".md")}
+    included = set(_SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].values())
+    assert included == {"swapcli/check_proof.py"}
+    assert inside == {name for name in tracked if not name.endswith(".md")} | included
     assert "swapcli/py.typed" in inside
     assert others >= {"licenses/LICENSE", *(f"data/{target}" for target in SHARED_DATA.values())}
     assert ("data/share/man/man1/swapcli.1" in others) == (ROOT / "man" / "swapcli.1").is_file()

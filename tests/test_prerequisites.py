@@ -150,6 +150,29 @@ def test_nothing_is_installed_unless_root_lets_it(tmp_path: Path, user_id: int, 
     assert machine.calls == []
 
 
+def test_a_benchmark_needs_less_and_does_without_wrk(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.remove("zsh", "redis-server", "chromium")
+    assert (ran := machine.check(FOR="bench")).returncode == 0
+    assert (ran.stdout, ran.stderr) == ("", "")
+    machine.remove("node", "npm")
+    ran = machine.check(FOR="bench")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("make bench needs what is not here:\n  node (missing): ")
+    assert "zsh" not in ran.stderr
+
+
+def test_root_on_debian_installs_what_a_benchmark_can_use(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, user_id=0)
+    machine.add_apt()
+    machine.remove("npm")
+    assert machine.check(FOR="bench").returncode == 0
+    assert machine.calls == [UPDATE, "install -y -qq --no-install-recommends npm wrk"]
+    machine.add("wrk")
+    assert machine.check(FOR="bench", INSTALL="no").returncode == 0
+    assert len(machine.calls) == 2
+
+
 def test_make_stops_before_anything_else(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.remove("zsh", "make")

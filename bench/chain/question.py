@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +19,6 @@ from bench.report.thresholds import (
     MAX_ANNOUNCED_P95_MS,
     MAX_LIVE_MS,
     MAX_ROUND_TRIPS,
-    MAX_SYNC_BYTES,
     MIN_GAS_PERCENT,
     MIN_V2_PER_S,
     MIN_V3_PER_S,
@@ -46,8 +45,7 @@ def answer(found: ChainFigures) -> Answer:
             counted("mined routes that paid just what was quoted", sum(_exact(found)), len(found.mined)),
             row(f"routes whose gas was known to {TOLERANCE:.0%}, %", _gas(found)),
             row("pools whose state was wrong after following", Check("wrong", _wrong(found), 0)),
-            *(_sync_row(each) for each in found.syncs if each.protocols in MIN_PER_S),
-            row("memory of a first sync, MB", _sync_memory(found)),
+            _sync_row([each for each in found.syncs if each.protocols in MIN_PER_S]),
             *_live_rows(found),
             *_announced_rows(found),
         ],
@@ -68,13 +66,9 @@ def _wrong(found: ChainFigures) -> int:
     return sum(each.wrong + each.changed_without_event for each in found.following.followed)
 
 
-def _sync_row(found: SyncFigures) -> Row:
-    check = Check("pools/s", found.pools_per_s, MIN_PER_S[found.protocols], is_floor=True)
-    return row(f"pools a second of a first sync, {found.protocols[0]}", check)
-
-
-def _sync_memory(found: ChainFigures) -> Check:
-    return Check("memory", max(each.peak_bytes for each in found.syncs) / 1e6, MAX_SYNC_BYTES / 1e6)
+def _sync_row(found: Sequence[SyncFigures]) -> Row:
+    checks = [Check("pools/s", each.pools_per_s, MIN_PER_S[each.protocols], is_floor=True) for each in found]
+    return row(f"pools a second of a first sync, {' / '.join(each.protocols[0] for each in found)}", *checks)
 
 
 def _live_rows(found: ChainFigures) -> list[Row]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ from bench.optimum.curves import (
     WeightedCurve,
     WeightedCurves,
 )
-from bench.optimum.newton import minimize
+from bench.optimum.newton import Trades, minimize
 from bench.optimum.pool_curves import Curve, TokenUnits, curves_of
 from bench.report.figures import gap_bps
 
@@ -70,17 +70,6 @@ class Bound(NamedTuple):
     residual: float
     iterations: int
     seconds: float
-
-
-class Trades(NamedTuple):
-    """The best trades at some prices; columns by trade."""
-
-    direction: Integers
-    token_in: Integers
-    token_out: Integers
-    amount_in: Floats
-    amount_out: Floats
-    response: Floats
 
 
 class _Kind(NamedTuple):
@@ -222,23 +211,25 @@ def _kind(curves: Sequence[Curve], record: type[Curve], build: Callable[[Any], C
 
 def _execution_order(by_token: Mapping[int, Sequence[int]], token_out: Integers, start: int) -> list[int] | None:
     """Return the tokens that can be reached from `start`, each before those it buys; None if that is impossible."""
-    is_done: dict[int, bool] = {}
-    finished: list[int] = []
-    stack = [(start, iter([int(token_out[trade]) for trade in by_token.get(start, ())]))]
-    is_done[start] = False
+
+    def bought_for(token: int) -> Iterator[int]:
+        return (int(token_out[trade]) for trade in by_token.get(token, ()))
+
+    is_finished, order = {start: False}, list[int]()
+    stack = [(start, bought_for(start))]
     while stack:
         token, following = stack[-1]
         found = next(following, None)
         if found is None:
             stack.pop()
-            is_done[token] = True
-            finished.append(token)
-        elif found not in is_done:
-            is_done[found] = False
-            stack.append((found, iter([int(token_out[trade]) for trade in by_token.get(found, ())])))
-        elif not is_done[found]:
+            is_finished[token] = True
+            order.append(token)
+        elif found not in is_finished:
+            is_finished[found] = False
+            stack.append((found, bought_for(found)))
+        elif not is_finished[found]:
             return None
-    return finished[::-1]
+    return order[::-1]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -74,6 +74,7 @@ def generated_case(pools: int, seed: int, folder: Path) -> Case:
     """Return the case of a number of pools and a seed, whose files are written if they are not there."""
     case = Case(f"{pools}_s{seed}", folder, "synthetic", OTHER_PROTOCOLS, pools, seed)
     if not (case.market.is_file() and case.orders.is_file()):
+        folder.mkdir(parents=True, exist_ok=True)
         write_market(pools, seed, folder)
     return case
 

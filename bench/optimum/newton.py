@@ -7,16 +7,13 @@ wake up are added to the network and the step is solved again, so that it need n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
 
 from bench.optimum.curves import Floats, Integers
-
-if TYPE_CHECKING:
-    from bench.optimum.bound import Market, Trades
 
 _MAX_ITERATIONS = 400
 _TOLERANCE = 1e-10  # of the order, for amounts that are not balanced
@@ -27,6 +24,31 @@ _FIRST_TRUST, _LEAST_TRUST = 1e-6, 1e-14
 _DENSE_TOKENS = 150  # up to here a dense solution is faster
 _STALLED_ITERATIONS, _STALLED_RESIDUAL = 4, 1e-7
 _NOISE = 1e-14  # relative: the last digits of a value
+
+
+class Trades(NamedTuple):
+    """The best trades at some prices; columns by trade."""
+
+    direction: Integers
+    token_in: Integers
+    token_out: Integers
+    amount_in: Floats
+    amount_out: Floats
+    response: Floats
+
+
+class Pools(Protocol):
+    """All directions of the pools of a market, by number, and their best trades.
+
+    `log_thresholds` is the logarithm of the price of a direction's token out, in its token in, above which it trades.
+    """
+
+    token_count: int
+    token_in: Integers
+    log_thresholds: Floats
+
+    def best_trades(self, prices: Floats) -> Trades:
+        """Return the best trade of every direction that gains at these prices."""
 
 
 class Least(NamedTuple):
@@ -53,7 +75,7 @@ class _Point(NamedTuple):
 
 
 class _Order(NamedTuple):
-    market: Market
+    market: Pools
     sold: int
     bought: int
     amount: float
@@ -171,7 +193,7 @@ class _Moved(NamedTuple):
     trust: float
 
 
-def minimize(market: Market, prices: Floats, sold: int, bought: int, amount: float) -> Least:
+def minimize(market: Pools, prices: Floats, sold: int, bought: int, amount: float) -> Least:
     """Return the least bound that can be found from `prices`."""
     order = _Order(market, sold, bought, amount)
     point, trust, stalled, iterations = order.at(prices), _FIRST_TRUST, 0, 0

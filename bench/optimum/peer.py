@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,11 +44,14 @@ def install() -> str:
     """Install the peer unless it is there, and return its name with the version. Raises `BenchmarkFailed`."""
     lock = _FOLDER / "package-lock.json"
     done = _FOLDER / "node_modules" / ".installed"
-    if not done.is_file() or done.read_text() != lock.read_text():
-        run(["npm", "ci", "--silent", "--prefix", _FOLDER])
-        done.write_text(lock.read_text())
+    with lock.open() as file:
+        flock(file, LOCK_EX)  # tests beside each other wait for one installation
+        versions = file.read()
+        if not done.is_file() or done.read_text() != versions:
+            run(["npm", "ci", "--silent", "--prefix", _FOLDER])
+            done.write_text(versions)
     name = "@sushiswap/tines"
-    return f"{name}@{json.loads(lock.read_text())['packages'][f'node_modules/{name}']['version']}"
+    return f"{name}@{json.loads(versions)['packages'][f'node_modules/{name}']['version']}"
 
 
 def run_peer(

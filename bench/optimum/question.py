@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ from bench.report.thresholds import (
 
 _SEED = 1
 """Of the orders of simple methods, and of the cases of contradictions, on the page."""
+_ORDERS_OF_A_SHARE = 20
 
 
 class OptimumFigures(NamedTuple):
@@ -164,13 +165,9 @@ def others_table(found: OptimumFigures) -> Table:
     if values := leads(judged for measured in found.made_up for judged in measured.orders):
         worst = Check("worst", min(values), -MAX_BEHIND_BPS, is_floor=True)
         rows.append(row(f"made-up markets: bps ahead of Tines, worst of {len(values)} orders", worst))
-    for is_pushed, state in ((False, "real state"), (True, "real state, a fifth of the pools moved")):
+    for is_pushed, state in ((False, "real state"), (True, "a fifth of its pools moved")):
         if gains := [each for each in found.simple if each.is_pushed == is_pushed]:
-            part = max(100.0 * each.above[0] / each.orders for each in gains)
-            share = Check("gaining", part, MAX_GAINING_PERCENT[is_pushed])
-            worst = Check("worst", max(each.worst_bps for each in gains), MAX_SIMPLE_GAIN_BPS[is_pushed])
-            what = f"{state}: orders that a simple method routes better by {MIN_GAINS_BPS[0]:g} bps, %; the most, bps"
-            rows.append(row(what, share, worst))
+            rows += _gain_rows(state, gains, is_pushed=is_pushed)
     above = sum(each.above for each in found.contradictions)
     compared = sum(each.compared for each in found.contradictions)
     rows.append(row(f"answers that a narrower order contradicts, of {compared:,}", Check("above", above, 0)))
@@ -181,3 +178,13 @@ def others_table(found: OptimumFigures) -> Table:
         "in small chunks, and hill climbs by exact swaps, also from our own route.",
         rows,
     )
+
+
+def _gain_rows(state: str, gains: Sequence[GainFigures], *, is_pushed: bool) -> Iterator[Row]:
+    """Yield what simple methods gain; of few orders, there is no share."""
+    if min(each.orders for each in gains) >= _ORDERS_OF_A_SHARE:
+        percent = max(100.0 * each.above[0] / each.orders for each in gains)
+        share = Check("gaining", percent, MAX_GAINING_PERCENT[is_pushed])
+        yield row(f"{state}: orders that a simple method routes better by {MIN_GAINS_BPS[0]:g} bps, %", share)
+    most = Check("most", max(each.worst_bps for each in gains), MAX_SIMPLE_GAIN_BPS[is_pushed])
+    yield row(f"{state}: the most that a simple method gains, bps", most)

@@ -61,17 +61,18 @@ def join_page(head: str, blocks: Iterable[str]) -> str:
 
 def print_tables(answers: Iterable[Answer], page: str) -> str:
     """Return all tables for a terminal, beside the figures of a page."""
-    known = read_rows(page)
-    printed = []
-    for answer in answers:
-        for table in answer.tables:
-            header = [*_HEADER, _BEFORE, *(_PEER if table.has_peer else ())]
-            lines = [
-                [*row[:3], known.get((table.title, row.figure), NOTHING), *_peer(table, row)] for row in table.rows
-            ]
-            printed.append(f"## {table.title}\n\n{markdown_table(header, lines, is_aligned=True)}")
-        printed += [f"Not measured: {each}." for each in answer.omitted]
+    answers, known, printed = list(answers), read_rows(page), []
+    for table in sorted((table for answer in answers for table in answer.tables), key=_place):
+        header = [*_HEADER, _BEFORE, *(_PEER if table.has_peer else ())]
+        lines = [[*row[:3], known.get((table.title, row.figure), NOTHING), *_peer(table, row)] for row in table.rows]
+        printed.append(f"## {table.title}\n\n{markdown_table(header, lines, is_aligned=True)}")
+    printed += [f"Not measured: {each}." for answer in answers for each in answer.omitted]
     return "\n\n".join(printed)
+
+
+def _place(table: Table) -> int:
+    """Return the place of a table on the page."""
+    return TITLES.index(table.title) if table.title in TITLES else len(TITLES)
 
 
 def read_rows(page: str) -> dict[tuple[str, str], str]:
@@ -87,11 +88,10 @@ def read_rows(page: str) -> dict[tuple[str, str], str]:
 
 def _page_block(table: Table, omitted: Sequence[str], circumstances: Circumstances) -> str:
     header = [*_HEADER, *(_PEER if table.has_peer else ())]
-    parts = [table.title, table.text]
-    parts.append(markdown_table(header, [[*row[:3], *_peer(table, row)] for row in table.rows]))
-    parts.append(f"`{circumstances.command}`; measured {circumstances.measured}.")
-    parts += [f"Not measured: {each}." for each in omitted]
-    return "\n\n".join(parts)
+    said = [table.text, f"`{circumstances.command}`: measured {circumstances.measured}."]
+    said += [f"Not measured: {each}." for each in omitted]
+    rows = markdown_table(header, [[*row[:3], *_peer(table, row)] for row in table.rows])
+    return "\n\n".join([table.title, " ".join(said), rows])
 
 
 def _peer(table: Table, row: Row) -> Sequence[str]:
@@ -99,8 +99,8 @@ def _peer(table: Table, row: Row) -> Sequence[str]:
 
 
 def _method(circumstances: Circumstances) -> str:
-    facts = [("minutes", f"{circumstances.minutes:.0f}"), *machine(circumstances.versions)]
-    return "\n".join(f"* {name}: {value}" for name, value in facts)
+    facts = [("last whole run", f"{circumstances.minutes:.0f} minutes"), *machine(circumstances.versions)]
+    return "; ".join(f"{name}: {value}" for name, value in facts) + "."
 
 
 def count_met(answers: Iterable[Answer]) -> tuple[int, int]:

@@ -13,8 +13,6 @@ from bench.report.thresholds import (
     MAX_GROWTH,
     MAX_HEALTH_MS,
     MAX_OVERHEAD_MS,
-    MAX_SERVICE_BYTES,
-    MAX_WORKER_BYTES,
     MIN_OVERLOAD_PERCENT,
     MIN_ROUTES_PER_S,
     MIN_WORKERS_SPEEDUP,
@@ -71,14 +69,12 @@ def _service_rows(found: ServiceFigures) -> list[Row]:
 
 
 def _abuse_rows(found: AbuseFigures) -> list[Row]:
-    memory = Check("memory", found.memory_bytes / 1e6, MAX_SERVICE_BYTES / 1e6)
     return [
         row("times longer beside abusive clients, p99", Check("delay", found.delay, MAX_DELAY_BESIDE_ABUSE)),
         row(
             "good answers kept in overload, %",
             Check("overload", found.overload_percent, MIN_OVERLOAD_PERCENT, is_floor=True),
         ),
-        row("memory after header lines of 200 MB, MB", memory),
         row("requests lost while the service reloads", Check("lost", found.lost, 0)),
     ]
 
@@ -89,5 +85,4 @@ def _workers_rows(found: WorkersFigures) -> list[Row]:
             f"routes of {found.workers} workers to those of one process",
             Check("speedup", found.speedup, MIN_WORKERS_SPEEDUP, is_floor=True),
         ),
-        row("memory of a worker, MB", Check("memory", found.bytes_per_worker / 1e6, MAX_WORKER_BYTES / 1e6)),
     ]

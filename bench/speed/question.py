@@ -21,7 +21,6 @@ from bench.report.thresholds import (
     MAX_QUOTE_BYTES,
     MAX_QUOTE_RATIO,
     MAX_STORE_RATIO,
-    MAX_VERSION_RATIO,
     Check,
     time_threshold,
 )
@@ -65,10 +64,9 @@ def time_table(found: SpeedFigures) -> Table:
     """Return the times in the core beside those of the peer, and those of whole commands."""
     rows = [_time_row(f"{pools:,} pools", pools, group) for pools, group in by_pools(found.made_up)]
     rows += [_time_row(timed.case.name, 0, [timed]) for timed in found.real]
-    bare, quote, version = found.processes.bare, found.processes.quote, found.processes.version
+    bare, quote = found.processes.bare, found.processes.quote
     quote_check = Check("quote", quote.ratio_to(bare), MAX_QUOTE_RATIO)
     rows.append(row(f"`swapcli {' '.join(QUOTE)}` to a bare start of Python", quote_check))
-    rows.append(row("`swapcli --version`, the same", Check("version", version.ratio_to(bare), MAX_VERSION_RATIO)))
     rows.append(row("memory of such a quote, MB", Check("memory", quote.peak_bytes / 1e6, MAX_QUOTE_BYTES / 1e6)))
     least, most = found.store[0], found.store[-1]
     growth = Check("store", most.time_s() / least.time_s(), MAX_STORE_RATIO)

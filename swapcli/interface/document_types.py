@@ -332,7 +332,11 @@ class HealthDocumentJson(TypedDict):
 
 
 class NetworkDocumentJson(TypedDict):
-    """A network, with the numbers of its tokens and protocols in the catalogue."""
+    """A network, with the numbers of its tokens and protocols in the catalogue.
+
+    `router` is the interface's, or that of the settings. `dialects` are those of the routers that are known, the most
+    trusted first, and `factsDate` is the day on which the facts were compared with their sources, empty if not known.
+    """
 
     name: str
     kind: str
@@ -342,6 +346,8 @@ class NetworkDocumentJson(TypedDict):
     tokens: int
     protocols: int
     router: str | None
+    dialects: list[str]
+    factsDate: str
 
 
 class TransfersJson(TypedDict):

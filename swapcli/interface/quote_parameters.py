@@ -140,7 +140,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "certify", FLAG, "Prove how much better any route could be.", default=False, field="certify", tools=(_QUOTE,),
-        unsent="proofs that a route is the best",
+        tool="Bound what any route could pay.", unsent="proofs that a route is the best",
     ),
     QuoteParameter(
         "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,

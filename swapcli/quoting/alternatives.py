@@ -59,7 +59,8 @@ class SimulationOutcome(StrEnum):
 class AlternativeSimulation(NamedTuple):
     """What a simulation on the state after `block` says of an alternative; amounts in base units, None without a swap.
 
-    `gas_units` are before refunds. `reason` says why a payload failed or was not simulated.
+    `gas_units` are before refunds. `reason` says why a payload failed or was not simulated; `is_node_error` means that
+    the node did not execute it.
     """
 
     outcome: SimulationOutcome
@@ -69,6 +70,7 @@ class AlternativeSimulation(NamedTuple):
     gas_units: int | None = None
     gas_usd: float | None = None
     output_net_of_gas: int | None = None
+    is_node_error: bool = False
 
 
 class Alternative(NamedTuple):

@@ -10,6 +10,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.records import NamedTuple
+from swapcli.payload.router_trust import known_dialects
 from swapcli.quoting.config import network_names_from
 from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.quoting.token_list import count_tokens
@@ -49,6 +50,8 @@ class ListedNetwork(NamedTuple):
             "tokens": self.tokens,
             "protocols": len(network.protocols),
             "router": self.router,
+            "dialects": list(known_dialects(network)),
+            "factsDate": network.facts_date,
         }
 
 

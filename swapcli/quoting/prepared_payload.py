@@ -11,7 +11,7 @@ from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction, deadline_of
+from swapcli.core.model.transaction import Deadline, EncodedCall, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_quote_fields
@@ -104,6 +104,11 @@ class PreparedRoute(NamedTuple):
     def payload(self) -> UnsignedTransaction:
         """The transaction of the swap."""
         return self.built.payload
+
+    @property
+    def deadline(self) -> Deadline:
+        """Until when the swap can be executed, and who refuses it later."""
+        return deadline_of(self.payload, self.network.router_dialect)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

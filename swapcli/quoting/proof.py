@@ -30,6 +30,8 @@ _GZIP_LEVEL: Final = 4
 _GZIP_FORMAT: Final = 31
 """What zlib calls a stream in the format of gzip: without a name, and at time 0."""
 _BPS: Final = 10_000
+_TRADE_DIGITS: Final = 9
+"""Of the trades of terms, which only suggest where their bounds are best shown: more digits only take space."""
 _PLACE: Final = "the pools"
 
 Triple = tuple[int, int, int]
@@ -62,8 +64,7 @@ class Proof:
 
         Raises `InvalidInput`, `InputOutputError`.
         """
-        from swapcli.core.encoding.disk_errors import write_error
-        from swapcli.state.file_writing import write_file
+        from swapcli.state.file_writing import write_user_file
 
         content = self.to_json().encode()
         if path.endswith(".gz"):
@@ -71,10 +72,7 @@ class Proof:
 
             stream = compressobj(_GZIP_LEVEL, DEFLATED, _GZIP_FORMAT)
             content = stream.compress(content) + stream.flush()
-        try:
-            write_file(path, content)
-        except (OSError, ValueError) as error:
-            raise write_error(path, error) from None
+        write_user_file(path, content)
 
 
 def prove(answer: QuoteResult) -> Proof:
@@ -130,7 +128,8 @@ class _Renderer:
             "network": network.name,
             "chainId": str(network.chain_id),
             "state": {
-                "source": state.description,
+                # Its description names the node, which strangers need not know, and which changes no proof.
+                "source": str(state.provenance),
                 "block": None if state.block is None else str(state.block),
                 "blockHash": None,
                 "timestamp": state.timestamp,
@@ -228,7 +227,7 @@ class _Renderer:
             "unused": self._directions(leaf.unused),
             "prices": self._prices(leaf.prices),
             "terms": self._terms(leaf.terms),
-            "bound": _text(_BOUND.plus(leaf.bound)),
+            "bound": _text(_BOUND.plus(max(leaf.bound, Decimal(0)))),
         }
 
     def _prices(self, prices: Mapping[str, float]) -> list[str | None]:
@@ -238,9 +237,9 @@ class _Renderer:
         return [
             [
                 *self._triple(term.direction),
-                str(ceil(term.amount_in)),
-                str(int(term.amount_out)),
-                repr(term.marginal_rate),
+                str(-_round_down(-ceil(term.amount_in))),
+                str(_round_down(int(term.amount_out))),
+                f"{term.marginal_rate:.{_TRADE_DIGITS}g}",
                 repr(term.value),
             ]
             for term in sorted(terms)
@@ -257,6 +256,12 @@ class _Renderer:
 def _compact(value: object) -> str:
     """Return JSON of one form only: the hash of the pools is that of this text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _round_down(amount: int) -> int:
+    """Return an amount with the first digits that a trade has."""
+    unit: int = 10 ** max(0, len(str(abs(amount))) - _TRADE_DIGITS)
+    return amount // unit * unit
 
 
 def _exact(number: float) -> Decimal:

@@ -157,7 +157,8 @@ def _result(runs: Sequence[_Run], block: int | None, split: QuoteResult | None, 
     """Return what the payloads of an alternative show: that which pays the most, else why the first one failed."""
     paying = [run for run in runs if isinstance(run, SimulationRun) and _pays(run)]
     if not paying:
-        return AlternativeSimulation(SimulationOutcome.FAILED, _problem(runs[0]), block)
+        failed = AlternativeSimulation(SimulationOutcome.FAILED, _problem(runs[0]), block)
+        return failed._replace(is_node_error=isinstance(runs[0], SwapcliError))
     best = max(paying, key=lambda run: run.received)
     cost = offer_cost(split, best.gas_used, extra)
     net = cost.taken_from(best.received)

@@ -163,7 +163,9 @@ class SwapBuilder:
         terms = require_swap_terms(parse_account(options["destination"], network, "destination"), slippage_ppm, network)
         allowed = options.get("allow_recipient")
         check_allowed_recipient(self._source, terms.required_recipient, allowed, "allow_recipient")
-        if options.get("handoff") is not None:
+        handoff = options.get("handoff")
+        if handoff is not None:
+            _check_handoff(handoff)
             terms = terms._replace(lifetime_s=HANDOFF_LIFETIME_S)
         deadline = options.get("deadline")
         if deadline is None:
@@ -290,6 +292,15 @@ class SwapBuilder:
             )
         options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees, sender=address)
         return new_checker(self._nodes, self._routers, network, node, options)
+
+
+def _check_handoff(handoff: str) -> None:
+    from typing import get_args
+
+    from swapcli.quoting.quote_keywords import Handoff
+
+    if handoff not in get_args(Handoff):
+        raise InvalidOption(f'handoff: there is no "{handoff}"', hint=f"one of {', '.join(get_args(Handoff))}")
 
 
 def _now_s(quote: SwapQuote) -> float:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
-    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.model.transaction import Deadline, UnsignedTransaction
     from swapcli.interface.document_types import CalldataDocumentJson, RouteDocumentJson
     from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
     from swapcli.payload.checks.presign_checks import PayloadCheck
@@ -337,6 +337,13 @@ class PreparedSwap(NamedTuple):
     def route(self) -> RouteResult:
         """The route of the swap."""
         return self.quote.route
+
+    @property
+    def deadline(self) -> Deadline:
+        """Until when the swap can be executed, and who refuses it later."""
+        from swapcli.core.model.transaction import deadline_of
+
+        return deadline_of(self.payload, self.network.router_dialect)
 
     @property
     def figures(self) -> QuoteFigures:

@@ -44,10 +44,15 @@ def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: boo
 
 def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
     """Write a text file, or the one behind a link, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
+    write_user_file(name, text.encode(), mode=mode)
+
+
+def write_user_file(name: str, content: bytes, *, mode: int = _NEW_FILE) -> None:
+    """Write a file that a user has named, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
     if not name:
         raise InvalidInput("cannot write a file without a name")
     try:
-        write_file(name, text.encode(), mode=mode)
+        write_file(name, content, mode=mode)
     except (OSError, ValueError) as error:
         raise write_error(name, error) from None
 

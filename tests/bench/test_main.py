@@ -13,7 +13,7 @@ import pytest
 
 from bench.plan import PAGE
 from bench.report.page import split_page
-from tests.support.testnet import build_market_document
+from tests.support.testnet import USDC, WETH, build_market_document
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,15 +25,24 @@ def bench(*words: object) -> subprocess.CompletedProcess[str]:
 
 def test_files_that_cannot_be_read_get_one_sentence_and_status_2(tmp_path: Path) -> None:
     market = json.dumps(build_market_document())
+    nowhere = json.dumps(build_market_document() | {"network": {"name": "nowhere"}})
     files = {"text": "no market", "list": "[]", "network": '{"pools": [], "network": {}}', "orders": market}
+    files |= {"nowhere": nowhere, "keys": market, "token": market, "amount": market}
     for name, text in files.items():
         (tmp_path / f"market_{name}.json").write_text(text)
+    order = {"id": 7, "size": "small", "token_in": WETH, "token_out": USDC, "amount_in": "5"}
+    for name, changed in {
+        "keys": {"id": 7},
+        "token": order | {"token_in": "0x12"},
+        "amount": order | {"amount_in": "x"},
+    }.items():
+        (tmp_path / f"orders_{name}.ndjson").write_text(json.dumps(changed))
     (tmp_path / "market_binary.json.xz").write_bytes(b"\x00")
     for name in ("none.json", *(f"{name}.json" for name in files), "binary.json.xz"):
         ran = bench("--market", tmp_path / f"market_{name}")
         assert (ran.returncode, ran.stdout) == (2, ""), name
         assert ran.stderr.startswith("bench: "), name
-        assert f"market_{name}" in ran.stderr
+        assert f"_{name.partition('.')[0]}." in ran.stderr
         assert len(ran.stderr.splitlines()) == 1
     ran = bench("--out", tmp_path / "nowhere" / "page.md")
     assert (ran.returncode, ran.stderr) == (2, f"bench: {tmp_path}/nowhere/page.md: there is no such folder\n")

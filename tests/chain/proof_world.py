@@ -21,6 +21,7 @@ from swapcli.core.model.network import Deployment, Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.token import Token
+from swapcli.quoting.openers.choose_aggregators import packaged_names
 from swapcli.state.store import create_store
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import Place
@@ -32,8 +33,9 @@ from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import USER, Trader
 from tests.chain.variant_routers import deploy_reading_router
 from tests.contracts.evm import Contract, compile_solidity
+from tests.quoting.proving.proof_run import renew_blocks
 from tests.state.store.build import only
-from tests.support.fake_aggregators import adapter
+from tests.support.fake_aggregators import DEAD_URL, adapter
 from tests.support.loopback_server import FakeExchange, http_response, loopback_server
 
 _TRADE_CENTS = (1_000, 10_000_000)
@@ -44,7 +46,7 @@ _SKIMMED = 1
 """Units that the lying router keeps: one is enough to be a difference."""
 _TAX_PPM = 10_000
 _SHOWN_FEE_PPM, _TAKEN_FEE_PPM = 500, 3_000
-_BLOCKS_BEHIND = 40
+_BLOCKS_BEHIND, _BEHIND_S = 40, 600
 _LIE_PERCENT = 110
 
 
@@ -152,9 +154,7 @@ class ProofWorld:
 
     def advance_to_now(self) -> None:
         """Mine a block with the time of this machine, as nodes have it that follow their network."""
-        newest = int(self.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
-        self.chain.node.ask("evm_setNextBlockTimestamp", max(int(time.time()), newest + 1))
-        self.chain.node.ask("evm_mine")
+        renew_blocks(self.trader)
 
     def write_settings(self, folder: Path, **more: object) -> Path:
         """Write the settings and the store of a user whose pools were synced before; return the settings file."""
@@ -171,8 +171,9 @@ class ProofWorld:
         )
         with create_store(str(store), network, only(network)) as opened:
             opened.write_market(market)
-        named = {"aggregators": self.aggregators} if self.aggregators else {}
-        return write_settings(folder, network, self.rpc_url or url_of(self.chain), **named, **more)
+        dead = {name: {"address": DEAD_URL} for name in packaged_names()}
+        url = self.rpc_url or url_of(self.chain)
+        return write_settings(folder, network, url, aggregators=dead | self.aggregators, **more)
 
     # Faults.
 
@@ -197,13 +198,20 @@ class ProofWorld:
         return place.key
 
     def _inject_taxed_token(self, _: ExitStack) -> str:
-        """Open a pool of a token that takes a part of each transfer, the first of the network's list."""
+        """Open a pool of a token that takes a part of each transfer, the first of the network's list.
+
+        Only one stablecoin comes before it in sample orders.
+        """
         world = self.trader.world
         coin = self.chain.deploy(compile_solidity("tokens.sol")["FeeCoin"], "TAX", 0, 0, _TAX_PPM)
         token = Token(coin.address, "TAX", "TAX", 18)
         world.contracts["TAX"], world.tokens["TAX"] = coin, token
         place = _open_pair(world, coin)
-        self.network_changes["tokens"] = (token, *self.network.tokens)
+        self.network_changes |= {
+            "tokens": (token, *self.network.tokens),
+            "stablecoins": self.network.stablecoins[:1],
+        }
+        self.trader.market = self.trader.market._replace(tokens={**self.trader.market.tokens, coin.address: token})
         self._add_pool(place)
         return coin.address
 
@@ -216,6 +224,7 @@ class ProofWorld:
     def _inject_stale_node(self, stack: ExitStack) -> str:
         """Put a proxy before the node that shows an old block as the newest."""
         proxy = stack.enter_context(open_proxy(self.chain.node.port))
+        self.chain.node.ask("evm_setNextBlockTimestamp", int(time.time()) - _BEHIND_S)
         self.chain.node.ask("anvil_mine", hex(_BLOCKS_BEHIND))
         self.advance_to_now()
         proxy.always = stale(_BLOCKS_BEHIND)
@@ -228,8 +237,7 @@ class ProofWorld:
 
     def name_aggregator(self, name: str, stack: ExitStack, *, percent: int = 100) -> str:
         """Name an aggregator that trades on the pools of the world, and says so many percent of what it pays."""
-        tokens = {**{token.address: token for token in self.trader.world.tokens.values()}}
-        tokens[ZERO_ADDRESS] = self.network.native
+        tokens = {token.address: token for token in (*self.trader.world.tokens.values(), self.network.native)}
         native = "0x" + "ee" * 20
 
         def respond(exchange: FakeExchange) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -25,6 +27,8 @@ from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
+from tests.chain.lying_public_nodes import on_state, public_nodes, set_behaviours, storage_after
+from tests.chain.proxy import Proxy
 from tests.chain.routers_fixture import RoutersFixture, open_routers_trader
 from tests.chain.settings import describe_network, url_of
 from tests.chain.trader import INTEGRATOR, USER, Trade, Trader
@@ -378,3 +382,46 @@ class TestCommandsFollowTheChoice:
         assert "routerChoice" not in ran.json
         codes = client.codes(ran)
         assert len(codes) == len(set(codes))
+
+
+PublicClient = tuple[RoutersClient, list[Proxy]]
+
+
+@pytest.fixture(scope="module")
+def public(shared: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublicClient]:
+    """A user without a node, and three public nodes."""
+    with shared.chain.revert_after(), public_nodes(shared.chain.node.port, 3) as nodes:
+        trader = shared.copy()
+        trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
+        trader.chain.node.ask("evm_mine")
+        client = RoutersClient(trader, tmp_path_factory.mktemp("public"))
+        settings = json.loads(client.settings.read_text())
+        network = settings["networks"][client.name]
+        del network["rpc_url"]
+        network["public_rpc_urls"] = [f"http://127.0.0.1:{each.server_port}" for each in nodes]
+        client.settings.write_text(json.dumps(settings))
+        yield client, nodes
+
+
+class TestPublicNodes:
+    """The answer of the registry is a part of the state that a second public node has to confirm."""
+
+    def test_two_of_them_confirm_a_chosen_router(self, public: PublicClient) -> None:
+        client, _ = public
+        ran = client.calldata(*USDC_ORDER, "--check", "never", "--json")
+        assert (ran.json["dialect"], ran.json["witnesses"]) == (SETTLER, 2)
+
+    @pytest.mark.parametrize("liar", range(3))
+    @pytest.mark.parametrize("named", ["0x" + "ba" * 20, ZERO_ADDRESS])
+    def test_a_lie_about_the_registry_decides_nothing(self, public: PublicClient, liar: int, named: str) -> None:
+        client, nodes = public
+        lie = storage_after(client.trader, lambda: client.world.registry.send("set", named))
+        set_behaviours(nodes, {liar: on_state(lie)}, Random(liar))
+        words = ("calldata", client.name, *ETH_ORDER, "--destination", USER, "--check", "never", "--json")
+        ran = run_swapcli(*words, env={"SWAPCLI_CONFIG": str(client.settings)})
+        set_behaviours(nodes, {}, Random(liar))
+        if ran.exit_code == 0:
+            assert ran.json["to"].lower() == client.world.settler.address
+            assert ran.json["witnesses"] == 2
+        else:
+            assert json.loads(ran.stderr.splitlines()[-1])["code"] == "NODES_DISAGREE"

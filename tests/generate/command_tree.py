@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.model.block_tag import BLOCK_TAGS
-from swapcli.core.model.network import DIALECTS
+from swapcli.core.model.network import AUTO, DIALECTS
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.completion import candidates
@@ -51,7 +51,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
 """What completes an argument, by its metavar: the words themselves, or a kind of names."""
 _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     {
-        "--router-dialect": DIALECTS,
+        "--router-dialect": (AUTO, *DIALECTS),
         "--state": BLOCK_TAGS,
         "--network": NETWORKS,
         "--networks": NETWORKS + LIST_MARK,

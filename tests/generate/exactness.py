@@ -27,7 +27,7 @@ _INTRODUCTION = """# How exact the pools are
 Amounts that were recorded from contracts, against what the pools of this program compute, to the unit. `make exactness`
 replays them all and writes this page; a test fails if it is not current. A swap that the contract reverts or pays
 nothing for counts as equal if the pool refuses it. `swapcli verify NETWORK TX` makes the same comparison for any mined
-transaction."""
+transaction, and `swapcli verify NETWORK --recent 3` for the last swaps of each protocol of a network."""
 
 
 _NOT_SEEN = "not yet seen"

@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isnan, nextafter
 from typing import Final
 
+from swapcli.core.model.pool import RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 
@@ -26,6 +27,12 @@ _TRADE_ERROR: Final = 1e-12
 _PRICE_ERROR: Final = 1e-13
 """Terms are those of sold tokens that cost so much less: more than floats lose in a rate, which decides whether a
 direction gains at all."""
+
+
+_EXTRA_UNITS: Final = 2.0
+"""Base units by which a contract's rounding may let a pool take more than the capacity of its curve; none more than
+twice of it, which matters for pools without a whole unit."""
+_JUST_BELOW: Final = 1.0 - 1e-9
 
 
 class ArcTerm(NamedTuple):
@@ -58,11 +65,25 @@ def lowered(price_in: float) -> float:
     return price_in * (1.0 - _PRICE_ERROR)
 
 
-def trade_value(amount_in: float, amount_out: float, price_in: float, price_out: float) -> float:
-    """Return an upper bound on the profit of the best trade at prices of which that in is `lowered`."""
-    paid = price_out * amount_out
+def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, price_out: float) -> ArcTerm:
+    """Return the term of the best trade of an arc at prices of which that in is `lowered`."""
+    paid, curve = price_out * amount_out, arc.curve
     value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
-    return inf if isnan(value) else value
+    if amount_in > 0.0 and curve.rate(amount_in) == 0.0:
+        value += min(_EXTRA_UNITS, amount_in) * max(0.0, price_out * _rate_at_capacity(curve, amount_in) - price_in)
+    return ArcTerm(arc, amount_in, amount_out, inf if isnan(value) else value)
+
+
+def most_paid(curve: RateCurve, amount_in: float) -> float:
+    """Return an upper bound on what a pool pays for up to `amount_in`."""
+    capacity = curve.capacity
+    if amount_in < capacity:
+        return curve.amount_out(amount_in)
+    return curve.amount_out(capacity) + min(_EXTRA_UNITS, capacity) * _rate_at_capacity(curve, capacity)
+
+
+def _rate_at_capacity(curve: RateCurve, capacity: float) -> float:
+    return curve.rate(capacity * _JUST_BELOW)
 
 
 def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
@@ -71,9 +92,7 @@ def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
     for arc in arcs:
         price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
         if price_out * arc.rate > price_in:
-            amount_in, amount_out = arc.best_trade(price_in, price_out)
-            value = trade_value(amount_in, amount_out, price_in, price_out)
-            terms.append(ArcTerm(arc, amount_in, amount_out, value))
+            terms.append(term_of(arc, *arc.best_trade(price_in, price_out), price_in, price_out))
     return terms
 
 

@@ -117,7 +117,7 @@ def _parse(name: str, value: object) -> object:
     """Return the value of an option of a quote; that of one which names a file to write is whether there is a file."""
     parameter = PARAMETERS[name]
     if parameter.value_type is FLAG:
-        return bool(value)
+        return value is not None and value is not False
     return parameter.parse_option(value) if isinstance(value, str) else value
 
 

@@ -116,6 +116,8 @@ def _item(
     if simulation is None or simulation.outcome is SimulationOutcome.NOT_SIMULATED:
         return item._replace(reason=simulation.reason if simulation else "it was not simulated")
     item = item._replace(block=simulation.block)
+    if simulation.is_node_error:
+        return item._replace(reason=run.why_spent() or simulation.reason)
     if paid is None:
         return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=simulation.reason)
     item = item._replace(facts=_beside(paid, split))

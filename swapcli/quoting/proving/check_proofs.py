@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from swapcli.core.model.number_format import format_bps_rounded_up
+from swapcli.quoting.proof_checker import find_checker
 from swapcli.quoting.proving.check_quotes import proof_name
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
 from swapcli.quoting.proving.run_context import RunContext
 
-CHECKER: Final = "check_proof.py"
 _MAX_CHECK_S: Final = 60.0
 """Checking a proof of 220 pools takes some seconds; chosen."""
 _MIN_CHECK_S: Final = 5.0
@@ -44,13 +45,6 @@ def check_proofs(run: RunContext) -> Iterator[ProofItem]:
             yield _check(checker, file, item, max(min(run.budget.part_left_s, _MAX_CHECK_S), _MIN_CHECK_S))
 
 
-def find_checker() -> Path | None:
-    """Return the checker: that of the package, else that of the checkout; None without one."""
-    here = Path(__file__).resolve()
-    places = (here.with_name(CHECKER), here.parents[3] / "scripts" / CHECKER)
-    return next((each for each in places if each.is_file()), None)
-
-
 def _check(checker: Path, file: Path, item: ProofItem, timeout_s: float) -> ProofItem:
     """Run the checker in an isolated interpreter: no import of this program, no settings."""
     command = [sys.executable, "-I", str(checker), str(file), "--json"]
@@ -70,6 +64,10 @@ def _check(checker: Path, file: Path, item: ProofItem, timeout_s: float) -> Proo
     return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=f"the checker cannot read it: {reason}")
 
 
+def _bps(gap: object) -> str:
+    return format_bps_rounded_up(gap) if isinstance(gap, int | float) else str(gap)
+
+
 def _parse(output: bytes) -> dict[str, Any]:
     try:
         found = json.loads(output)
@@ -81,7 +79,8 @@ def _parse(output: bytes) -> dict[str, Any]:
 def _figures(found: dict[str, Any]) -> dict[str, str]:
     bounds = found.get("bounds")
     rows = [each for each in bounds if isinstance(each, dict)] if isinstance(bounds, list) else []
-    figures = {f"gap of {each.get('kind')}": f"{each.get('gapBps')} bps" for each in rows}
+    figures = {f"gap of {each.get('kind')}": f"{_bps(each.get('gapBps'))} bps" for each in rows}
     faith = found.get("onFaith")
-    count = len(faith) if isinstance(faith, list) else faith
-    return figures if count is None else {**figures, "terms taken on faith": str(count)}
+    taken = faith.items() if isinstance(faith, dict) else ()
+    families = {kind: ", ".join(each) for kind, each in taken if isinstance(each, dict) and each}
+    return figures | {f"taken on faith for {kind}": names for kind, names in families.items()}

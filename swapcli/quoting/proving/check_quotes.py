@@ -12,7 +12,7 @@ from swapcli.core.model.number_format import format_bps_rounded_up
 from swapcli.core.model.order import UNOWNED_ADDRESS
 from swapcli.core.model.token import in_tokens
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
-from swapcli.quoting.proving.run_context import RunContext, outcome_of
+from swapcli.quoting.proving.run_context import RunContext
 from swapcli.quoting.quote_results import LocalQuote
 
 if TYPE_CHECKING:
@@ -48,15 +48,17 @@ def _plain(symbol: str) -> str:
 def _check_order(run: RunContext, order: SampleOrder, name: str) -> ProofItem:
     item = run.not_checked(ProofStage.QUOTES, order.id, order.title, "")
     try:
-        quote = run.market.quote(order.token_in, order.token_out, f"${order.size_usd}", certify=True)
+        quote = run.market.quote(order.token_in, order.token_out, f"${order.size_usd}", certify=True, proof=True)
     except SwapcliError as error:
-        return item._replace(outcome=outcome_of(error), reason=error.message)
+        return run.failed(item, error)
     item = item._replace(block=quote.state.block, facts=_facts(quote, _write_proof(run, quote, name)))
     item = item.comparing(quote.amount_out, None, order.token_out)
     try:
         prepared = run.market.prepare(quote, destination=UNOWNED_ADDRESS, simulate=True, max_impact=_MAX_IMPACT_PERCENT)
     except SwapcliError as error:
-        return item._replace(outcome=outcome_of(error), reason=error.message)
+        paid = error.details.get("amount_received")
+        found = int(paid) if isinstance(paid, str) else None
+        return run.failed(item._replace(found=found), error)
     return _compared(item, prepared)
 
 
@@ -72,10 +74,9 @@ def _compared(item: ProofItem, prepared: PreparedSwap) -> ProofItem:
     if prepared.built.checked and prepared.built.checked.is_rounded:
         return item._replace(reason="a token keeps shares rather than balances, so that no amount is exact")
     if simulation.block == item.block:
-        units = simulation.received - simulation.expected
-        return item._replace(
-            outcome=ProofOutcome.DIFFERENCE, reason=f"it pays {units:+,} base units, compared with its quote"
-        )
+        difference = simulation.received - simulation.expected
+        reason = f"it pays {abs(difference):,} base units {'more' if difference > 0 else 'less'} than its quote"
+        return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=reason)
     return item._replace(reason=f"it was simulated at block {simulation.block:,}, not at that of the quote")
 
 
@@ -95,11 +96,8 @@ def _write_proof(run: RunContext, quote: SwapQuote, name: str) -> str:
     file = run.journal.proof_file(name)
     with suppress(OSError):
         file.unlink(missing_ok=True)
-    proof = getattr(quote, "proof", None)
-    if proof is None:
-        return "none: this version writes no proofs"
     try:
-        proof().write(str(file))
+        quote.proof().write(str(file))
     except SwapcliError as error:
         return f"none: {error.message}"
     return file.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
 from swapcli.quoting.proving.run_context import RunContext
@@ -14,6 +14,7 @@ from swapcli.state.mined.swap_verification import Outcome
 if TYPE_CHECKING:
     from swapcli.core.model.network import ProtocolInfo
     from swapcli.core.model.token import Token
+    from swapcli.quoting.verification.recent_verification import RecentSwap
 
 PROTOCOL: Final = "protocol"
 """The fact that names the protocol of a swap."""
@@ -29,17 +30,15 @@ def check_swaps(run: RunContext) -> Iterator[ProofItem]:
     wanted = _unfinished_venues(run)
     if not wanted:
         return
-    verify = getattr(run.market, "verify_recent", None)
-    reason = run.why_spent() or ("" if verify else "this version verifies no recent swaps")
-    if reason or verify is None:
+    if reason := run.why_spent():
         yield from (_without_swaps(run, protocol, reason) for protocol in wanted)
         return
     known = require_pools(run.market.source).known()
 
-    def keep(protocol: ProtocolInfo, recent: Any) -> None:
+    def keep(protocol: ProtocolInfo, recent: RecentSwap) -> None:
         run.keep(_swap_item(protocol, recent, known.token_at(recent.swap.token_out or "")))
 
-    found = verify(
+    found = run.market.verify_recent(
         run.recent,
         protocols=[each.amm_name for each in wanted],
         max_requests=run.budget.part_left,
@@ -67,7 +66,7 @@ def _without_swaps(run: RunContext, protocol: ProtocolInfo, reason: str) -> Proo
     return run.not_checked(ProofStage.SWAPS, f"venue {protocol.amm_name}", protocol.display_name, reason)
 
 
-def _swap_item(protocol: ProtocolInfo, recent: Any, token: Token | None) -> ProofItem:
+def _swap_item(protocol: ProtocolInfo, recent: RecentSwap, token: Token | None) -> ProofItem:
     swap = recent.swap
     item = ProofItem(
         ProofStage.SWAPS,
@@ -76,7 +75,7 @@ def _swap_item(protocol: ProtocolInfo, recent: Any, token: Token | None) -> Proo
         _OUTCOMES[swap.outcome],
         swap.reason,
         recent.block,
-        facts={PROTOCOL: protocol.amm_name, "pool": swap.event.key, "state before": f"log {swap.event.first_log:,}"},
+        facts={PROTOCOL: protocol.amm_name, "pool": swap.event.key, "event": f"log {swap.event.last_log:,}"},
     )
     paid = swap.event.amounts.amount_out
     return item.comparing(swap.quoted, paid, token) if token else item._replace(expected=swap.quoted, found=paid)

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 DEFAULT_ORDERS: Final = 20
 DEFAULT_RECENT: Final = 2
 DEFAULT_TIME_S: Final = 120.0
-DEFAULT_REQUESTS: Final = 600
-"""Twenty live quotes with their simulations take about 300 requests, and recent swaps of 30 venues about 200."""
+DEFAULT_REQUESTS: Final = 800
+"""Twenty quotes on public nodes that confirm each other, with their simulations, take some 300 requests, and the
+recent swaps of 30 venues some 200."""
 _OFFER_ORDERS: Final = 2
 """Public aggregators limit anonymous clients to a few requests; chosen."""
 _MAX_RECENT: Final = 50  # a bound against mistakes; chosen
@@ -59,10 +60,10 @@ class _Share(NamedTuple):
 
 
 _STAGES: Final = {
-    ProofStage.NODES: _Share(check_nodes, 15, 10),
-    ProofStage.QUOTES: _Share(check_quotes, 45, 40),
-    ProofStage.SWAPS: _Share(check_swaps, 28, 25),
-    ProofStage.OFFERS: _Share(check_offers, 12, 12),
+    ProofStage.NODES: _Share(check_nodes, 10, 10),
+    ProofStage.QUOTES: _Share(check_quotes, 55, 40),
+    ProofStage.SWAPS: _Share(check_swaps, 25, 25),
+    ProofStage.OFFERS: _Share(check_offers, 10, 12),
     ProofStage.PROOFS: _Share(check_proofs, 0, 13),
 }
 """The shares are chosen: a quote takes most requests, and each stage enough to check something."""

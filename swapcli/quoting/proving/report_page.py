@@ -73,13 +73,16 @@ table { border-collapse: collapse; width: 100%; margin-top: .75rem; font-size: .
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line);
   overflow-wrap: anywhere; }
 th { font-weight: 500; border-top: 0; white-space: nowrap; }
+td[data-name=What] { min-width: 11rem; } td.amount { min-width: 5rem; } td[data-name=Expected], td[data-name=Found] {
+  min-width: 10rem; }
 td.outcome { font-weight: 600; white-space: nowrap; } td.amount { font-variant-numeric: tabular-nums; }
 td small { display: block; color: var(--muted); } code { font-size: .85rem; overflow-wrap: anywhere; }
 li { margin: .2rem 0; overflow-wrap: anywhere; } ul { margin: .5rem 0 0; padding-left: 1.2rem; }
 @media (max-width: 40rem) { main { padding: .75rem; } section, header { padding: 1rem; }
-  table, tbody, tr, td { display: block; width: 100%; } thead { display: none; } tr { border-top: 1px solid var(--line);
-  padding: .5rem 0; } td { border: 0; padding: .1rem 0; } td[data-name]::before { content: attr(data-name) ": ";
-  color: var(--muted); } td:empty { display: none; } }
+  table, tbody, tr, td { display: block; width: 100%; } thead { display: none; }
+  tr { border-top: 1px solid var(--line); padding: .5rem 0; }
+  td, td[data-name] { border: 0; padding: .1rem 0; min-width: 0; } td:empty { display: none; }
+  td[data-name]::before { content: attr(data-name) ": "; color: var(--muted); } }
 @media print { :root { --page: #fff; --card: #fff; --text: #000; --muted: #444; --line: #bbb; --good: #0a5a2d;
   --bad: #9b1c15; --open: #5f4700; } body { font-size: 10pt; } main { padding: 0; display: block; }
   section, header { border: 0; padding: 0; margin: 0 0 1rem; } tr { break-inside: avoid; } h2 { break-after: avoid; } }

@@ -48,8 +48,14 @@ class RunContext(NamedTuple):
         """Return why the present stage may send nothing more; empty if it may."""
         return _SPENT.get(self.budget.spent, "")
 
+    def failed(self, item: ProofItem, error: SwapcliError) -> ProofItem:
+        """Return the item of a check that ended with an error, whatever it was: without requests, it says nothing."""
+        if reason := self.why_spent():
+            return item._replace(outcome=ProofOutcome.NOT_CHECKED, reason=reason)
+        return item._replace(outcome=_outcome_of(error), reason=error.message)
 
-def outcome_of(error: SwapcliError) -> ProofOutcome:
+
+def _outcome_of(error: SwapcliError) -> ProofOutcome:
     """Return what an error says: a simulation that paid another amount, or nodes that contradict each other, differ.
 
     A node that cannot simulate has said nothing about the swap.

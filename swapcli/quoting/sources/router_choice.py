@@ -109,33 +109,42 @@ class _Choice:
         self._names = _paying(names, self._network, request.integrator, needs_permit=needs_permit)
         self._routes: dict[str, ExecutedRoute] = {}
         self._values: dict[str, float] = {}
+        self._evaluated: set[str] = set()
         self._searched_pools: list[frozenset[str]] = []
+        routes = self._best.best, self._best.best_single_path, self._best.unlimited
+        self._route_pools = {step.pool for each in routes if each for step in each.replay.steps}
         # The gas of the interface's router is not known. It counts as much as that of the most trusted one, since
         # another figure would be a guess that decides small orders.
         self._common_gas = execution_of(self._network.for_dialect(self._names[0])).gas
 
     def choose(self) -> ChosenRoute:
         """Return the chosen route."""
+        self._execute(FIBROUS)
         for name in self._names:
-            self._execute(name)
-        for name in self._names:
-            if name not in self._values and self._may_compete(name):
-                self._search_for(name)
+            self._evaluate(name)
             if name in self._values and self._is_best(name):
                 return self._chosen(name)
         return self._chosen(FIBROUS)  # no router carries the order, and building its payload says so
 
-    def _is_best(self, name: str) -> bool:
-        """Return whether no dialect pays more by `MAX_LOSS_BPS`, searching those that might."""
-        for other in self._names:
-            if other not in self._values and self._loss_bps(self._values[name], self._ceiling(other)) > MAX_LOSS_BPS:
-                self._search_for(other)
-        return self._loss_bps(self._values[name], max(self._values.values())) <= MAX_LOSS_BPS
+    def _evaluate(self, name: str) -> None:
+        """Find what a dialect's router would pay: by the route, else by another one if that may be as good."""
+        if name in self._evaluated:
+            return
+        self._evaluated.add(name)
+        if name not in self._values:
+            self._execute(name)
+        value, ceiling = self._values.get(name), self._ceiling(name)
+        best = max(self._values.values(), default=ceiling)
+        loses = value is None or self._loss_bps(value, ceiling) > MAX_LOSS_BPS  # not because of gas
+        if loses and self._loss_bps(ceiling, best) <= MAX_LOSS_BPS:
+            self._search_for(name)
 
-    def _may_compete(self, name: str) -> bool:
-        """Return whether a dialect that cannot execute the route could pay nearly as much by another one."""
-        best = max(self._values.values(), default=None)
-        return best is None or self._loss_bps(self._ceiling(name), best) <= MAX_LOSS_BPS
+    def _is_best(self, name: str) -> bool:
+        """Return whether no dialect pays more by `MAX_LOSS_BPS`, after a look at those that might."""
+        for other in self._names:
+            if self._loss_bps(self._values[name], self._ceiling(other)) > MAX_LOSS_BPS:
+                self._evaluate(other)
+        return self._loss_bps(self._values[name], max(self._values.values())) <= MAX_LOSS_BPS
 
     def _execute(self, name: str) -> None:
         """Record the route as a dialect's router executes it, if that can."""
@@ -143,7 +152,8 @@ class _Choice:
             if self._is_published_route():
                 self._record(name, self._read, self._best)
             return
-        executing = self._read.executing(self._network.for_dialect(name))
+        keys = None if self._request.certify else self._route_pools  # a proof may find a better route
+        executing = self._read.executing(self._network.for_dialect(name), keys)
         again = executing.execute_again(self._request, self._best)
         if again is not None:
             self._record(name, executing, again)

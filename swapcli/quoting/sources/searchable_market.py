@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
@@ -55,12 +55,15 @@ class SearchableMarket:
         self._proven: SearchableMarket | None = None
         self.router = self._new_router(frozenset(), memory)
 
-    def executing(self, network: Network) -> SearchableMarket:
+    def executing(self, network: Network, keys: Collection[str] | None = None) -> SearchableMarket:
         """Return the market with another router of its network, which executes routes that were found on this one.
 
-        Its prices and proofs are about all pools of this one.
+        These use only the pools with the `keys`, by default all. Prices and proofs are about all pools of this one.
         """
-        found = SearchableMarket(self.market._replace(network=network), self.clock)
+        pools = self.market.pools
+        used = pools if keys is None else {key: pools[key] for key in keys if key in pools}
+        market = self.market._replace(network=network)
+        found = SearchableMarket(market, self.clock, executable=executable_market(market._replace(pools=used)))
         found._proven = self
         found.router = self.router.executing(found.executable, found.execution, calldata_limit(network))
         return found

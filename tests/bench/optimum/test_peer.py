@@ -72,10 +72,11 @@ def test_a_missing_market_or_result_is_told(tmp_path: Path) -> None:
         read_routes(tmp_path / "none.json")
 
 
-def test_an_installation_is_made_once(market: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_is_made_once(market: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     del market  # installed
     monkeypatch.setenv("PATH", "")
     assert install().startswith("@sushiswap/tines@")
-    monkeypatch.setattr(peer, "_FOLDER", Path("/nowhere"))
+    (tmp_path / "package-lock.json").write_text("{}")
+    monkeypatch.setattr(peer, "_FOLDER", tmp_path)
     with pytest.raises(BenchmarkFailed, match="cannot run npm"):
         install()

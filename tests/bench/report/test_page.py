@@ -68,14 +68,12 @@ def test_a_page_has_the_tables_in_their_order_with_what_repeats_them() -> None:
     assert blocks["Time"].splitlines() == [
         "Time",
         "",
-        "What it means.",
+        f"What it means. `make bench`: {WHEN}.",
         "",
         "| figure | bar | reached | Tines | to Tines |",
         "| --- | ---: | ---: | ---: | ---: |",
         "| ms of an order | ≤ 4 / – | 2 / 3 | 8 / 6 | 0.25 / 0.50 |",
         f"| seconds | ≤ 1,500 | 2,000{MISSED} | – | – |",
-        "",
-        f"`make bench`; {WHEN}.",
     ]
     assert "| figure | bar | reached |\n" in blocks["Exactness"]
     for above, below in pairwise(text.splitlines()):
@@ -98,7 +96,7 @@ def test_sections_that_were_not_measured_stay_as_they_are() -> None:
     assert (head, list(blocks)) == (HEAD, ["Exactness", "Time", "Scale", METHOD])
     assert {title for title, block in split_page(before)[1].items() if blocks[title] != block} == {"Exactness"}
     assert "2030-01-03 03:04 UTC at def" in blocks["Exactness"]
-    assert "* Node: v20" in blocks[METHOD]
+    assert "; Node: v20." in blocks[METHOD]
 
 
 def test_a_history_replaces_sections_and_dates_them() -> None:

@@ -18,7 +18,11 @@ def test_each_threshold_of_abusive_clients_can_be_missed() -> None:
         service = replace(service_figures(), abuse=abuse)
         section = service_section(service)
         assert len(section.checks) == 9
-        assert len(missed_rows(answer(service, None))) == len(missed(section))
+        assert set(missed_rows(answer(service, None))) == {
+            figure.removeprefix("service, ").replace("in 50 reloads", "while the service reloads")
+            for figure in missed(section)
+            if "header lines" not in figure
+        }
         return missed(section)
 
     assert missed_beside(abuse_figures()) == []
@@ -58,7 +62,7 @@ def test_the_memory_of_a_feed_has_a_threshold() -> None:
 
 def test_the_page_has_a_row_for_each_figure_of_the_service() -> None:
     whole = answer(replace(service_figures(), abuse=abuse_figures()), workers_figures())
-    assert [len(table.rows) for table in whole.tables] == [5 + 4 + 2]
+    assert [len(table.rows) for table in whole.tables] == [5 + 3 + 1]
     assert missed_rows(whole) == []
     assert missed_rows(answer(service_figures(health_ms=20.1), workers_figures(few_per_s=367.0, many_per_s=350.0))) == [
         "health checks under load, p99 ms",

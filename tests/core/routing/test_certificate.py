@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from math import exp, inf
 
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
 from swapcli.core.routing.certificate import prove_output
-from swapcli.core.routing.graph.best_paths import extend_prices
-from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
+from swapcli.core.routing.dual_terms import float_above, sum_up, terms_at
+from swapcli.core.routing.graph.best_paths import extend_prices, price_tokens
+from swapcli.core.routing.graph.market_graph import MIN_PRICE, MarketGraph, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
@@ -134,6 +137,51 @@ def test_tokens_at_the_end_of_a_long_chain_have_a_value() -> None:
     values = extend_prices(graph_of(build_market(pools, chain)), {1: 1.0}, 1)
     assert set(values) == set(range(60))
     assert values[59] == pytest.approx(0.997**58)
+
+
+def test_tokens_that_only_dust_joins_have_a_price_at_any_distance() -> None:
+    """Else what they bring would be missing from the bound: the filtered market has only the pool of a and b."""
+    chain = [B, *(build_token(k) for k in range(4, 34))]
+    first = build_constant_product(0, A, B, 10**24, 10**24)
+    dust = [build_constant_product(k, i, j, 10**6, 10**6) for k, (i, j) in enumerate(pairwise(chain), 1)]
+    tokens = [A, B, *chain[1:]]
+    whole, filtered = (graph_of(build_market(pools, tokens)) for pools in ([first, *dust], [first]))
+    prices = price_tokens(whole, filtered, {1: 1.0}, 1)
+    assert set(prices) == set(range(len(tokens)))
+    assert prices[len(tokens) - 1] == pytest.approx(0.997**-30)
+    assert all(arc.surplus(prices) == 0.0 for arc in whole.arcs() if arc.token_out > 1 and arc.token_in != 1)
+
+
+def test_a_token_worth_less_than_floats_hold_has_the_least_price() -> None:
+    chain = [build_token(k) for k in range(8)]
+    pools = [build_constant_product(k, i, j, 10**2, 10**30) for k, (i, j) in enumerate(pairwise(chain))]
+    graph = graph_of(build_market(pools, chain))
+    prices = price_tokens(graph, graph, {0: 1.0}, 0)
+    assert prices[7] == MIN_PRICE
+    assert 0.0 < prices[2] < 1e-50
+
+
+def test_bounds_of_terms_are_exact_sums_of_texts() -> None:
+    """And infinite if floats overflow."""
+    graph = graph_of(build_market([build_constant_product(0, A, B, 10**24, 10**24)], [A, B]))
+    (term,) = terms_at(graph.arcs_by_pair[0][1], {0: 0.1, 1: 1.0})
+    exact = Fraction("0.1") * 3 + Fraction(repr(term.value))
+    assert Fraction(sum_up(3, 0.1, [term])) == exact
+    assert exact <= Fraction(repr(float_above(sum_up(3, 0.1, [term]))))
+    assert sum_up(1, 1.0, [term._replace(value=inf)]) == Decimal(inf)
+
+
+@given(seeds, st.floats(0.5, 2.0))
+def test_a_term_is_no_less_than_any_trade_gains(seed: int, factor: float) -> None:
+    graph = graph_of(build_random_market(seed, every_family=True))
+    near = SpotPrices(graph, 1, 6).values
+    prices = {t: near.get(t, 1.0) * factor ** (t % 3) for t in range(6)} | {1: 1.0}
+    values = {id(term.arc): term.value for term in terms_at(graph.arcs(), prices)}
+    for arc in graph.arcs():
+        for part in (1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0):
+            sold = min(part * arc.depth, arc.curve.capacity)
+            gain = prices[arc.token_out] * arc.curve.amount_out(sold) - prices[arc.token_in] * sold
+            assert gain <= values.get(id(arc), 0.0)
 
 
 @given(st.integers(2, 40), st.integers(0, 10**6))

@@ -64,6 +64,7 @@ def documents() -> dict[str, str]:
         "docs/proof.md": "proof",
         "docs/aggregators.md": "aggregators",
         "BENCHMARKS.md": "benchmarks",
+        "bench/README.md": "reading-benchmarks",
         "bench/HISTORY.md": "history",
         "CHANGELOG.md": "changelog",
         "docs/versions.md": "versions",

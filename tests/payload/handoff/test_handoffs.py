@@ -131,7 +131,7 @@ def test_decode_reads_all_of_them_back(handed: list[Handed]) -> None:
 
 def _meaning(each: Handed, text: str) -> dict[str, Any]:
     decoded = swapcli.decode(text, sender=SAFE, offline=True, settings=each.router.settings)
-    document = dict(decoded.document())
+    document: dict[str, Any] = dict(decoded.document())
     fields = ("order", "swaps", "payments", "permit", "approval", "trailingBytes", "transactions", "dangers")
     found = {name: document[name] for name in fields}
     for transaction in found["transactions"]:

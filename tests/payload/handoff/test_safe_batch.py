@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import swapcli
-from swapcli import InvalidInput
+from swapcli import InvalidInput, InvalidOption
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import EncodedCall, Purpose, RouterRouteParam, UnsignedTransaction
@@ -195,6 +195,40 @@ def test_a_short_deadline_is_warned_of(output_format: str, deadline: tuple[str, 
     ran = run_swapcli(*BUILD, "--destination", OWNER, "--format", output_format, *deadline)
     assert ran.exit_code == 0, ran.stderr
     assert ("and those who sign it may need 1 day" in ran.stderr) == is_warned
+
+
+def test_the_library_gives_the_same_documents() -> None:
+    with swapcli.Market.embedded("base", settings={"router_dialect": "universal-router"}) as market:
+        quote = market.quote("USDC", "ETH", "1500")
+        prepared = quote.prepare(destination=OWNER, handoff="wallet-calls")
+        executed = market.execute(quote.document(), destination=OWNER, handoff="safe")
+        with pytest.raises(InvalidOption, match="handoff"):
+            quote.prepare(destination=OWNER, handoff="letter")  # type: ignore[arg-type]
+        short = quote.prepare(destination=OWNER, handoff="safe", deadline="2h")
+    assert [each.code for each in short.warnings if each.code.startswith("DEADLINE")] == ["DEADLINE_SHORT"]
+    for each in (prepared, executed):
+        assert each.deadline.enforcer == "universal-router"
+        assert (each.deadline.end_s or 0) - time() > 86_400
+    printed = run_swapcli(*BUILD, "--destination", OWNER, "--format", "safe").json
+    assert without_times(printed) == without_times(executed.safe_batch()) == without_times(prepared.safe_batch())
+
+
+def without_times(batch: Any) -> Any:
+    """Return what a Safe executes, without the deadline."""
+    calls = json.loads(json.dumps(batch["transactions"]))
+    for call in calls:
+        for name in ("deadline", "expiration"):
+            call["contractInputsValues"].pop(name, None)
+    return calls
+
+
+def test_starknet_has_no_such_documents() -> None:
+    with swapcli.Market.embedded("starknet") as market:
+        prepared = market.quote("STRK", "USDC", "1000").prepare(destination="0x" + "1" * 63)
+    for make in (prepared.safe_batch, prepared.wallet_calls):
+        with pytest.raises(InvalidOption, match="EVM"):
+            make()
+    assert prepared.deadline == (None, "nobody")
 
 
 def test_other_formats_keep_the_short_deadline() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from pathlib import Path
@@ -86,9 +87,10 @@ class ProofUser:
         return found
 
     def texts(self) -> str:
-        """Return all that the report folder says."""
+        """Return all that the report folder says, proofs included."""
         names = ("report.json", "report.html", "journal.jsonl")
-        return "".join((self.report_folder / name).read_text() for name in names)
+        proofs = (gzip.decompress(file.read_bytes()).decode() for file in (self.report_folder / "proofs").iterdir())
+        return "".join([*((self.report_folder / name).read_text() for name in names), *proofs])
 
 
 def of(report: ProveReport, stage: ProofStage, outcome: ProofOutcome) -> list[ProofItem]:

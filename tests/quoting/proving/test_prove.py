@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,9 @@ from tests.chain.settings import url_of
 from tests.chain.trader import Trader
 from tests.chain.variant_routers import deploy_reading_router
 from tests.quoting.proving.proof_run import ProofUser, of, renew_blocks
-from tests.quoting.verification.test_hindsight import announce_swaps
+from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.chain import restored
-from tests.support.command import clean_environment
+from tests.support.command import clean_environment, run_swapcli
 from tests.support.fake_aggregators import Character, fake_aggregators
 from tests.support.service_process import SWAPCLI_COMMAND
 
@@ -40,6 +42,7 @@ MATCH, DIFFERENCE, NOT_CHECKED = ProofOutcome
 def chain(shared_trader: Trader) -> Iterator[Trader]:
     with restored(shared_trader) as trader:
         announce_swaps(trader)
+        list(trades(trader, 4))
         renew_blocks(trader)
         yield trader
 
@@ -68,10 +71,26 @@ def test_an_honest_chain_matches(user: ProofUser) -> None:
         assert item["outcome"] == "match"
         assert item["expected"] == item["found"]
         assert int(item["found"]) > 0
+    outcomes = {stage: Counter(i["outcome"] for i in document["items"] if i["stage"] == stage) for stage in ProofStage}
+    assert outcomes[ProofStage.PROOFS] == {"match": ORDERS}
+    assert outcomes[ProofStage.SWAPS]["match"] > 0
     (node,) = (item for item in document["items"] if item["stage"] == "nodes")
     assert (node["title"], node["outcome"]) == ("your node", "match")
     assert all(item["reason"] for item in document["items"] if item["outcome"] == "notChecked")
     assert UNOWNED_ADDRESS in ran.stderr, "who is asked, and for whom, is said"
+
+
+def test_protocols_show_when_a_run_has_last_agreed(user: ProofUser) -> None:
+    words = ("protocols", user.network.name, "--json")
+    before = {row["amm_name"]: row["last_agreed"] for row in run_swapcli(*words, env=user.environment).json}
+    assert set(before.values()) == {None}
+    report = user.prove(orders=0, aggregators=False)
+    found = {row["amm_name"]: row["last_agreed"] for row in run_swapcli(*words, env=user.environment).json}
+    verified = {item.facts["protocol"]: item.block for item in of(report, ProofStage.SWAPS, MATCH)}
+    assert len(verified) > 3
+    newest = {name: row["block"] for name, row in found.items() if row}
+    assert newest.keys() == verified.keys()
+    assert all(newest[name] >= block for name, block in verified.items() if block)
 
 
 def test_the_orders_are_the_same_in_every_run(user: ProofUser) -> None:
@@ -110,7 +129,9 @@ def test_a_lying_router_is_a_difference(user: ProofUser) -> None:
     assert ran.exit_code == 7, ran.stdout + ran.stderr
     document = user.document()
     assert document["differences"] == 3
-    assert all(item["outcome"] == "difference" for item in document["items"] if item["stage"] == "quotes")
+    quotes = [item for item in document["items"] if item["stage"] == "quotes"]
+    assert all(item["outcome"] == "difference" for item in quotes)
+    assert {int(item["expected"]) - int(item["found"]) for item in quotes} == {1}
 
 
 def offers(user: ProofUser) -> dict[str, Character]:
@@ -168,6 +189,17 @@ def test_no_report_has_a_secret_or_the_address_of_a_node(user: ProofUser, proxy:
     assert str(proxy.server_port) not in user.texts()
 
 
+@pytest.mark.parametrize("max_requests", range(20, 60, 8))
+def test_a_run_out_of_requests_raises_no_alarm(user: ProofUser, max_requests: int) -> None:
+    with ExitStack() as stack:
+        proxies = [stack.enter_context(open_proxy(user.trader.chain.node.port)) for _ in range(2)]
+        user.write_settings(public=[f"http://127.0.0.1:{each.server_port}" for each in proxies])
+        report = user.prove(orders=4, recent=1, aggregators=False, max_requests=max_requests)
+        # A request to a node that loses a race may be abandoned before it arrives.
+        assert sum(len(each.exchanges) for each in proxies) <= report.requests <= max_requests
+    assert not report.count(DIFFERENCE), [item for item in report.items if item.outcome is DIFFERENCE]
+
+
 @pytest.mark.parametrize("max_requests", [5, 25])
 def test_a_run_keeps_to_its_requests(user: ProofUser, proxy: Proxy, max_requests: int) -> None:
     report = user.prove(orders=10, aggregators=False, max_requests=max_requests)
@@ -196,6 +228,17 @@ class _Interruption:
         self._left -= item.stage is self._stage
         if not self._left:
             raise KeyboardInterrupt
+
+
+def test_verified_swaps_outlive_an_interruption(user: ProofUser) -> None:
+    options: dict[str, Any] = {"orders": 0, "recent": 2, "aggregators": False}
+    report = user.prove(**options, report=_Interruption(ProofStage.SWAPS, 3))
+    assert report.was_interrupted
+    kept = of(report, ProofStage.SWAPS, MATCH)
+    assert len(kept) == 3
+    resumed = of(user.prove(**options), ProofStage.SWAPS, MATCH)
+    assert {item.id for item in kept} < {item.id for item in resumed}
+    assert resumed == of(user.prove(**options), ProofStage.SWAPS, MATCH)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -293,6 +336,8 @@ def test_the_journal_of_another_network_is_refused(user: ProofUser) -> None:
     ("words", "problem"),
     [
         (("--time", "0"), "time must be from 1"),
+        (("--time", "2d"), "time must be from 1"),
+        (("--time", "soon"), "is not a whole number"),
         (("--max-requests", "0"), "max-requests must be from 1"),
         (("--orders", "1000"), "orders must be from 0 to 200"),
         (("--orders", "many"), "is not a whole number"),
@@ -303,6 +348,11 @@ def test_limits_have_a_range(user: ProofUser, words: tuple[str, ...], problem: s
     ran = user.run(*words)
     assert (ran.exit_code, problem in ran.stderr) == (2, True), ran.stderr
     assert not user.report_folder.exists()
+
+
+def test_a_time_may_have_a_unit(user: ProofUser) -> None:
+    assert user.run("--time", "2m", "--orders", "0", "--recent", "0", "--no-aggregators").exit_code == 5
+    assert user.document()["timeBudgetS"] == 120
 
 
 def test_settings_that_exclude_nodes_are_heeded(user: ProofUser, proxy: Proxy) -> None:

@@ -28,7 +28,7 @@ def test_orders_are_between_main_tokens_in_several_sizes(network: str) -> None:
     native, wrapped = market.network.native.address, market.network.wrapped_native
     assert native in bought
     assert wrapped is None or wrapped.address == native or wrapped.address not in bought
-    backwards = market._replace(pools=dict(reversed(market.pools.items())))
+    backwards = market._replace(pools=dict(reversed([*market.pools.items()])))
     assert choose_orders(backwards, 20) == orders
 
 

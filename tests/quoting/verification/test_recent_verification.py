@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidOption, SwapDiffers, UnknownProtocol, UpstreamError
-from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.network import Kind, ProtocolInfo, PublicNode
 from swapcli.families.row import SwapAmounts
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.verification.recent_verification import (
@@ -25,11 +26,13 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import SwapEvent
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
 from swapcli.state.rpc.node import BlockHeader
+from swapcli.state.rpc.public_nodes import PublicEndpoint, PublicRpcNode, open_public_node
 from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import RpcAnswer, RpcRequest, refusal
 from tests.chain.proxy import Proxy, open_proxy, rewrites
+from tests.chain.settings import url_of
 from tests.chain.trader import Trader
 from tests.state.mined.test_swap_verification import balancer_deployment, trade_at_random
 
@@ -166,3 +169,22 @@ def test_what_cannot_be_asked_is_refused(known: InMemorySource, proxied: RpcNode
             verify_recent_swaps(proxied, known, count)
     with pytest.raises(UnknownProtocol, match="uniswapV9"):
         verify_recent_swaps(proxied, known, 1, protocols=["uniswapV9"])
+
+
+@pytest.mark.parametrize("max_requests", [400, 14])
+def test_a_public_node_may_take_what_the_run_allows(traded: Trader, known: InMemorySource, max_requests: int) -> None:
+    """Its limit for a quote, of five requests, does not count; that of the run does, to the request."""
+    traded.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
+    traded.chain.node.ask("evm_mine")
+    public = PublicNode(url_of(traded.chain), quote_requests=5)
+    node = open_public_node(
+        [PublicEndpoint(public, public.url)], kind=Kind.EVM, chain_id=CHAIN_ID, block_time_s=12.0, is_required=True
+    )
+    assert isinstance(node, PublicRpcNode)
+    with closing(node):
+        found = verify_recent_swaps(node, known, 2, max_requests=max_requests)
+        assert 5 < node.budget.sent <= max_requests
+    assert found.total(Outcome.EQUAL) == sum(len(venue.swaps) for venue in found.venues)
+    assert found.total(Outcome.EQUAL) > 0
+    assert all(len(venue.swaps) == venue.found for venue in found.venues) == (max_requests == 400)
+    assert bool(found.problem) == (max_requests != 400)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import inf
 
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, exact, lowered, trade_value
+from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, exact, lowered, term_of
 from swapcli.core.routing.gas_proof.gas_dual import PricedArc
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.problem import SwapSpec
@@ -64,5 +64,5 @@ def _term(each: PricedArc, prices: Prices, is_used: bool) -> ArcTerm | None:
     if price_out * arc.rate <= price_in and not is_used:
         return None
     _, amount_in, amount_out, _ = each.best_trade(price_in, price_out)
-    value = trade_value(amount_in, amount_out, price_in, price_out)
-    return ArcTerm(arc, amount_in, amount_out, value) if value > each.gas or is_used else None
+    term = term_of(arc, amount_in, amount_out, price_in, price_out)
+    return term if term.value > each.gas or is_used else None

@@ -9,7 +9,7 @@ from typing import Final
 
 from swapcli.core.model.proof import LimitReason
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.dual_terms import ArcTerm, float_above, sum_up, terms_at
+from swapcli.core.routing.dual_terms import ArcTerm, float_above, most_paid, sum_up, terms_at
 from swapcli.core.routing.graph.best_paths import best_labels
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
@@ -57,10 +57,7 @@ def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops
     for token in products:
         entering = [(i, graph.arcs_by_pair[i][token]) for i in graph.best_rate_in[token] if i in amounts]
         if token != source and sum(len(arcs) for _, arcs in entering) <= _FEW_ARCS:
-            paid = sum(
-                arc.curve.amount_out(min(amounts[i], arc.curve.capacity)) for i, arcs in entering for arc in arcs
-            )
-            paid *= _ROUNDING_UP
+            paid = sum(most_paid(arc.curve, amounts[i]) for i, arcs in entering for arc in arcs) * _ROUNDING_UP
             if paid < amounts[token]:
                 amounts[token] = paid
                 proofs.append(TokenLimit(token, paid, LimitReason.POOLS))

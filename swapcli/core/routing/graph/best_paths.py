@@ -10,7 +10,6 @@ per edge saves the cost of the calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import inf
 from typing import TypeVar
 
 from swapcli.core.routing.graph.digraph import TokenPair
@@ -72,20 +71,22 @@ def best_spot_rate(graph: MarketGraph, endpoints: TokenPair, max_hops: int) -> f
 
 
 def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices, target: int) -> Prices:
-    """Return prices for a bound over `graph`: of every token that can be sold for a priced one, or bought with one.
+    """Return prices of all tokens for a bound over `graph`.
 
     Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy cost what they
-    are bought for; those that nothing sells are worth what dust pools pay.
+    are bought for; those that nothing sells are worth what dust pools pay. All others are worth next to nothing, or
+    join no priced token: they get the least price, at which the holdings of all pools are worth nothing.
     """
     costs = add_purchase_costs(graph, extend_prices(filtered_graph, prices, target))
-    return extend_prices(graph, costs, target)
+    return dict.fromkeys(range(len(graph.addresses)), MIN_PRICE) | extend_prices(graph, costs, target)
 
 
 def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
     """Return `prices` with a value for every token that can be sold, over any number of hops, for a priced one.
 
-    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. They are
-    rounded up, so that no pool gains by selling these tokens, in exact numbers too.
+    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. A token
+    that is worth less gets none. Values are rounded up, so that no pool gains by selling these tokens, in exact numbers
+    too.
     """
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
@@ -94,8 +95,8 @@ def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
             for i, rate in graph.best_rate_in[j].items():
                 if i in prices or (hop >= _MAX_IMPROVING_HOPS and i in best):
                     continue
-                value = min(max(best[j] * rate * _ROUNDING_UP, MIN_PRICE), MAX_PRICE)
-                if value > max(best.get(i, 0.0), improved.get(i, 0.0)):
+                value = min(best[j] * rate * _ROUNDING_UP, MAX_PRICE)
+                if value > max(best.get(i, 0.0), improved.get(i, 0.0), MIN_PRICE):
                     improved[i] = value
         return improved
 
@@ -111,9 +112,9 @@ def add_purchase_costs(graph: MarketGraph, prices: Prices) -> Prices:
             for j, rate in graph.best_rate_out[i].items():
                 if j in prices or (hop >= _MAX_IMPROVING_HOPS and j in best):
                     continue
-                cost = min(max(best[i] / rate / _ROUNDING_UP, MIN_PRICE), MAX_PRICE)
-                if cost < min(best.get(j, inf), improved.get(j, inf)):
-                    improved[j] = cost
+                cost = best[i] / rate / _ROUNDING_UP
+                if cost < min(best.get(j, MAX_PRICE), improved.get(j, MAX_PRICE)):
+                    improved[j] = max(cost, MIN_PRICE)
         return improved
 
     return best_labels(prices, _any_number_of_hops(graph), extend)

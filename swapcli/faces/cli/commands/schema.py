@@ -13,6 +13,7 @@ from swapcli.interface.document_types import DOCUMENTS
 
 _PRINTED_BY = {
     "route-watch": "each line of swapcli route --watch",
+    "proof": "the file of swapcli route --proof",
     "route-batch": "each line of swapcli route --batch",
     "backtest-results": "each line of swapcli backtest --results",
     "sync-watch": "each line of swapcli sync --watch --json",

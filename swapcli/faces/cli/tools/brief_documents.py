@@ -49,6 +49,7 @@ _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "protocols": frozenset({"contract", "confirmed", "dialects", "can_sync"}),
         "sync": frozenset({"bytes", "gasPrice", "poolsPerSecond", "store", "undoableBlocks"}),
         "health": frozenset({"status"}),
+        "networks": frozenset({"factsDate"}),
     }
 )
 _ORDER_FIELDS: Final = ("inputToken", "inputAmount", "outputToken", "outputAmount", "route")

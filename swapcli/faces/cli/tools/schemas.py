@@ -41,7 +41,7 @@ _OWN: dict[str, dict[str, Any]] = {
     LIMIT: {"type": "integer"},
     OFFSET: {"type": "integer"},
     PAYLOAD: {"type": "string", "description": "URI from build_transaction; replaces the order or calldata."},
-    PROOF: {"type": "boolean", "description": "Certify; proofFile is the URI of the proof."},
+    PROOF: {"type": "boolean", "description": "Adds proofFile, a URI."},
     ORDERS: {
         "type": "array",
         "maxItems": MAX_ORDERS,
@@ -59,7 +59,7 @@ _DESCRIPTIONS: dict[str, str] = {
     "token_out": "Symbol or address.",
     "amount": "Whole tokens, such as 1.5 or 2k; $1000; 50% or all of the sender's balance.",
     "sender": "Account that sends the swap.",
-    "raw": "amount is an integer in base units.",
+    "raw": "amount is in base units.",
     "state": "latest, pending, safe or finalized.",
     "live": "require fails if no node responds; never uses none.",
     "offline": "Use no node: stored or modelled prices. Only at the user's request.",

@@ -151,6 +151,7 @@ def test_the_json_of_v2_is_v2_calldata_with_what_is_signed(
     shared = ["route", "swap_parameters", "router_address", "meta", "to", "calldata", "value"]
     shared += [
         "dialect",
+        "deadlineEnforcer",
         "witnesses",
         "network",
         "priceImpact",
@@ -517,14 +518,16 @@ def test_errors_stand_alone_on_stderr_in_json(tmp_path: Path) -> None:
     assert run_swapcli("calldata", "testnet", "ETH", "USDC", "1", *words).stderr.startswith("note: skipped pool 0xa1")
 
 
-@pytest.mark.parametrize("deadline", ["20m", "+1200", "1h", "+30s", "4000000000"])
+@pytest.mark.parametrize("deadline", ["20m", "+1200", "1.5h", "3d", "+30s", "4000000000"])
 def test_a_deadline_ahead_is_said_not_to_bind(execute: Run, found: Callable[..., bytes], deadline: str) -> None:
     ran = execute(found("ETH", "USDC", "1"), "--deadline", deadline)
     assert ran.exit_code == 0
     assert "warning: the router's swap takes no deadline" in ran.stderr
 
 
-@pytest.mark.parametrize("deadline", ["1", "0", "0m", "+0", "-1", "soon", "1.5h", "", "9" * 30, "9" * 12 + "h", "１"])
+@pytest.mark.parametrize(
+    "deadline", ["1", "0", "0m", "+0", "-1", "soon", "1.5", "3x", "", "9" * 30, "9" * 12 + "h", "１"]
+)
 def test_a_deadline_that_is_none_or_has_passed_is_refused(
     execute: Run, found: Callable[..., bytes], deadline: str
 ) -> None:

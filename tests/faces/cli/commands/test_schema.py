@@ -41,7 +41,9 @@ def closed(schema: Any) -> Any:
 
 def test_every_command_with_json_has_a_schema() -> None:
     documents = {name.replace(" ", "-") for name in {*JSON_COMMANDS, *LONG_RUNNING}}
-    assert documents | {"backtest-results", "route-batch", "route-watch", "sync-watch", "error"} == set(DOCUMENTS)
+    assert documents | {"backtest-results", "proof", "route-batch", "route-watch", "sync-watch", "error"} == set(
+        DOCUMENTS
+    )
 
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, *printed_by()])

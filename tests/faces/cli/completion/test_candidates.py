@@ -63,7 +63,7 @@ ANSWERS: dict[tuple[str, ...], set[str]] = {
     ("route", "base", "--router-dialect", "s"): {"settler"},
     ("route", "--router-dialect=s",): {"--router-dialect=settler"},
     ("route", "--router-dialect", "=", "s"): {"settler"},
-    ("route", "--router-dialect", "="): {"fibrous", "own", "universal-router", "settler"},
+    ("route", "--router-dialect", "="): {"auto", "fibrous", "own", "universal-router", "settler"},
     ("route", "base", "--exclude-protocols=uniswapV2,uniswapV3",): {"--exclude-protocols=uniswapV2,uniswapV3"},
     ("serve", "--networks", "base,m"): {"base,monad"},
     ("sync", "base", "--tokens", "ETH,cbB"): {"ETH,cbBTC"},

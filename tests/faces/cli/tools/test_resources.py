@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.cli.tools.payload_memory import PayloadMemory
-from swapcli.faces.cli.tools.proof_memory import ProofMemory
+from swapcli.faces.cli.tools.proof_memory import MAX_PROOFS, ProofMemory
 from swapcli.faces.cli.tools.resources import PROMPTS, SKILL_URI, build_resources
 from swapcli.faces.cli.tools.skill import skill
 from swapcli.faces.cli.tools.tool_table import find_tool
@@ -23,8 +23,25 @@ def test_every_listed_resource_can_be_read() -> None:
 
 def test_no_other_uri_is_read() -> None:
     resources = build_resources(PayloadMemory(), ProofMemory())
-    for uri in ("swapcli://topics/../agents", "swapcli://topics/", "file:///etc/passwd", "swapcli://payload/x", ""):
+    for uri in (
+        "swapcli://topics/../agents",
+        "swapcli://topics/",
+        "file:///etc/passwd",
+        "swapcli://payload/x",
+        "swapcli://proof/x",
+        "",
+    ):
         assert resources.read(uri) is None
+
+
+def test_a_kept_proof_can_be_read_until_newer_ones_take_its_place() -> None:
+    proofs = ProofMemory()
+    resources = build_resources(PayloadMemory(), proofs)
+    first = proofs.keep("{}")
+    assert resources.read(first.uri) == ("{}", "application/json")
+    for number in range(MAX_PROOFS):
+        proofs.keep(str(number))
+    assert resources.read(first.uri) is None
 
 
 def test_the_prompt_has_the_order_and_names_tools() -> None:

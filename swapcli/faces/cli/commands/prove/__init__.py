@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
+from swapcli.core.validation.values import parse_duration_s
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
@@ -47,10 +48,10 @@ def prove(
     ] = None,
     no_aggregators: Annotated[bool, option("--no-aggregators", "Ask no aggregator.", _LIMITS)] = False,
     time: Annotated[
-        str | None, option("--time", "Time for all of it, in seconds.  [default: 120]", _LIMITS, "SECONDS")
+        str | None, option("--time", "Time for all of it, such as 90 (seconds) or 5m.  [default: 2m]", _LIMITS, "TIME")
     ] = None,
     max_requests: Annotated[
-        str | None, option("--max-requests", "Requests to nodes, at most.  [default: 600]", _LIMITS, "N")
+        str | None, option("--max-requests", "Requests to nodes, at most.  [default: 800]", _LIMITS, "N")
     ] = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
@@ -117,10 +118,13 @@ def _count_on(progress: "ProgressLine"):  # type: ignore[no-untyped-def]
 
 
 def _parse_number(name: str, text: str | None) -> int | None:
-    """Return a whole number, None without one. Raises `InvalidOption`."""
+    """Return a whole number, or the seconds of a duration; None without one. Raises `InvalidOption`."""
     if text is None:
         return None
     plain = text.strip().replace(",", "").replace("_", "")
+    duration_s = parse_duration_s(plain) if name == "time_s" else None
+    if duration_s is not None:
+        return int(duration_s)
     if not (plain.isascii() and plain.isdecimal() and len(plain) <= 9):
         flag = "--" + name.removesuffix("_s").replace("_", "-")
         raise InvalidOption(f'{flag}: "{printable(text[:40])}" is not a whole number')
