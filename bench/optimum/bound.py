@@ -9,8 +9,8 @@ splits, hops and cycles, each direction of a pool once) pays at most
 
 because what moves between pools is paid for at the same price on both sides (weak duality). The prices that make this
 sum least are found by `newton`; whatever it finds, the sum is a bound. Amounts are real numbers, with a relative error
-of about 1e-11. Rounding and gas only make real routes worse, but for stable pools of Solidly: they round their fee down,
-and so may pay for less than a base unit of the sold token more.
+of about 1e-11. Rounding and gas only make real routes worse, but for stable pools of Solidly: they round their fee
+down, and so may pay for less than a base unit of the sold token more.
 """
 
 from __future__ import annotations
