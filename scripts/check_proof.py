@@ -191,7 +191,7 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
 # Part 2: the curves F of docs/proof.md, concave and real: no contract pays more, except for its roundings (gifts). ----
 class Curve:
     """The curve F of one direction. `at` returns an input, an output and a slope: the tangent near an amount, or a line
-    above it. Rounding may pay `gift_out` more, and `gift_slope` each for `gift_in` units. Above `capacity` swaps fail."""
+    above it. Rounding may pay `gift_out` more, and `gift_slope` each for `gift_in` units. Above `capacity`: reverts."""
     capacity, gift_in, gift_out, gift_slope = Real(1 << 300), ZERO, ZERO, ZERO
     def __init__(self, *_: object) -> None:
         self.start = self.at(ZERO)[2]  # the rate of the first unit
