@@ -1,35 +1,35 @@
-"""Where the checker of proofs is, and what it asks of this program with `--swapcli`: terms of families that it does not
-know.
+"""Find the proof checker, and recompute swaps, terms and rates of families it does not know for its `--swapcli`.
 
-The checker itself is one file that imports nothing of ours: `scripts/check_proof.py` of a checkout, which a wheel has
-beside the packages.
+The checker is one file that imports no module of this project otherwise: `scripts/check_proof.py` in a checkout, which
+wheels contain beside the packages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import inf
 from pathlib import Path
 from typing import Any, Final
 
 from swapcli.core.errors import SwapcliError
-from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.families import family
 
 CHECKER: Final = "check_proof.py"
 REFUSED: Final = -1
-"""What a contract pays that reverts."""
+"""The output that stands for a swap that reverts."""
 
 
 def find_checker() -> Path | None:
-    """Return the path of the checker: the one of the package, else that of the checkout; None without either."""
+    """Return the checker's path in the package or else in the checkout; None if neither has it."""
     package = Path(__file__).resolve().parents[1]
     places = (package / CHECKER, package.parent / "scripts" / CHECKER)
     return next((each for each in places if each.is_file()), None)
 
 
 def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, state: Pool | None) -> tuple[int, Pool]:
-    """Return what a pool of a proof pays, and its state after it; `state` is that after its last swap, if any."""
+    """Return the output of a swap in base units, and the pool after it. `state` is the pool after its last swap."""
     before = state or _read_pool(document, pool)
     sold, bought = (document["tokens"][each]["address"] for each in (token_in, token_out))
     try:
@@ -39,19 +39,42 @@ def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, s
 
 
 def gain(document: Any, direction: Sequence[int], price_in: float, price_out: float, limit: float) -> float:
-    """Return the most that a trade in a direction gains at prices of its tokens, for inputs up to `limit`."""
-    pool, *pair = direction
-    curve = _read_pool(document, pool).curve(*(document["tokens"][each]["address"] for each in pair))
-    if price_out * curve.start_rate <= price_in:
+    """Return the largest gain of a trade in a direction, at prices per base unit, for inputs up to `limit`."""
+    known = _read_curve(document, direction)
+    if price_out * known.start_rate <= price_in:
         return 0.0
-    end = min(limit, curve.capacity)
-    amount_in, amount_out = end, curve.amount_out(end)
+    end = min(limit, known.capacity)
+    amount_in, amount_out = end, known.amount_out(end)
     if price_in > 0.0:
-        amount_in, amount_out, _ = curve.trade_to_marginal_rate(price_in / price_out)
+        amount_in, amount_out, _ = known.trade_to_marginal_rate(price_in / price_out)
         if amount_in > end:
-            amount_in, amount_out = end, curve.amount_out(end)
+            amount_in, amount_out = end, known.amount_out(end)
     value = price_out * amount_out - (price_in * amount_in if price_in else 0.0)
     return max(0.0, value) if value < inf else inf
+
+
+def curve(document: Any, direction: Sequence[int]) -> LibraryCurve:
+    """Return the curve of a direction, for the limits of tokens."""
+    return LibraryCurve(document, direction)
+
+
+class LibraryCurve:
+    """A direction as the checker's own curves describe theirs. `start` is its spot rate; amounts are in base units."""
+
+    gift_in = gift_out = Fraction(0)
+
+    def __init__(self, document: Any, direction: Sequence[int]) -> None:
+        self.start = Fraction(_read_curve(document, direction).start_rate)
+        self._document, self._direction = document, direction
+
+    def paid(self, amount_in: Fraction) -> Fraction:
+        """Return the largest output for up to `amount_in`."""
+        return Fraction(gain(self._document, self._direction, 0.0, 1.0, float(amount_in)))
+
+
+def _read_curve(document: Any, direction: Sequence[int]) -> RateCurve:
+    pool, *pair = direction
+    return _read_pool(document, pool).curve(*(document["tokens"][each]["address"] for each in pair))
 
 
 def _read_pool(document: Any, number: int) -> Pool:
