@@ -221,9 +221,10 @@ class PairCurve(Curve):
     def __init__(self, pool: Record, i: int, j: int) -> None:
         (self.x, self.y), self.gamma = (pool["reserves"][i], pool["reserves"][j]), 1 - Real(swap_fee(pool), WAD)
         self.x, self.y = (self.x, self.y) if self.x else (1, 0)
-        is_v2, is_solidly = (pool.get("variant", "uniswap_v2") == name for name in ("uniswap_v2", "solidly"))
-        self.capacity = Real((1 << 112) - 1 - self.x) if is_v2 else self.capacity
-        self.gift_in, self.gift_slope = (1 / self.gamma, Real(self.y, self.x)) if is_solidly else (ZERO, ZERO)
+        if pool.get("variant", "uniswap_v2") == "uniswap_v2":
+            self.capacity = Real((1 << 112) - 1 - self.x)
+        if pool.get("variant") == "solidly":
+            self.gift_in, self.gift_slope = 1 / self.gamma, Real(self.y, self.x)
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + self.gamma * amount
@@ -398,15 +399,12 @@ class Checker:
         """Verify the limit c of each token, and that every token within reach has one. Return them, and the most that
         gifts can add to the output: their sizes times the best product of spot rates from there."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
-        terms, rates, gifts, curves = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, {}
+        terms, rates, gifts = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}
         worth = self.amount * prices[self.sold] if prices else ZERO
         for direction in usable:
             (_, i, j), curve, term = direction, self.curve(direction), terms.get(direction)
-            curves[direction] = curve = curve or (self.library and self.library.curve(self.document, direction))
             rates[i, j] = max(rates.get((i, j), ZERO), curve.start if curve else real(spot[direction]))
-            if curve is None:  # its rate is the document's, and so is its part of a limit "pools" below
-                self.trust("rates", direction[0], ZERO)
-            elif curve.start > 0:
+            if curve is not None and curve.start:
                 gifts[i], gifts[j] = gifts.get(i, ZERO) + curve.gift_in, gifts.get(j, ZERO) + curve.gift_out
             if prices:
                 claim = real(term[6]) if term else ZERO
@@ -417,7 +415,7 @@ class Checker:
             if reason == "value":
                 need = worth / prices[token]
             elif reason == "pools":
-                sellers = [(curves[each], each[1]) for each in usable if each[2] == token and each[1] in products]
+                sellers = [(self.curve(each), each[1]) for each in usable if each[2] == token and each[1] in products]
                 need = sum((curve.paid(limits[sold]) for curve, sold in sellers if curve), ZERO)
             self.require(need <= claim * (1 + Real(1, 10**12)),
                          f"netOfGas: the limit of {self.tokens[token]['symbol']} is not shown by its {reason}")

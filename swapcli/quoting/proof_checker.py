@@ -1,4 +1,4 @@
-"""Find the proof checker, and recompute swaps, terms and rates of families it does not know for its `--swapcli`.
+"""Find the proof checker, and recompute swaps and terms of families it does not know for its `--swapcli`.
 
 The checker is one file that imports no module of this project otherwise: `scripts/check_proof.py` in a checkout, which
 wheels contain beside the packages.
@@ -7,7 +7,6 @@ wheels contain beside the packages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -51,25 +50,6 @@ def gain(document: Any, direction: Sequence[int], price_in: float, price_out: fl
             amount_in, amount_out = end, known.amount_out(end)
     value = price_out * amount_out - (price_in * amount_in if price_in else 0.0)
     return max(0.0, value) if value < inf else inf
-
-
-def curve(document: Any, direction: Sequence[int]) -> LibraryCurve:
-    """Return the curve of a direction, for the limits of tokens."""
-    return LibraryCurve(document, direction)
-
-
-class LibraryCurve:
-    """A direction as the checker's own curves describe theirs. `start` is its spot rate; amounts are in base units."""
-
-    gift_in = gift_out = Fraction(0)
-
-    def __init__(self, document: Any, direction: Sequence[int]) -> None:
-        self.start = Fraction(_read_curve(document, direction).start_rate)
-        self._document, self._direction = document, direction
-
-    def paid(self, amount_in: Fraction) -> Fraction:
-        """Return the largest output for up to `amount_in`."""
-        return Fraction(gain(self._document, self._direction, 0.0, 1.0, float(amount_in)))
 
 
 def _read_curve(document: Any, direction: Sequence[int]) -> RateCurve:
