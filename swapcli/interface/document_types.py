@@ -181,7 +181,7 @@ class AdviceFieldsJson(TypedDict):
 
 
 class DeadlineFieldsJson(TypedDict):
-    """Who refuses a swap after its deadline: a router by its dialect, permit (the token), or nobody without one."""
+    """Who rejects a late swap: a router (its dialect), permit (the token), or nobody if there is no deadline."""
 
     deadlineEnforcer: str
 
@@ -515,8 +515,8 @@ class DecodedTokenJson(TypedDict):
 class DecodedOrderJson(TypedDict):
     """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
 
-    Of an exact output, `amountIn` is the maximum, and `minReceived` the output. `deadlineEnforcer` refuses the call
-    after the deadline: a router by its dialect, permit (the token of a permit), or nobody.
+    Of an exact output, `amountIn` is the maximum, and `minReceived` the output. `deadlineEnforcer` rejects the call
+    after the deadline: a router (its dialect), permit (the token of a permit), or nobody.
     """
 
     tokenIn: DecodedTokenJson
@@ -566,7 +566,7 @@ class DecodedPaymentJson(TypedDict):
 class DecodedApprovalJson(TypedDict):
     """A permission to take tokens, by a transaction or by a permit; times in Unix seconds.
 
-    `deadlineEnforcer` refuses it later: permit2, permit (the token), or nobody.
+    `deadlineEnforcer` rejects it later: permit2, permit (the token), or nobody.
     """
 
     token: DecodedTokenJson | None
@@ -1011,7 +1011,7 @@ class VerificationJson(TypedDict):
 
 
 class RecentSwapJson(VerifiedSwapJson):
-    """A recent swap with its transaction, null if the node does not say it; the time is null if its block is unread."""
+    """A recent swap. `transaction` is null if the node omits it, `timestamp` if its block was not read."""
 
     transaction: str | None
     block: int
@@ -1020,11 +1020,11 @@ class RecentSwapJson(VerifiedSwapJson):
 
 
 class RecentVenueJson(TypedDict):
-    """The newest swaps of a protocol, newest first, of those `found` in `searchedBlocks` blocks from `searchedFrom` on.
+    """The verified swaps of a protocol, newest first, of `found` in `searchedBlocks` blocks from `searchedFrom` on.
 
-    `status` is that of its swaps together: one different swap counts more than all equal ones, and notVerified means
-    that the run ended before one was verified. `reason` says why there are fewer swaps than requested, or why nothing
-    was searched; then `searchedFrom` is null.
+    `status` sums up its swaps: different if any differs, equal if any is equal. notVerified means that the run ended
+    before a swap was verified. `reason` explains why there are fewer swaps than requested, or why nothing was searched;
+    in the latter case `searchedFrom` is null.
     """
 
     protocol: str
@@ -1044,8 +1044,8 @@ class RecentVenueJson(TypedDict):
 class RecentVerificationJson(TypedDict):
     """`swapcli verify --recent --json`: the newest swaps of each protocol, up to `block`, with their quotes.
 
-    `swapsPerVenue` were requested of each. `requests` HTTP requests were sent. `problem` says what ended the run early,
-    null if nothing did.
+    `swapsPerVenue` swaps were requested per protocol. `requests` is the number of HTTP requests sent. `problem` is the
+    error that ended the run early, or null.
     """
 
     network: str
@@ -1068,7 +1068,7 @@ class ProofFactJson(TypedDict):
 
 
 class ProofItemJson(TypedDict):
-    """A check of a run; amounts are of `token`, in base units, null if it compares none. `reason` is null for most
+    """A check of a run. Amounts are base units of `token`; null if it compares no amounts. `reason` is null for most
     matches."""
 
     stage: str
@@ -1086,7 +1086,7 @@ class ProofItemJson(TypedDict):
 
 
 class ProofStageJson(TypedDict):
-    """What a stage of a run found; `timeS` is null if the run ended before it."""
+    """The results of a stage; `timeS` is null if the run ended before it."""
 
     stage: str
     matches: int
@@ -1097,11 +1097,11 @@ class ProofStageJson(TypedDict):
 
 
 class ProveJson(TypedDict):
-    """`swapcli prove --json`: what was checked on this machine. Times are Unix seconds.
+    """`swapcli prove --json`: the checks made on this machine. Times are Unix seconds.
 
-    `items` have one of the outcomes match, difference and notChecked; `resumedItems` of them are of earlier runs.
-    `hostsContacted` are public nodes and aggregators; a node of the user's own has no name here. `requests` are those
-    to nodes. `page` is the file with the page, beside the JSON.
+    The outcome of an item is match, difference or notChecked. `resumedItems` is the number of items from earlier runs.
+    `hostsContacted` are public nodes and aggregators; the user's own nodes are not named. `requests` counts requests to
+    nodes. `page` is the file name of the page, in the same folder.
     """
 
     network: str

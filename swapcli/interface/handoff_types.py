@@ -1,4 +1,4 @@
-"""Types of the documents in which other tools take transactions: the formats `safe` and `wallet-calls`."""
+"""Types of the documents for other tools: the formats `safe` and `wallet-calls`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ContractMethodJson(TypedDict):
 
 
 class SafeTransactionJson(TypedDict):
-    """A transaction of a Safe's batch: `data`, or the method and its inputs where its ABI is published."""
+    """A transaction of a Safe's batch: `data`, or the method and its inputs if its ABI is published."""
 
     to: str
     value: str
@@ -33,7 +33,7 @@ class SafeTransactionJson(TypedDict):
 
 
 class SafeMetaJson(TypedDict):
-    """What Safe's Transaction Builder shows of a batch; `createdFromSafeAddress` is empty if the Safe is unknown."""
+    """The texts that the Transaction Builder shows; `createdFromSafeAddress` is empty if the Safe is unknown."""
 
     name: str
     description: str

@@ -155,18 +155,18 @@ class CertificateJson(TypedDict):
 
 
 class PassedRouterJson(TypedDict):
-    """A router dialect that was not available, and why, as a clause."""
+    """A more trusted dialect that was not available, and the reason as a clause."""
 
     dialect: str
     reason: str
 
 
 class RouterChoiceJson(TypedDict):
-    """The dialect of the router that a quote has chosen, and why, as clauses.
+    """The dialect of the chosen router, and the reason as a clause.
 
-    `gainBps` is how many basis points of the output it pays more, net of gas, than the best route by the dialect
-    `over`, the most trusted one that could have carried the order; both are null if that is the chosen one.
-    `passed` are more trusted dialects whose routers were not available.
+    `over` is the most trusted dialect that could execute the order. `gainBps` is how much more the chosen router pays
+    than the best route by `over`, net of gas, in basis points of the output. Both are null if `over` is the chosen
+    dialect. `passed` are more trusted dialects whose routers were not available.
     """
 
     dialect: str
@@ -186,7 +186,7 @@ class QuoteFieldsJson(TypedDict):
     known state; null if reading did not end at a limit.
     `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
     very amount and block; `sampledPools` are the pools that protocols quote.
-    `routerChoice` is left out where the settings name the router, or no node was read.
+    `routerChoice` is absent if the settings name the router, or if no node was read.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
     block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
     `proofFile` is the file to which the proof of the certificate was written.
@@ -401,7 +401,7 @@ class ShortRouteJson(TypedDict):
 
 
 class FoundCallJson(TypedDict):
-    """A found route in short, and the pools of its call. `proof` is there with `proof=true`."""
+    """A route in short, and the pools of its call. `proof` is present with `proof=true`."""
 
     success: bool
     route: ShortRouteJson

@@ -43,7 +43,7 @@ class ProofRouteJson(TypedDict):
 
 
 class ProofGasJson(TypedDict):
-    """The cost of gas. `unitValue` is that of a unit, in base units of the output token."""
+    """The cost of gas. `unitValue` is the cost of a gas unit, in base units of the output token."""
 
     priceWei: str
     unitValue: str
@@ -59,8 +59,8 @@ class ProofSkippedPoolJson(TypedDict):
 
 
 class ProofScopeFieldsJson(TypedDict):
-    """What the bounds cover. `stateHash` is the SHA-256 of the pools; `dust` are the directions (pool, token in, token
-    out) that the bound net of gas does not count.
+    """The scope of the bounds. `stateHash` is the SHA-256 of the pools; `dust` are the directions (pool, token in,
+    token out) that the bound net of gas does not count.
     """
 
     pools: int
@@ -93,7 +93,7 @@ class ProofLeafJson(TypedDict):
 
 
 class ProofLimitsJson(TypedDict):
-    """The most of each token that an order can bring: token, amount and reason, in the order in which they follow."""
+    """The limit of each token's amount: token, amount and reason, in the order of their proofs."""
 
     prices: list[str | None]
     terms: list[list[int | str]]

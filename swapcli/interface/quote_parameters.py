@@ -140,13 +140,13 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "certify", FLAG, "Prove how much better any route could be.", default=False, field="certify", tools=(_QUOTE,),
-        tool="Bound what any route could pay.", unsent="proofs that a route is the best",
+        tool="Prove how much better any route could be.", unsent="proofs that a route is the best",
     ),
     QuoteParameter(
         "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,
         field="proof", query="proof", served=False,
-        description="Whether the route also has the figures of the quote, the bounds on what any router could pay and"
-        " their proof: `ProofDocument`.",
+        description="Whether to add the quote's figures, the bounds on the output of other routes, and the proof of"
+        " these bounds (`ProofDocument`).",
     ),
     QuoteParameter(
         "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
@@ -164,8 +164,8 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     QuoteParameter(
         "router_dialect", choice(_DIALECTS), f"Router to build for: {', '.join(_DIALECTS)}.  [default: {AUTO}]",
         "NAME", ANSWER, AUTO, is_keyword=False, tools=(_BUILD,),
-        tool=f"{', '.join(DIALECTS)}. [{AUTO}: by trust]",
-        setting="Routers of payloads; auto: by trust on live prices, or what the network's settings name.",
+        tool=f"{', '.join(DIALECTS)}. [{AUTO}: most trusted]",
+        setting="Router to build payloads for; auto: the most trusted on live prices, unless the network names one.",
     ),
     QuoteParameter(
         "api_version", choice(_API_VERSIONS, ApiVersion),

@@ -88,7 +88,9 @@ def whole_number(minimum: int, maximum: int) -> ValueType[int]:
 
 def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
     """Return the type of durations in seconds, or with a unit as in 5m, above zero unless zero is allowed."""
-    expected = f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}, or as in 5m"
+    expected = (
+        f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}, or a duration such as 5m"
+    )
     plain = _number(expected, lambda number: 0 <= number <= maximum and (allow_zero or number > 0))
     return plain._replace(parse=lambda value: plain.parse(_in_seconds(value)), units=UNIT_NAMES)
 
@@ -96,7 +98,7 @@ def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
 def whole_seconds(minimum: int, maximum: int) -> ValueType[int]:
     """Return the type of durations in whole seconds, or with a unit as in 5m, in a range of seconds."""
     plain = whole_number(minimum, maximum)
-    expected = f"a whole number of seconds from {minimum} to {maximum}, or as in 5m"
+    expected = f"a whole number of seconds from {minimum} to {maximum}, or a duration such as 5m"
     return plain._replace(expected=expected, parse=lambda value: plain.parse(_in_seconds(value)), units=UNIT_NAMES)
 
 

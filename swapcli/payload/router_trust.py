@@ -1,4 +1,4 @@
-"""How far the routers of each dialect are to be trusted: the one table by which quotes choose among them."""
+"""How far to trust each dialect's router: the table from which quotes choose."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from swapcli.core.records import NamedTuple
 
 
 class RouterTrust(NamedTuple):
-    """What is known of the routers of a dialect, whose swaps a user signs.
+    """The known facts about a dialect's router.
 
-    `is_published` says that the whole source is public, `is_verified` that others have audited it and that the network
-    shows that the contract is made of it. `enforces_deadline` and `enforces_minimum` say what the code refuses. With
-    `has_known_gas`, its gas was measured. `is_own` marks this project's contract, which the user has deployed.
-    `source` is where the facts are from.
+    `is_published` means that its whole source is public; `is_verified` that others have audited the source, and that
+    the deployed code was built from it. `enforces_deadline` and `enforces_minimum` mean that a late swap, or one that
+    pays less than the minimum, reverts. `has_known_gas` means that its gas was measured. `is_own` marks this project's
+    contract, which users deploy themselves. `source` is the origin of the facts, with the date.
     """
 
     dialect: str
@@ -42,7 +42,7 @@ class RouterTrust(NamedTuple):
     def _enforced(self) -> str:
         if self.enforces_deadline and self.enforces_minimum:
             return "enforces deadline and minimum"
-        return "enforces the minimum, and no deadline" if self.enforces_minimum else "enforces no deadline"
+        return "enforces the minimum but no deadline" if self.enforces_minimum else "enforces no deadline"
 
 
 TRUST: Final = (
@@ -66,9 +66,9 @@ TRUST_OF: Final = {each.dialect: each for each in TRUST}
 
 
 def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedRouter, ...]]:
-    """Return the dialects with a router on a network, the most trusted first, and those with one that cannot swap now.
+    """Return the dialects whose routers can swap on a network now, the most trusted first, and those that cannot.
 
-    The interface's router is always the last of the former.
+    The interface's router is always the last of the first group.
     """
     found, passed = [], []
     for each in TRUST:
@@ -97,9 +97,9 @@ def published_dialects(network: Network) -> Iterator[str]:
 def _refusal(dialect: str, router: DialectRouter, network: Network) -> str | None:
     """Return why a router cannot be chosen; None if it can."""
     if router.is_paused:
-        return "its registry names no router, so swaps are paused"
+        return "its registry lists no router, so its swaps are paused"
     if router.address is None:
         return "its registry could not be read" if router.registry else "its address is unknown"
     if dialect == OWN and network.router_has_deadlines is False:
-        return "the contract is not the present version"
+        return "the deployed contract is an older version"
     return None

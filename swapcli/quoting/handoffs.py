@@ -1,4 +1,4 @@
-"""Prepared swaps as documents for those who sign them: a Safe's batch, and a wallet's request for calls."""
+"""Render prepared swaps as documents for other signers: a Safe's batch, and a wallet's request for calls."""
 
 from __future__ import annotations
 
@@ -70,5 +70,7 @@ def wallet_calls(prepared: _PreparedToSign) -> WalletCallsRequestJson:
 def _evm_transactions(prepared: _PreparedToSign, what: str) -> list[RenderedTransaction]:
     transactions, network = prepared.built.transactions(), prepared.network
     if any(each.request is None for each in transactions):
-        raise InvalidOption(f"{what} is for EVM networks, not for {network.name}", hint="document() has the calls")
+        raise InvalidOption(
+            f"{what} is for EVM networks, not for {network.name}", hint="use document(), which has the calls"
+        )
     return transactions

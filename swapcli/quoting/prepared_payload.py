@@ -107,7 +107,7 @@ class PreparedRoute(NamedTuple):
 
     @property
     def deadline(self) -> Deadline:
-        """Until when the swap can be executed, and who refuses it later."""
+        """The time until which the swap can be executed, and who rejects it later."""
         return deadline_of(self.payload, self.network.router_dialect)
 
     @property

@@ -1,4 +1,4 @@
-"""The proof of a quote: a document by which others can check its certificate without this program."""
+"""The proof of a quote: a document with which others can check its certificate without this program."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _GAP_STEP: Final = Decimal("1e-6")  # of a basis point
 _GZIP_LEVEL: Final = 4
 """Level 9 takes five times as long for 4% less."""
 _GZIP_FORMAT: Final = 31
-"""What zlib calls a stream in the format of gzip: without a name, and at time 0."""
+"""zlib's `wbits` for the gzip format (16 + 15), with no file name and time 0: equal proofs give equal bytes."""
 _BPS: Final = 10_000
 _TRADE_DIGITS: Final = 9
-"""Of the trades of terms, which only suggest where their bounds are best shown: more digits only take space."""
+"""Digits of the trades in terms. They only suggest where to start, so more digits would only take space; chosen."""
 _PLACE: Final = "the pools"
 
 Triple = tuple[int, int, int]
@@ -42,7 +42,7 @@ class Proof:
     """The proof of the certificate of a quote. Equal quotes on equal state have equal proofs, byte for byte.
 
     Example: `market.quote("ETH", "USDC", "1.5", proof=True).proof().write("proof.json.gz")`. The program
-    `scripts/check_proof.py` checks it, and `docs/proof.md` says what it proves.
+    `scripts/check_proof.py` checks it, and `docs/proof.md` states the theorem.
     """
 
     def __init__(self, document: ProofDocumentJson, pools_text: str | None = None) -> None:
@@ -81,27 +81,27 @@ def prove(answer: QuoteResult) -> Proof:
         return _proof_of_service(answer)
     witness = answer.quote.witness
     if answer.network.wraps(answer.order):
-        raise NoProof("the native token is wrapped one for one, which needs no proof", hint="quote without a proof")
+        raise NoProof("wrapping the native token is one for one and needs no proof", hint="quote without proof")
     if witness is None:
         raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
     if not all(each.bound.is_finite() for each in witness.bounds):
-        raise NoProof("no finite bound is known for this order", hint="exclude protocols that have absurd prices")
+        raise NoProof("no finite bound was found for this order", hint="exclude protocols with absurd prices")
     renderer = _Renderer(answer, witness)
     return Proof(renderer.document(), renderer.pools_text)
 
 
 def _proof_of_service(answer: RemoteQuote) -> Proof:
-    """Return the proof that a service sent with its route: nothing of it is checked but that it is of this route."""
+    """Return the proof that a service sent with its route. Only its amounts are compared with the route's."""
     document, result = answer.proof, answer.result
     if document is None:
         raise NoProof(
-            "the service sent no proof with this route, and its pools are not known here",
-            hint="quote here, without the address of a service",
+            "the service sent no proof with this route, and its pools are unknown here",
+            hint="quote without a service address (--api-url)",
         )
     route = document.get("route")
     amounts = (route.get("amountIn"), route.get("amountOut")) if isinstance(route, dict) else ()
     if document.get("format") != FORMAT or amounts != (str(result.input_amount), str(result.output_amount)):
-        raise NoProof("the service sent a proof that is not of this route", hint="quote here, without the service")
+        raise NoProof("the service sent a proof of a different route", hint="quote without the service")
     return Proof(cast("ProofDocumentJson", document))
 
 
@@ -254,12 +254,12 @@ class _Renderer:
 
 
 def _compact(value: object) -> str:
-    """Return JSON of one form only: the hash of the pools is that of this text."""
+    """Return canonical JSON; `stateHash` is the hash of this text of the pools."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _round_down(amount: int) -> int:
-    """Return an amount with the first digits that a trade has."""
+    """Return an amount with only its first `_TRADE_DIGITS` digits."""
     unit: int = 10 ** max(0, len(str(abs(amount))) - _TRADE_DIGITS)
     return amount // unit * unit
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Percentage: TypeAlias = "str | float | Decimal"
 """Percent: 0.5, "0.5" and "50bps" are half a percent."""
 Handoff: TypeAlias = Literal["safe", "wallet-calls"]
-"""A document for others who sign: a batch of a Safe, or a wallet's request for calls."""
+"""A document for other signers: a Safe's batch, or a wallet's request for calls."""
 
 
 class QuoteKeywords(TypedDict, total=False):

@@ -43,7 +43,7 @@ _REQUESTS: Final = 8
 """Requests of a simulation to a public node: the newest block, the sender, balances, up to three for a token that keeps
 balances unusually, and the simulation."""
 _NO_NODE: Final = "no node is set that could simulate it"
-_NO_OFFER: Final = "it has made no offer"
+_NO_OFFER: Final = "it made no offer"
 _NO_ROUTE: Final = "it has no route"
 _NO_PAYLOAD: Final = "its answer has no payload that could be simulated"
 

@@ -300,7 +300,7 @@ def _check_handoff(handoff: str) -> None:
     from swapcli.quoting.quote_keywords import Handoff
 
     if handoff not in get_args(Handoff):
-        raise InvalidOption(f'handoff: there is no "{handoff}"', hint=f"one of {', '.join(get_args(Handoff))}")
+        raise InvalidOption(f'handoff: unknown format "{handoff}"', hint=f"use one of {', '.join(get_args(Handoff))}")
 
 
 def _now_s(quote: SwapQuote) -> float:

@@ -340,7 +340,7 @@ class PreparedSwap(NamedTuple):
 
     @property
     def deadline(self) -> Deadline:
-        """Until when the swap can be executed, and who refuses it later."""
+        """The time until which the swap can be executed, and who rejects it later."""
         from swapcli.core.model.transaction import deadline_of
 
         return deadline_of(self.payload, self.network.router_dialect)

@@ -85,8 +85,8 @@ def quote_warnings(
 def deadline_warnings(
     payload: UnsignedTransaction, network: Network, terms: SwapTerms, state: StateSource, now_s: float
 ) -> Iterator[Finding]:
-    """Yield a warning about a requested deadline that nobody enforces, one about a deadline that leaves its signers too
-    little time, and one about clocks that differ.
+    """Yield warnings: a requested deadline that nobody enforces, a deadline too near for its signers, and differing
+    clocks.
 
     This project's router enforces a deadline from the version with `swapBefore` on.
     """
@@ -122,9 +122,9 @@ def _lifetime_warnings(end_s: int, lifetime_s: int, now_s: float) -> Iterator[Fi
     from swapcli.core.model.number_format import format_duration, format_time
 
     yield FindingCode.DEADLINE_SHORT.finding(
-        f"the swap can be executed for {format_duration(max(left_s, 0))} only, until {format_time(end_s)}, and those"
-        f" who sign it may need {format_duration(lifetime_s)}",
-        "leave the deadline out, or give a later one such as 3d",
+        f"the swap expires in {format_duration(max(left_s, 0))}, at {format_time(end_s)}; its signers may need"
+        f" {format_duration(lifetime_s)}",
+        "omit --deadline, or set a later one such as 3d",
     )
 
 

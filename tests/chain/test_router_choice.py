@@ -149,7 +149,7 @@ class TestAvailability:
     def test_a_paused_registry(self, trader: Trader, node: RpcNode) -> None:
         world_of(trader).registry.send("set", ZERO_ADDRESS)
         answer = live(trader, node).quote(request(trader, excluded_protocols=PANCAKE))
-        reason = "its registry names no router, so swaps are paused"
+        reason = "its registry lists no router, so its swaps are paused"
         assert choice_of(answer) == (UNIVERSAL_ROUTER, ((SETTLER, reason),))
 
     def test_a_registry_that_cannot_be_read(self, trader: Trader, node: RpcNode) -> None:
@@ -180,7 +180,7 @@ class TestAvailability:
         world.with_own_router()
         trader.chain.node.ask("anvil_setCode", world.own_router.address, "0x6001")
         answer = live(trader, node).quote(request(trader))
-        assert choice_of(answer) == (FIBROUS, ((OWN, "the contract is not the present version"),))
+        assert choice_of(answer) == (FIBROUS, ((OWN, "the deployed contract is an older version"),))
 
     @pytest.mark.parametrize(("surplus", "dialect"), [(False, SETTLER), (True, FIBROUS)])
     def test_an_integrator_is_paid(self, trader: Trader, node: RpcNode, surplus: bool, dialect: str) -> None:

@@ -104,7 +104,7 @@ def test_without_a_node_no_mistake_comes_first(market: Market) -> None:
     assert not found.is_simulated
     reasons = {each.name: each.simulation.reason for each in found.alternatives if each.simulation}
     assert reasons["Better"] == "its answer has no payload that could be simulated"
-    assert reasons["Refuses"] == "it has made no offer"
+    assert reasons["Refuses"] == "it made no offer"
     without_route = [each for each in found.alternatives if each.error and each.kind is AlternativeKind.PROTOCOL]
     assert without_route
     assert {reasons[each.name] for each in without_route} == {"it has no route"}

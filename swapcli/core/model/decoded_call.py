@@ -205,7 +205,7 @@ def enforcer_of_call(call: DecodedCall) -> str:
 
 
 def enforcer_of_approval(approval: DecodedApproval, *, is_signed_for_permit2: bool = False) -> str:
-    """Return who enforces the end of a permission: Permit2 of those that it records or checks the signature of."""
+    """Return who enforces the expiry of an approval: Permit2 if it records the approval or checks its signature."""
     if approval.expiration_s is not None:
         return PERMIT2
     if approval.deadline_s is None:

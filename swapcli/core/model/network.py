@@ -151,7 +151,7 @@ the same interface; Uniswap's Universal Router; and 0x Settler."""
 INTERFACE_DIALECTS = (FIBROUS, OWN)
 """The dialects of routers whose calls the interface describes."""
 AUTO: Final = "auto"
-"""In the place of a dialect: quotes on the state of a node choose it."""
+"""The setting under which quotes on a node's state choose the dialect."""
 
 
 class DialectRouter(NamedTuple):
@@ -271,9 +271,9 @@ class Network(NamedTuple):
 
     @property
     def read_registry(self) -> str | None:
-        """The registry whose answer belongs to the state of a block; None if no router depends on one.
+        """The registry to read with the state of each block; None if no router depends on one.
 
-        It names the router, or one that quotes may choose.
+        It names the network's router, or one that quotes may choose.
         """
         return self.routers.get(self._registered_dialect, DialectRouter()).registry
 

@@ -1,6 +1,6 @@
-"""The witness of a proof that no router does much better: the prices, and what each pool could gain at them.
+"""The witness of a certificate: the prices that prove its bounds, and the largest gain of each pool at these prices.
 
-`docs/proof.md` has the theorem and the meaning of each figure; the fields here are those of its document. Amounts are
+`docs/proof.md` has the theorem and the meaning of each figure; the fields here are those of its format. Amounts are
 base units; values and bounds are in base units of the order's output token. The shortest decimal text of each float is
 taken as its exact value, at which every bound holds.
 """
@@ -29,14 +29,14 @@ class BoundKind(StrEnum):
 
 
 class LimitReason(StrEnum):
-    """Why an order can bring no more of a token than its limit."""
+    """How the limit of a token's amount is proved."""
 
     PATH = "path"
-    """The best product of spot rates on a path to it."""
+    """The order's amount times the best product of spot rates on a path to it."""
     VALUE = "value"
-    """The value of the order and of all trades at some prices."""
+    """The value of the order and of all gains at some prices, divided by the token's price."""
     POOLS = "pools"
-    """What the pools that sell it pay at most."""
+    """The largest output of the pools that pay it out."""
 
 
 class Direction(NamedTuple):
@@ -48,7 +48,7 @@ class Direction(NamedTuple):
 
 
 class ProofTerm(NamedTuple):
-    """What a direction could gain at the prices of a leaf: about its best trade, and an upper bound on its gain.
+    """A direction's largest gain at the prices of a leaf: its best trade, approximately, and an upper bound `value`.
 
     `marginal_rate` is the output per unit of input of the next unit after the trade.
     """
@@ -74,7 +74,7 @@ class ProofLeaf(NamedTuple):
 
 
 class ProvenLimit(NamedTuple):
-    """The most of a token that an order can bring, proved by `reason` and the limits before it."""
+    """The largest amount of a token that an order can reach (base units), by `reason` and the limits before it."""
 
     token: str
     amount: float

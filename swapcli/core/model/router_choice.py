@@ -1,4 +1,4 @@
-"""The choice of the router of a quote among those that can carry its order."""
+"""The router that a quote has chosen, and the reason."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from swapcli.core.records import NamedTuple
 
 
 class PassedRouter(NamedTuple):
-    """A dialect that a choice has passed over, and why, as a clause."""
+    """A more trusted dialect that was not available, and the reason as a clause."""
 
     dialect: str
     reason: str
 
 
 class RouterChoice(NamedTuple):
-    """The dialect of the router that a quote has chosen, and why, as a clause.
+    """The dialect of the chosen router, and the reason as a clause.
 
-    `gain_bps` is how much more it pays net of gas than the best route by `over`, the most trusted dialect that could
-    have carried the order, in basis points of the output; both are None if that is the chosen one, or carries no route.
-    `passed` are more trusted dialects that were not available.
+    `over` is the most trusted dialect that could execute the order. `gain_bps` is how much more the chosen router pays
+    than the best route by `over`, net of gas, in basis points of the output. Both are None if `over` is the chosen
+    dialect. `passed` are more trusted dialects that were not available.
     """
 
     dialect: str

@@ -53,7 +53,7 @@ class RouterDialect(Protocol):
 
     @property
     def pays_surplus(self) -> bool:
-        """Whether it can pay them a share of the surplus."""
+        """Whether it can pay integrators a share of the surplus."""
 
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool as the router executes it, None if it cannot.

@@ -36,10 +36,10 @@ catalogue, and several times a swap on Ethereum on most days."""
 DEFAULT_DEADLINE_S = 20 * 60
 """Seconds after which a swap fails that waits to be mined, as in the interface."""
 HANDOFF_LIFETIME_S = 24 * 3_600
-"""How long a swap that is handed to others has to stay valid: the owners of a Safe sign one after the other."""
+"""How long a swap must stay valid if others sign it: the owners of a Safe sign one after the other."""
 HANDOFF_DEADLINE_S = HANDOFF_LIFETIME_S + 3_600
-"""The default deadline of such a swap: an hour more than it has to, for the time until the first owner sees it and for
-clocks that differ."""
+"""The default deadline of such a swap: one hour longer, for the time until the first owner sees it and for clocks that
+differ."""
 NO_DEADLINE_S = 2**256 - 1
 """The deadline in the calls of routers that need one, for a swap without a deadline."""
 
@@ -74,7 +74,7 @@ class SwapTerms(NamedTuple):
     a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
     approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
     where a node is known, and `deadline_s` from this machine's. `sender` is who signs the transaction, None if unknown.
-    `lifetime_s` is how long the transaction has to stay valid, 0 if that does not matter.
+    `lifetime_s` is how long the transaction must stay valid; 0 means that it does not matter.
     With `needs_permit`, only routers that take a permit may be chosen.
     """
 

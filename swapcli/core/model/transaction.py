@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 NOBODY: Final = "nobody"
 """The call has no deadline: a signed transaction stays valid until its nonce is used."""
 PERMIT: Final = "permit"
-"""The token, which takes the signature of a permit (EIP-2612) until then only."""
+"""The token, which rejects the signature of a permit (EIP-2612) after the deadline."""
 PERMIT2: Final = "permit2"
-"""Permit2, which takes a signature until then only."""
+"""Permit2, which rejects a signature after the deadline."""
 ORDER: Final = "order"
 """The contract that settles orders by signature, such as CoW Protocol's."""
 
@@ -71,8 +71,8 @@ class RouterSwapParam(NamedTuple):
 class RouterCall(NamedTuple):
     """A call of a router, before it is encoded. `integrator_data` is empty without an integrator.
 
-    The call fails after `deadline_s` (Unix), None if it never expires: this project's router knows deadlines, and a
-    token that of its permit.
+    The call fails after `deadline_s` (Unix seconds); None if it never expires. This project's router enforces
+    deadlines, and a token enforces its permit's.
     """
 
     route: RouterRouteParam
@@ -141,7 +141,7 @@ class UnsignedTransaction(NamedTuple):
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
     None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
     state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
-    `router_choice` says why it is for this router, if that was chosen for the route.
+    `router_choice` is set if a quote chose its router.
     """
 
     call: RouterCall | EncodedCall
@@ -169,8 +169,7 @@ class UnsignedTransaction(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """A time in Unix seconds, None without one, and who enforces it: a router by the name of its dialect, or one of the
-    names above."""
+    """A time in Unix seconds, None without a deadline, and its enforcer: a dialect (for its router) or a name above."""
 
     end_s: int | None
     enforcer: str

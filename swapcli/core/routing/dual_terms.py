@@ -1,7 +1,7 @@
-"""The terms of a dual bound, and their sum in exact numbers, rounded up.
+"""The terms of a dual bound, and their exact sum, rounded up.
 
-A float stands for its shortest decimal text, which is what the document of a proof holds. Whoever adds up the texts of
-a proof gets the bounds of its quote.
+A float stands for its shortest decimal text, as in the document of a proof. So the texts of a proof add up to its
+quote's bounds.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ DOWN: Final = Context(prec=_DIGITS, rounding=ROUND_FLOOR, traps=[])
 _SHOWN_DIGITS: Final = 24
 _SHOWN: Final = Context(prec=_SHOWN_DIGITS, rounding=ROUND_CEILING, traps=[])
 _TRADE_ERROR: Final = 1e-12
-"""Of what a trade pays: more than floats lose in it. Measured against exact arithmetic."""
+"""Relative to a trade's output: more than its rounding error in floats. Measured against exact arithmetic."""
 _PRICE_ERROR: Final = 1e-13
-"""Terms are those of sold tokens that cost so much less: more than floats lose in a rate, which decides whether a
-direction gains at all."""
+"""Terms use prices of sold tokens that are lower by this part: more than the float error of a rate, which decides
+whether a direction gains at all."""
 
 
 _EXTRA_UNITS: Final = 2.0
@@ -66,7 +66,7 @@ def lowered(price_in: float) -> float:
 
 
 def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, price_out: float) -> ArcTerm:
-    """Return the term of the best trade of an arc at prices of which that in is `lowered`."""
+    """Return the term of an arc's best trade; `price_in` must already be `lowered`."""
     paid, curve = price_out * amount_out, arc.curve
     value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
     if amount_in > 0.0 and curve.rate(amount_in) == 0.0:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof, net: NetProof | None) -> ProofWitness:
-    """Return the witness of both proofs of a result; `graph` has all pools of the market."""
+    """Return the witness of a result's bounds; `graph` has all pools of the market."""
     names, spec = _Names(graph), result.problem.spec
     bounds = [names.bound(BoundKind.OUTPUT, output.output)]
     if output.certificate.acyclic_bound < output.certificate.bound:

@@ -136,8 +136,8 @@ def parse_number(value: object, expected: str, is_valid: Callable[[float], bool]
 def parse_duration_s(text: str) -> float | None:
     """Return the seconds of a number with its unit, such as "1.5h"; None for any other text.
 
-    A duration of whole seconds is exact. Text without a unit is no duration: what a plain number means is decided where
-    it is read.
+    A duration of whole seconds is exact. Text without a unit is not a duration: its caller decides what a plain number
+    means.
     """
     match = re.fullmatch(_DURATION, text, re.IGNORECASE)
     if match is None:

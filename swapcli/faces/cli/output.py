@@ -52,7 +52,7 @@ COMMON_FORMATS = (OutputFormat.JSON, OutputFormat.PLAIN, OutputFormat.TABLE)
 """What every command can print."""
 LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
 HANDOFF_FORMATS = (OutputFormat.SAFE, OutputFormat.WALLET_CALLS)
-"""Documents for others who sign, which takes them longer."""
+"""Documents for other signers, who need more time."""
 TRANSACTION_FORMATS = (
     *COMMON_FORMATS,
     OutputFormat.CAST,

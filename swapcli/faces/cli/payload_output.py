@@ -54,7 +54,7 @@ def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tup
 
 
 def required_lifetime_s(session: Session) -> int:
-    """Return how long the transaction has to stay valid in the format of the output, 0 if that does not matter."""
+    """Return how long the transaction must stay valid in the output's format; 0 if it does not matter."""
     return HANDOFF_LIFETIME_S if session.output.format in HANDOFF_FORMATS else 0
 
 

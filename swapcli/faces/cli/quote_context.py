@@ -114,7 +114,7 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
 
 
 def _parse(name: str, value: object) -> object:
-    """Return the value of an option of a quote; that of one which names a file to write is whether there is a file."""
+    """Return the value of a quote option; for an option that names an output file, whether it is given."""
     parameter = PARAMETERS[name]
     if parameter.value_type is FLAG:
         return value is not None and value is not False

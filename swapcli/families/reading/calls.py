@@ -46,7 +46,7 @@ class ContractCall(NamedTuple):
 class Log(NamedTuple):
     """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block.
 
-    `transaction` is the hash of its transaction; empty where the node does not say it.
+    `transaction` is the hash of its transaction; empty if the node does not return it.
     """
 
     address: str

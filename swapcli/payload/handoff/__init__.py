@@ -1,3 +1,3 @@
-"""The documents in which a swap is handed to those who sign it: a Safe's batch, a wallet's request for calls."""
+"""Documents for other signers of a swap: a Safe's batch, and a wallet's request for calls."""
 
 PUBLIC = ("safe_batch", "swap_summary", "wallet_calls")

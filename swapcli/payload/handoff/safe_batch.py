@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from swapcli.interface.handoff_types import ContractInputJson, SafeBatchJson, SafeTransactionJson
 
 FILE_VERSION: Final = "1.0"
-"""Version of the file format."""
+"""Version of the Transaction Builder's file format."""
 
 
 class BatchTexts(NamedTuple):
-    """What the Transaction Builder shows of a batch besides its transactions."""
+    """The name and description of a batch in the Transaction Builder."""
 
     name: str
     description: str

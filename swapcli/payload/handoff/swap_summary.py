@@ -1,4 +1,4 @@
-"""One sentence that says what a swap does, for those who sign it."""
+"""Summarize a swap in one sentence for its signers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.address import display_address
 
 SIGNIFICANT_DIGITS: Final = 6
-"""Of the minimum: enough to recognize it, and short enough to read."""
+"""Digits of the minimum: enough to recognize it, and short enough to read; chosen."""
 
 
 def summarize_swap(payload: UnsignedTransaction, token_in: Token, token_out: Token) -> str:
     """Return what a swap does, such as "1,500 USDC -> at least 0.478316 ETH to 0x2222…, until 2026-11-30 12:00 UTC".
 
-    The minimum is rounded down. Symbols without control characters; the address in full, as wallets show short ones
-    that a stranger can imitate.
+    The minimum is rounded down. Symbols have no control characters. The address is in full, because short forms can be
+    imitated.
     """
     route = payload.call.route
     least = f"{round_down(route.min_received, token_out)} {token_out.symbol}"
@@ -29,7 +29,7 @@ def summarize_swap(payload: UnsignedTransaction, token_in: Token, token_out: Tok
 
 
 def describe_end(deadline_s: int | None) -> str:
-    """Return until when a swap can be executed, in words. A deadline is in Unix seconds."""
+    """Return the end of a swap's validity in words. `deadline_s` is in Unix seconds."""
     if deadline_s is None:
         return "without a deadline"
     return f"until {datetime.fromtimestamp(deadline_s, UTC):%Y-%m-%d %H:%M} UTC"

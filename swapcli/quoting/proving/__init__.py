@@ -1,7 +1,7 @@
-"""A run that checks quotes, payloads, mined swaps, offers and certificates on the user's machine, and its report.
+"""Check quotes, payloads, mined swaps, offers and certificates on the user's machine, and write a report.
 
-`prove` runs the stages, each of which yields items: a match, a difference, or what could not be checked and why.
-`journal` keeps finished items in a folder, and `report_page` writes the report that a person reads.
+`prove` runs the stages. Each stage yields items: a match, a difference, or a check that could not be made, with the
+reason. `journal` keeps finished items in a folder, and `report_page` renders the report for people.
 """
 
 PUBLIC = ("proof_item", "prove", "prove_report")

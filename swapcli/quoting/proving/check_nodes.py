@@ -1,4 +1,4 @@
-"""The first stage: what each node serves, and whether its newest block is new."""
+"""The first stage: the features each node supports, and whether its newest block is recent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AGE: Final = "block"
 
 
 def check_nodes(run: RunContext) -> Iterator[ProofItem]:
-    """Yield an item for each node that the user has named, else for each public one."""
+    """Yield an item for each node that the user named, or for each public node if there are none."""
     named = run.sources.nodes.rules.named_nodes(run.network)
     public = None if named else run.sources.nodes.rules.public_nodes(run.network)
     chosen = named or public
@@ -40,10 +40,10 @@ def _item(name: str, report: NodeReport) -> ProofItem:
         outcome, reason = ProofOutcome.DIFFERENCE, problems[_AGE]
     else:
         outcome = ProofOutcome.MATCH
-        reason = f"does not serve: {', '.join(problems)}" if problems else ""
+        reason = f"does not support: {', '.join(problems)}" if problems else ""
     facts = {
         "latency": None if report.latency_s is None else f"{report.latency_s * 1000:,.0f} ms",
-        "age of its block": None if report.block_age_s is None else f"{report.block_age_s:,.0f} s",
+        "block age": None if report.block_age_s is None else f"{report.block_age_s:,.0f} s",
     }
     shown = {fact: value for fact, value in facts.items() if value is not None}
     return ProofItem(ProofStage.NODES, name, name, outcome, reason, report.block, facts=shown)

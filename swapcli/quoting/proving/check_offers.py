@@ -1,4 +1,4 @@
-"""The fourth stage: offers of aggregators that need no key, each simulated, beside the route of this process."""
+"""The fourth stage: simulate the offers of aggregators that need no key, and compare them with our own route."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.proving.sample_orders import SampleOrder
 
-_NEEDS_KEY: Final = "it needs an API key, and this run asks only what anyone can ask"
+_NEEDS_KEY: Final = "it needs an API key; this run uses only aggregators that need none"
 
 
 class OpenAggregators(NamedTuple):
-    """The aggregators that need no key: hosts by name; and why others are not asked, by name."""
+    """The hosts of aggregators that need no key, and the reasons why others are skipped, both by name."""
 
     hosts: Mapping[str, str]
     left_out: Mapping[str, str]
 
 
 def open_aggregators(sources: SourceChooser, network: Network) -> OpenAggregators:
-    """Return the aggregators that can be asked on a network without a key. Nothing is contacted."""
+    """Return the aggregators that need no key on a network. Contacts none of them."""
     try:
         chosen = choose_aggregators([ALL], network, sources.setup.settings.aggregators)
     except InvalidOption as error:
@@ -72,7 +72,7 @@ def check_offers(run: RunContext) -> Iterator[ProofItem]:
 
 
 def _simulating_nodes(nodes: NodeOpener) -> NodeOpener:
-    """Return what opens the node that simulates: a public one too, unless the settings exclude simulations."""
+    """Return an opener that may use a public node to simulate, unless the settings exclude simulations."""
     setup = nodes.setup
     if setup.settings.check is CheckMode.NEVER:
         return nodes
@@ -81,7 +81,7 @@ def _simulating_nodes(nodes: NodeOpener) -> NodeOpener:
 
 
 def _compare(run: RunContext, order: SampleOrder, names: list[str], nodes: NodeOpener) -> Comparison:
-    """Return the offers for an order and the route of this process, simulated for an address that nobody owns."""
+    """Return the offers for an order and our own route, simulated for an address without an owner."""
     routers = run.sources.networks.routers
     quotes = MarketQuotes(run.market.source, nodes, routers, run.market)
     resolved, options = quotes.read_order(order.token_in, order.token_out, f"${order.size_usd}", None, {})
@@ -106,10 +106,10 @@ def _items(run: RunContext, order: SampleOrder, names: list[str], found: Compari
 def _item(
     run: RunContext, order: SampleOrder, name: str, offer: Alternative, split: Alternative, slippage_ppm: int
 ) -> ProofItem:
-    """Return the item of an offer: it differs if it fails, or pays less than it promises and slippage allows."""
+    """Return the item of an offer. It differs if it reverts, or pays less than promised by more than the slippage."""
     item = _not_asked(run, name, order, "")
     if offer.amount_out is None:
-        return item._replace(reason=offer.error.message if offer.error else "it has made no offer")
+        return item._replace(reason=offer.error.message if offer.error else "it made no offer")
     simulation = offer.simulation
     paid = None if simulation is None else simulation.amount_out
     item = item.comparing(offer.amount_out, paid, order.token_out)

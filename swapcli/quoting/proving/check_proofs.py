@@ -19,7 +19,7 @@ from swapcli.quoting.proving.run_context import RunContext
 _MAX_CHECK_S: Final = 60.0
 """Checking a proof of 220 pools takes some seconds; chosen."""
 _MIN_CHECK_S: Final = 5.0
-"""A check that has begun may end, though the run's time is over."""
+"""A check gets at least this long, even if the run's time is almost over; chosen."""
 _ACCEPTED, _REJECTED = 0, 1
 _FILE: Final = "file"
 
@@ -38,7 +38,7 @@ def check_proofs(run: RunContext) -> Iterator[ProofItem]:
             ProofStage.PROOFS, file.name, title, ProofOutcome.NOT_CHECKED, facts={_FILE: file.name, "sha256": digest}
         )
         if checker is None:
-            yield item._replace(reason="the checker is not part of this installation: scripts/check_proof.py has it")
+            yield item._replace(reason="this installation does not include the checker (scripts/check_proof.py)")
         elif run.budget.spent == "time":
             yield item._replace(reason=run.why_spent())
         else:
@@ -46,7 +46,7 @@ def check_proofs(run: RunContext) -> Iterator[ProofItem]:
 
 
 def _check(checker: Path, file: Path, item: ProofItem, timeout_s: float) -> ProofItem:
-    """Run the checker in an isolated interpreter: no import of this program, no settings."""
+    """Run the checker in an isolated interpreter, which cannot import this program or read its settings."""
     command = [sys.executable, "-I", str(checker), str(file), "--json"]
     try:
         ran = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)

@@ -1,4 +1,4 @@
-"""The second stage: quote sample orders on live state and simulate each payload on the block of its quote."""
+"""The second stage: quote sample orders on live state, and simulate each payload at the block of its quote."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SYMBOL_CHARACTERS: Final = 12  # in the name of a file
 
 
 def check_quotes(run: RunContext) -> Iterator[ProofItem]:
-    """Yield an item for each sample order that is not finished. Its proof is written beside the journal."""
+    """Yield an item for each unfinished sample order, and write its proof to the run's folder."""
     for number, order in enumerate(run.orders, start=1):
         if run.journal.find(ProofStage.QUOTES, order.id):
             continue
@@ -63,7 +63,7 @@ def _check_order(run: RunContext, order: SampleOrder, name: str) -> ProofItem:
 
 
 def _compared(item: ProofItem, prepared: PreparedSwap) -> ProofItem:
-    """Return the item with what the simulation paid."""
+    """Return the item with the simulated output."""
     simulation = prepared.simulation
     if simulation is None:
         return item._replace(reason="the payload was not simulated")
@@ -72,18 +72,18 @@ def _compared(item: ProofItem, prepared: PreparedSwap) -> ProofItem:
     if simulation.matches and simulation.block == item.block:
         return item._replace(outcome=ProofOutcome.MATCH)
     if prepared.built.checked and prepared.built.checked.is_rounded:
-        return item._replace(reason="a token keeps shares rather than balances, so that no amount is exact")
+        return item._replace(reason="a token counts in shares, so amounts are not exact to the base unit")
     if simulation.block == item.block:
         difference = simulation.received - simulation.expected
         reason = f"it pays {abs(difference):,} base units {'more' if difference > 0 else 'less'} than its quote"
         return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=reason)
-    return item._replace(reason=f"it was simulated at block {simulation.block:,}, not at that of the quote")
+    return item._replace(reason=f"it was simulated at block {simulation.block:,}, not at the block of the quote")
 
 
 def _facts(quote: SwapQuote, proof: str) -> dict[str, str]:
     facts = {"sells": in_tokens(quote.amount_in, quote.token_in)}
     if quote.certificate is not None:
-        facts["any router pays at most"] = f"{format_bps_rounded_up(quote.certificate.acyclic_gap_bps)} bps more"
+        facts["any route pays at most"] = f"{format_bps_rounded_up(quote.certificate.acyclic_gap_bps)} bps more"
     pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else {}
     protocols = dict.fromkeys(pools[key].protocol for key in quote.route.pool_keys if key in pools)
     if protocols:
@@ -92,7 +92,7 @@ def _facts(quote: SwapQuote, proof: str) -> dict[str, str]:
 
 
 def _write_proof(run: RunContext, quote: SwapQuote, name: str) -> str:
-    """Write the proof of a quote, and return the name of its file, or why there is none."""
+    """Write the proof of a quote. Return its file name, or the reason why there is none."""
     file = run.journal.proof_file(name)
     with suppress(OSError):
         file.unlink(missing_ok=True)

@@ -26,7 +26,7 @@ _OUTCOMES: Final = {
 
 
 def check_swaps(run: RunContext) -> Iterator[ProofItem]:
-    """Keep an item for each swap as soon as it is verified, and yield one for each venue without any."""
+    """Keep an item for each swap as soon as it is verified, and yield an item for each venue without swaps."""
     wanted = _unfinished_venues(run)
     if not wanted:
         return
@@ -56,7 +56,7 @@ def check_swaps(run: RunContext) -> Iterator[ProofItem]:
 
 
 def _unfinished_venues(run: RunContext) -> list[ProtocolInfo]:
-    """Return the protocols that swapcli computes, of which fewer swaps are verified than requested."""
+    """Return the supported protocols with fewer verified swaps than requested."""
     done = Counter(item.facts.get(PROTOCOL) for item in run.journal.of(ProofStage.SWAPS))
     venues = [each for each in run.network.protocols if each.family and not each.is_wrapper]
     return [each for each in venues if done[each.amm_name] < run.recent]

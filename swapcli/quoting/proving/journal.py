@@ -1,7 +1,7 @@
-"""The folder of a run: a journal of what is finished, the proofs, and the report.
+"""The folder of a run: a journal of finished items, the proofs, and the report.
 
-The journal has a line of JSON for the network, and one for each finished item. A line without its end is what a killed
-process leaves, so it is dropped; any other line that cannot be read makes the journal damaged.
+The journal has one line of JSON for the network, and one for each finished item. A killed process may leave a last line
+without its end, which is dropped. Any other unreadable line is an error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MAX_BYTES: Final = 1 << 26  # of a journal: thousands of times what a run write
 _HEADER: Final = b'{"format":'
 _ITEM: Final = b'{"item":'
 """How lines begin."""
-_FRESH: Final = "--fresh starts anew, or name another folder"
+_FRESH: Final = "start over with --fresh, or use another folder"
 
 
 class Journal:
@@ -93,10 +93,10 @@ class Journal:
 
 @contextmanager
 def open_journal(folder: Path, network: Network, *, fresh: bool) -> Iterator[Journal]:
-    """Open the journal of a folder, which is made if it is missing; with `fresh`, without its items.
+    """Open the journal of a folder, and create a missing folder. `fresh` deletes earlier items.
 
-    Raises `InvalidInput` for a folder that cannot be written, a damaged journal, and one of another network or version
-    of swapcli; `InvalidOption` if another process uses it; `InputOutputError`.
+    Raises `InvalidInput` if the folder cannot be written, or if the journal is damaged or belongs to another network or
+    version of swapcli; `InvalidOption` if another process uses it; `InputOutputError`.
     """
     path = folder / JOURNAL
     try:
@@ -107,7 +107,9 @@ def open_journal(folder: Path, network: Network, *, fresh: bool) -> Iterator[Jou
         raise write_error(str(getattr(error, "filename", None) or folder), error) from None
     with open(descriptor, "ab+") as file:
         if not try_lock(file):
-            raise InvalidOption(f"another process is writing to {printable(str(folder))}", hint="wait until it is done")
+            raise InvalidOption(
+                f"another process is writing to {printable(str(folder))}", hint="wait until it has finished"
+            )
         if fresh:
             _clear(folder, file)
         items = _read(path, file, network)
@@ -118,14 +120,14 @@ def open_journal(folder: Path, network: Network, *, fresh: bool) -> Iterator[Jou
 
 
 def _check_writable(folder: Path) -> None:
-    """Raise `OSError` for a folder in which no file can be made."""
+    """Raise `OSError` if no file can be created in the folder."""
     trial = folder / f".{os.urandom(4).hex()}"
     trial.touch()
     trial.unlink()
 
 
 def _clear(folder: Path, file: BinaryIO) -> None:
-    """Remove what an earlier run has written, and nothing else."""
+    """Delete the files of an earlier run, and no others."""
     file.truncate(0)
     for old in (folder / REPORT_PAGE, folder / REPORT_JSON, *(folder / PROOFS).glob(f"*{_PROOF_SUFFIX}")):
         with suppress(OSError):
@@ -164,7 +166,7 @@ def _check_header(path: Path, line: bytes, network: Network) -> None:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise _damaged(path, "its first line does not say what it is")
+        raise _damaged(path, "its first line is not a journal header")
     if header.get("version") != _VERSION or header.get("swapcli") != __version__:
         other = printable(str(header.get("swapcli")))
         raise InvalidInput(f"{printable(str(path))} was written by swapcli {other}", hint=_FRESH)

@@ -1,6 +1,6 @@
-"""Keep out of a report what only its user should know: which nodes they have named, keys, and credentials.
+"""Keep private facts out of a report: the user's nodes, keys and credentials.
 
-Messages of errors name nodes without credentials. A report is meant to be passed on, so it names no private host
+Error messages name nodes without their credentials. A report is meant to be shared, so it must not name private hosts
 either.
 """
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 OWN_NODE: Final = "your node"
 _MAX_CHARACTERS: Final = 600  # of a reason, which may quote a contract; chosen
 _MIN_SECRET_CHARACTERS: Final = 12
-"""A shorter text would hide ordinary words."""
+"""Shorter texts could be ordinary words; chosen."""
 
 
 class Privacy:
-    """Removes what is private from texts. Longer private texts are replaced before those that they contain."""
+    """Replaces private texts. Longer ones are replaced first, because they may contain shorter ones."""
 
     def __init__(self, setup: UserSetup, network: Network) -> None:
         found = dict(_private_texts(setup, network))
         self._replaced = sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))
 
     def clean(self, text: str) -> str:
-        """Return a text on one line, without what is private."""
+        """Return a text on one line, with its private parts replaced."""
         for private, shown in self._replaced:
             text = text.replace(private, shown)
         return truncate(single_line(text), _MAX_CHARACTERS)
 
 
 def _private_texts(setup: UserSetup, network: Network) -> Iterator[tuple[str, str]]:
-    """Yield private texts and what is shown in their place."""
+    """Yield private texts with their replacements."""
     settings = setup.settings
     named = [setup.rpc_url, settings.witness]
     for name in (network.name, *settings.networks):

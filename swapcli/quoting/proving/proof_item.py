@@ -1,4 +1,4 @@
-"""One thing that a run of `swapcli prove` has checked, or could not check."""
+"""One check of a `swapcli prove` run, with its outcome."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class ProofStage(StrEnum):
 
 
 class ProofOutcome(StrEnum):
-    """What a check has found."""
+    """The outcome of a check."""
 
     MATCH = "match"
-    """What was checked is as swapcli or another party says."""
+    """The claim of swapcli, or of a node or aggregator, is true."""
     DIFFERENCE = "difference"
-    """It is not: the reason says how it differs."""
+    """The claim is false; the reason says how."""
     NOT_CHECKED = "notChecked"
-    """It could not be checked: the reason says why."""
+    """The check could not be made; the reason says why."""
 
 
 class ProofItem(NamedTuple):
     """A check: `expected` and `found` are amounts of `token` in base units, None if the check compares no amounts.
 
-    `id` is the same in every run on the same network. `block` is the block of the state. `facts` are further figures,
-    in words, by their names. `checked_at_s` is Unix time.
+    `id` is the same in every run on the same network. `block` is the block of the state. `facts` are further figures
+    as text, by name. `checked_at_s` is Unix time.
     """
 
     stage: ProofStage

@@ -52,7 +52,7 @@ Report = Callable[[ProofItem], object]
 
 
 class _Share(NamedTuple):
-    """What a stage gets of the requests and of the time, in parts of all; what it leaves is there for the others."""
+    """A stage's share of requests and of time, as parts of the sums over all stages. Later stages may use the rest."""
 
     check: Callable[[RunContext], Iterator[ProofItem]]
     requests: float
@@ -66,7 +66,7 @@ _STAGES: Final = {
     ProofStage.OFFERS: _Share(check_offers, 10, 12),
     ProofStage.PROOFS: _Share(check_proofs, 0, 13),
 }
-"""The shares are chosen: a quote takes most requests, and each stage enough to check something."""
+"""The shares are chosen: quotes take most requests, and each stage gets enough to check something."""
 
 
 def prove(
@@ -85,13 +85,13 @@ def prove(
 ) -> ProveReport:
     """Check quotes, payloads, mined swaps, offers and proofs on `network`, and write a page and JSON into `folder`.
 
-    The default folder is `swapcli-proof-NETWORK`. It keeps what is finished, so that a second run checks only the rest;
-    `fresh` starts anew. `orders` are quoted live and simulated, the `recent` newest swaps of each venue are verified,
-    and aggregators without keys are asked, for an address that nobody owns, unless `aggregators` is False. The run
-    takes about `time_s` seconds and at most `max_requests` requests to nodes: those of the settings, `rpc_url`, or
-    public ones. `report` receives each item when it is ready.
+    The default folder is `swapcli-proof-NETWORK`. It keeps finished checks, so a second run makes only the rest;
+    `fresh` starts over. The run quotes and simulates `orders` sample orders, and verifies the `recent` newest swaps of
+    each venue. Unless `aggregators` is False, it requests offers from aggregators without keys, for an address without
+    an owner. It takes about `time_s` seconds and sends at most `max_requests` requests to nodes: `rpc_url`, those in
+    the settings, or public ones. `report` receives each item when it is ready.
 
-    Interruptions end the run, not the report: its `was_interrupted` says so. `check` of the report raises if there is a
+    An interrupted run still writes the report, with `was_interrupted`. `check` of the report raises if there is a
     difference. Raises `InvalidInput` for a folder that cannot be written and a damaged journal, `UnknownNetwork`,
     `ConfigError`, and `InvalidOption` without a node.
     """
@@ -101,7 +101,7 @@ def prove(
     found = known.networks.find(network)
     rules = setup.node_rules
     if rules.excludes_nodes:
-        raise InvalidOption(f"a proof reads nodes of {found.name}, but {rules.why_no_node()}")
+        raise InvalidOption(f"prove needs a node of {found.name}, but {rules.why_no_node()}")
     if not any(rules.quoted_nodes(found)):
         raise no_known_node(found)
     where = Path(folder) if folder is not None else Path(f"swapcli-proof-{found.name}")
@@ -127,7 +127,7 @@ class _Run:
         self._times: list[StageTime] = []
 
     def run(self, orders: int, recent: int, offer_orders: int) -> ProveReport:
-        """Run the stages and write the report, also if an interruption ends them."""
+        """Run the stages and write the report, even if the run is interrupted."""
         started_at_s, started_s = int(self._clock.now_s()), self._clock.monotonic_s()
         resumed = sum(len(self._journal.of(stage)) for stage in ProofStage)
         sources = open_source_chooser(self._setup)
@@ -204,7 +204,7 @@ class _Run:
             yield from (item for item in self._unfinished.values() if item.stage is stage)
 
     def _hosts(self, sources: SourceChooser, asks_aggregators: bool) -> tuple[str, ...]:
-        """Return who is contacted: public nodes by their hosts, nodes of the user without."""
+        """Return the hosts to contact. The user's own nodes are not named."""
         rules = sources.nodes.rules
         public = rules.public_nodes(self._network) if rules.named_nodes(self._network) is None else None
         nodes = [url.redacted for url in public.urls] if public else [OWN_NODE]
@@ -213,7 +213,7 @@ class _Run:
 
     def _announce(self, hosts: tuple[str, ...]) -> None:
         self._setup.warn(
-            f"tokens and amounts of sample orders, for {UNOWNED_ADDRESS}, which nobody owns, are sent to"
+            f"tokens and amounts of sample orders, for {UNOWNED_ADDRESS}, which has no owner, are sent to"
             f" {', '.join(hosts)}"
         )
 
@@ -237,17 +237,17 @@ def _check_limits(orders: int, recent: int, time_s: float, max_requests: int) ->
 
 
 def _unchecked(network: Network, offer_orders: int) -> tuple[str, ...]:
-    """Return what no item covers, in sentences."""
+    """Return sentences on the limits of all checks."""
     sentences = [
-        "Orders other than the sample orders, and blocks other than those of the items, were not checked.",
-        "A simulation executes the payload on the state that a node reports, so it trusts that node.",
-        "A proof bounds every router over the pools that it lists. Pools that it does not list are not part of it.",
+        "Only the sample orders, at the listed blocks, were checked.",
+        "A simulation runs on the state that a node reports, so it trusts that node.",
+        "A proof covers only the pools it lists and the routes in its scope, which docs/proof.md defines.",
     ]
     unknown = [each.display_name for each in network.protocols if not each.family]
     if unknown:
         sentences.append(f"Protocols that swapcli does not compute were not checked: {', '.join(unknown)}.")
     if not offer_orders:
-        sentences.append("No aggregator was asked.")
+        sentences.append("No aggregator was contacted.")
     return tuple(sentences)
 
 

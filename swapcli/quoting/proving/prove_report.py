@@ -1,4 +1,4 @@
-"""The report of a run: its items, what they add up to, and what was contacted."""
+"""The report of a run: its items, their counts, and the hosts contacted."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class StageTime(NamedTuple):
 
 
 class ProveReport(NamedTuple):
-    """All items of a run, those of earlier runs on its folder included, in the order of the stages.
+    """All items of a run, including earlier runs on its folder, in the order of the stages.
 
-    `hosts` were contacted: public nodes, and aggregators, which have seen orders for an address that nobody owns.
-    Times are Unix seconds. `unchecked` are sentences on what no item covers.
+    `hosts` are the public nodes and aggregators contacted. `started_at_s` and `finished_at_s` are Unix seconds;
+    `time_s` is a duration. `unchecked` are sentences on the limits of all checks.
     """
 
     network: Network
@@ -113,7 +113,9 @@ class ProveReport(NamedTuple):
         """Raise `Interrupted` for an unfinished run, `SwapDiffers` for a difference, and `UpstreamError` if nothing but
         nodes could be checked."""
         if self.was_interrupted:
-            raise Interrupted(f"interrupted: {self.page} has what was checked", hint="the same command checks the rest")
+            raise Interrupted(
+                f"interrupted: {self.page} has the checks made so far", hint="run the same command again for the rest"
+            )
         differences = self.count(ProofOutcome.DIFFERENCE)
         if differences:
             raise SwapDiffers(

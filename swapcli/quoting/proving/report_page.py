@@ -1,4 +1,4 @@
-"""The report of a run as one HTML page: no script, nothing loaded, every text escaped; dark, light and for print."""
+"""Render the report as one HTML page: no scripts, no external files, every text escaped; dark, light and print."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from swapcli.quoting.proving.prove_report import ProveReport
 _TITLES: Final = {
     ProofStage.NODES: (
         "Nodes",
-        "What each node serves, and whether its newest block is new by the clock of this machine.",
+        "The features each node supports, and whether its newest block is recent by this machine's clock.",
     ),
     ProofStage.QUOTES: (
         "Live quotes",
-        "Each order was quoted on the newest block, and its payload simulated on the same block. A match paid the"
+        "Each order was quoted at the newest block, and its payload simulated at the same block. A match paid the"
         " quoted amount to the base unit.",
     ),
     ProofStage.SWAPS: (
         "Mined swaps",
-        "The newest swaps of each venue, quoted on the state just before each. A match is the mined amount to the base"
-        " unit.",
+        "The newest swaps of each venue, each quoted on the state just before it. In a match, the quote equals the"
+        " mined amount to the base unit.",
     ),
     ProofStage.OFFERS: (
         "Aggregators",
-        "Offers of aggregators that need no key, each simulated. A match paid what it promised, less slippage at most.",
+        "Simulated offers from aggregators that need no key. A match paid the promised amount, within slippage.",
     ),
     ProofStage.PROOFS: (
         "Certificates",
-        "The proof of each quote, checked by a program that shares no code with swapcli. Each file is in the folder"
-        " proofs beside this page.",
+        "The proof of each quote, checked by a program that shares no code with swapcli. The files are in the folder"
+        " proofs next to this page.",
     ),
 }
 _WORDS: Final = {
@@ -47,7 +47,7 @@ _WORDS: Final = {
 _ORDER: Final = (ProofOutcome.DIFFERENCE, ProofOutcome.MATCH, ProofOutcome.NOT_CHECKED)
 _HIDDEN_FACTS: Final = frozenset({"sha256"})
 _ID_CHARACTERS: Final = 40
-"""A longer run of hex digits is a hash or an address, which is shortened in the page; the JSON has it in full."""
+"""Longer hex words are hashes or addresses. The page shortens them; the JSON has them in full."""
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #16191d; --muted: #5a6472; --line: #dfe3e8;
@@ -90,7 +90,7 @@ li { margin: .2rem 0; overflow-wrap: anywhere; } ul { margin: .5rem 0 0; padding
 
 
 def render_page(report: ProveReport) -> str:
-    """Return the page, a whole HTML document."""
+    """Return the page as a complete HTML document."""
     title = f"swapcli on {report.network.name}: what was checked"
     sections = "".join(_section(report, stage) for stage in ProofStage)
     return (
@@ -114,12 +114,12 @@ def _header(report: ProveReport, title: str) -> str:
         "Blocks": blocks,
         "Time": f"{format_time(report.started_at_s)} to {format_time(report.finished_at_s)}",
         "Contacted": ", ".join(report.hosts),
-        "Account": f"{UNOWNED_ADDRESS}, which nobody owns",
+        "Account": f"{UNOWNED_ADDRESS}, which has no owner",
         "Requests": f"{report.requests:,} to nodes, of {report.max_requests:,} allowed; {report.time_s:,.0f} s",
         "Versions": f"swapcli {__version__}, Python {report.python}",
     }
     if report.resumed_items:
-        facts["Earlier runs"] = f"{report.resumed_items:,} checks are from earlier runs on the same folder"
+        facts["Earlier runs"] = f"{report.resumed_items:,} checks come from earlier runs on this folder"
     rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items())
     verdict, kind = _verdict(report)
     return (
@@ -185,9 +185,9 @@ def _limits(report: ProveReport) -> str:
 def _repeat(report: ProveReport) -> str:
     name = report.network.name
     commands = {
-        f"swapcli prove {name} --fresh": "makes this report again",
+        f"swapcli prove {name} --fresh": "repeats all checks and rewrites this report",
         f"swapcli verify {name} TX": "verifies one mined transaction",
-        "python3 check_proof.py proofs/FILE": "checks one proof, with scripts/check_proof.py of the source",
+        "python3 check_proof.py proofs/FILE": "checks one proof, with scripts/check_proof.py from the source",
     }
     rows = "".join(f"<li><code>{_text(command)}</code> {_text(what)}</li>" for command, what in commands.items())
     return f"<section><h2>Check it yourself</h2><ul>{rows}</ul></section>\n"

@@ -1,4 +1,4 @@
-"""What the stages of a run share."""
+"""The context that all stages of a run share."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
 
 _SPENT: Final = {
-    "requests": "the requests of this stage were used up: run it again, or allow more with --max-requests",
-    "time": "the time of this stage was used up: run it again, or allow more with --time",
+    "requests": "this stage has used its requests: run the command again, or raise --max-requests",
+    "time": "this stage has used its time: run the command again, or raise --time",
 }
 
 
 class RunContext(NamedTuple):
-    """What a run checks with: its `market` on live state, what opens nodes, the journal, and the limits.
+    """The tools and limits of a run: its `market` on live state, `sources` that open nodes, and the journal.
 
-    `orders` are the sample orders, of which the first `offer_orders` go to aggregators, none if that is 0. `recent` is
-    the number of mined swaps for each venue. `keep` takes an item that is ready before its stage can yield it.
+    `orders` are the sample orders; the first `offer_orders` of them go to aggregators. `recent` is the number of mined
+    swaps per venue. `keep` receives items that are ready before their stage can yield them.
     """
 
     network: Network
@@ -45,20 +45,20 @@ class RunContext(NamedTuple):
         return ProofItem(stage, item_id, title, ProofOutcome.NOT_CHECKED, reason)
 
     def why_spent(self) -> str:
-        """Return why the present stage may send nothing more; empty if it may."""
+        """Return why the present stage may send no more requests; empty if it may."""
         return _SPENT.get(self.budget.spent, "")
 
     def failed(self, item: ProofItem, error: SwapcliError) -> ProofItem:
-        """Return the item of a check that ended with an error, whatever it was: without requests, it says nothing."""
+        """Return the item of a check that raised an error. If a limit was reached, the error proves no difference."""
         if reason := self.why_spent():
             return item._replace(outcome=ProofOutcome.NOT_CHECKED, reason=reason)
         return item._replace(outcome=_outcome_of(error), reason=error.message)
 
 
 def _outcome_of(error: SwapcliError) -> ProofOutcome:
-    """Return what an error says: a simulation that paid another amount, or nodes that contradict each other, differ.
+    """Return the outcome for an error: a difference if a simulation paid another amount, or if nodes disagree.
 
-    A node that cannot simulate has said nothing about the swap.
+    A node that cannot simulate shows nothing about the swap.
     """
     has_simulated = isinstance(error, SimulationError) and "block" in error.details
     is_difference = has_simulated or isinstance(error, NodesDisagree)

@@ -1,4 +1,4 @@
-"""The orders of a run: the same ones in every run on the same pools."""
+"""The sample orders of a run, which are the same in every run on the same pools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
 
 MAX_ORDERS: Final = 200
-"""A bound against mistakes; chosen."""
+"""A guard against typing errors; chosen."""
 _TOKENS: Final = 6
 """Enough for 30 pairs, and few enough that all of them are main tokens; chosen."""
 _STABLECOINS: Final = 2
@@ -23,7 +23,7 @@ _SIZES_USD: Final = (1_000, 100, 10_000, 10, 100_000)
 
 
 class SampleOrder(NamedTuple):
-    """An order to quote. Its size is in dollars: amounts in tokens would be different orders as prices change."""
+    """An order to quote. Its size is in dollars, so that it stays comparable as prices change."""
 
     token_in: Token
     token_out: Token
@@ -31,7 +31,7 @@ class SampleOrder(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The same in every run."""
+        """An identifier that is the same in every run."""
         return f"{self.token_in.address}-{self.token_out.address}-{self.size_usd}"
 
     @property

@@ -1,7 +1,7 @@
-"""Choose the router of a quote: the most trusted one among those that pay the best output net of gas, or nearly so.
+"""Choose the router of a quote: the most trusted one that pays within `MAX_LOSS_BPS` of the best, net of gas.
 
-The route is searched once, over all pools. If a more trusted router can execute it, the route is replayed as that
-router does, and nothing else is searched; the pools of most routes allow that.
+The route is searched once, over all pools. If a more trusted router can execute it, as for most routes, the route is
+only replayed as that router executes it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from swapcli.payload.router_trust import TRUST_OF, available_dialects, published
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 MAX_LOSS_BPS: Final = 0.1
-"""Of the output: how much less a more trusted router may pay."""
+"""How much less a more trusted router may pay, in basis points of the output; chosen."""
 
 
 ExecutedRoute = tuple[SearchableMarket, SearchResult]
@@ -54,9 +54,9 @@ def choose_route(
 ) -> ChosenRoute:
     """Return the route of the most trusted router that loses at most `MAX_LOSS_BPS` to the best one.
 
-    `found` is the best outcome over all pools, on a market whose network says which routers there are. `searches` are
-    called in turn for a router that cannot execute its route, until one finds a route that is good enough. With
-    `needs_permit`, only routers that take one are considered, if there are any.
+    `found` is the best outcome over all pools; its market's network lists the routers. For a router that cannot execute
+    this route, `searches` are called in turn until one finds a route that is good enough. With `needs_permit`, only
+    routers that take a permit are considered, if there are any.
     """
     return _Choice(request, found, searches, needs_permit=needs_permit).choose()
 
@@ -70,11 +70,11 @@ def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
 def choose_for_route(
     read: SearchableMarket, result: RouteResult, *, needs_permit: bool = False
 ) -> tuple[SearchableMarket, RouterChoice]:
-    """Return the market of the router that executes a route found earlier, and why it is that one.
+    """Return the market of the router that executes an earlier route, and the choice.
 
-    That is the router that the route was found for, if it is still available; else the most trusted one that pays at
-    most `MAX_LOSS_BPS` less than the best. The same route takes about as much gas in all of them. `needs_permit` is as
-    in `choose_route`.
+    It is the router for which the route was found, if that is still available. Otherwise it is the most trusted one
+    that pays at most `MAX_LOSS_BPS` less than the best; gas is about the same in all of them. `needs_permit` is as in
+    `choose_route`.
     """
     available, passed = available_dialects(read.network)
     names = _paying(available, read.network, result.integrator, needs_permit=needs_permit)
@@ -96,8 +96,8 @@ def choose_for_route(
 
 
 class _Choice:
-    """The choice for one order. `values` are what the routes of dialects pay net of gas, in base units of the output;
-    for an order of an output, what they take, as a negative number."""
+    """The choice for one order. `_values` are the outputs of each dialect's route net of gas, in base units. For an
+    exact output, they are the inputs as negative numbers."""
 
     def __init__(
         self, request: QuoteRequest, found: ExecutedRoute, searches: Sequence[Search], *, needs_permit: bool
@@ -127,7 +127,7 @@ class _Choice:
         return self._chosen(FIBROUS)  # no router carries the order, and building its payload says so
 
     def _evaluate(self, name: str) -> None:
-        """Find what a dialect's router would pay: by the route, else by another one if that may be as good."""
+        """Find the output of a dialect's router: by the best route, or by another one if that may be good enough."""
         if name in self._evaluated:
             return
         self._evaluated.add(name)
@@ -140,7 +140,7 @@ class _Choice:
             self._search_for(name)
 
     def _is_best(self, name: str) -> bool:
-        """Return whether no dialect pays more by `MAX_LOSS_BPS`, after a look at those that might."""
+        """Return whether no dialect pays over `MAX_LOSS_BPS` more, after evaluating those that might."""
         for other in self._names:
             if self._loss_bps(self._values[name], self._ceiling(other)) > MAX_LOSS_BPS:
                 self._evaluate(other)
@@ -176,13 +176,13 @@ class _Choice:
                     return
 
     def _record(self, name: str, searched: SearchableMarket, outcome: SearchResult) -> None:
-        """Record a route of a dialect, if that has no better one."""
+        """Record a route of a dialect, unless it has a better one."""
         value = self._value(searched, outcome, self._gas_of(name))
         if name not in self._values or value > self._values[name]:
             self._values[name], self._routes[name] = value, (searched, outcome)
 
     def _ceiling(self, name: str) -> float:
-        """Return what a dialect's route would be worth if its router could execute the best one of all."""
+        """Return the value of a dialect's route if its router could execute the best route."""
         return self._value(self._read, self._best, self._gas_of(name))
 
     def _gas_of(self, name: str) -> RouterGas:
@@ -226,9 +226,9 @@ class _Choice:
 def _paying(
     names: Sequence[str], network: Network, integrator: Integrator | None, *, needs_permit: bool
 ) -> Sequence[str]:
-    """Return the dialects whose calls can pay an integrator, and carry a permit if it `needs_permit`.
+    """Return the dialects whose calls can pay the integrator, and include a permit if `needs_permit`.
 
-    Without any, it is the interface's router, whose payload says what it cannot do.
+    If there are none, return the interface's router, whose payload raises the error.
     """
     if integrator is None and not needs_permit:
         return names

@@ -72,7 +72,7 @@ class VenueStatus(StrEnum):
 
 
 class RecentSwap(NamedTuple):
-    """A verified swap with its block. `transaction` is empty if the node does not say it.
+    """A verified swap with its block. `transaction` is empty if the node does not return it.
 
     `timestamp` is the time of the block in seconds, None if the block could not be read.
     """
@@ -156,7 +156,7 @@ class RecentVerification(NamedTuple):
         if different:
             names = [venue.protocol.amm_name for venue in self.venues if venue.count(Outcome.DIFFERENT)]
             raise SwapDiffers(
-                f"{different} of {swaps} recent swaps paid another amount than their quotes: {', '.join(names)}",
+                f"{different} of {swaps} recent swaps paid a different amount than their quotes: {', '.join(names)}",
                 details={"different": different, "protocols": names},
             )
         if self.total(Outcome.EQUAL):
@@ -183,7 +183,7 @@ class RecentVerification(NamedTuple):
 def check_recent_count(count: int) -> None:
     """Raise `InvalidOption` for a number of swaps that is out of range."""
     if not 1 <= count <= MAX_COUNT:
-        raise InvalidOption(f"the number of recent swaps is from 1 to {MAX_COUNT}", details={"count": count})
+        raise InvalidOption(f"the number of recent swaps must be from 1 to {MAX_COUNT}", details={"count": count})
 
 
 def verify_recent_swaps(
@@ -227,9 +227,9 @@ class _Limits:
     def problem(self, share: float = 1.0) -> str:
         """Return why nothing more may be read, with this share of the limits; empty if something may."""
         if self.sent >= self._max_requests * share:
-            return f"the {self._max_requests:,} requests of this run were spent"
+            return f"this run has used its {self._max_requests:,} requests"
         if self._max_duration_s is not None and time.monotonic() >= self._started_s + self._max_duration_s * share:
-            return f"the {self._max_duration_s:g} s of this run were over"
+            return f"this run has used its {self._max_duration_s:g} s"
         return ""
 
 

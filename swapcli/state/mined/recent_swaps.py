@@ -24,7 +24,7 @@ _MANY: Final = 2_000  # events after which the next range is not wider, as in `l
 
 
 class FoundSwap(NamedTuple):
-    """A swap in a pool, in the block of that number. `transaction` is empty if the node does not say it."""
+    """A swap in a pool, with its block. `transaction` is its hash; empty if the node does not return it."""
 
     event: SwapEvent
     ref: PoolRef
@@ -33,9 +33,10 @@ class FoundSwap(NamedTuple):
 
 
 class RecentSwaps(NamedTuple):
-    """The newest swaps by protocol, newest first, and the lowest block down to which each was searched.
+    """The newest swaps by protocol, newest first, and the lowest block searched for each.
 
-    A protocol is not searched below the range that completed its number of swaps. `problem` ended the search early.
+    A protocol is not searched below the range that completed its number of swaps. `problem` is the error that ended the
+    search early, if any.
     """
 
     swaps: Mapping[str, tuple[FoundSwap, ...]]
@@ -54,8 +55,8 @@ def find_recent_swaps(
 ) -> RecentSwaps:
     """Return the last `count` swaps of each protocol in its pools, up to the block `newest`.
 
-    The search ends when all are found, at the block `lowest`, or when `may_continue` denies another range. Errors of
-    the node end it as well, as the `problem`.
+    The search ends when all are found, at the block `lowest`, or when `may_continue` returns False. If the node fails,
+    it ends with that error as the `problem`.
     """
     found: dict[str, list[FoundSwap]] = {name: [] for name in pools}
     searched_from: dict[str, int] = {}
@@ -103,7 +104,7 @@ def _swap_topics(kind: str) -> Iterable[str]:
 def _find_in_pools(
     network: Network, pools: Mapping[str, Sequence[PoolRef]], logs: Collection[Log]
 ) -> Iterator[FoundSwap]:
-    """Yield the swaps in the pools, newest first. An event of another contract than the pool's does not count."""
+    """Yield the swaps in the pools, newest first. Events of other contracts do not count."""
     by_key = {ref.key: ref for refs in pools.values() for ref in refs}
     by_block: defaultdict[int, list[Log]] = defaultdict(list)
     for log in logs:

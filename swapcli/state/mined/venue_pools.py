@@ -1,6 +1,6 @@
-"""The pools whose swaps are looked for: known ones, and those that factories name, a bounded number for each protocol.
+"""The pools to search for swaps: known ones, and ones that factories list; a bounded number per protocol.
 
-A protocol without a known pool is asked for the pools of the network's main tokens, or for the first of its list.
+If no pool of a protocol is known, its factory is called for pools of the network's main tokens, or for its first pools.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAIN_TOKENS: Final = 6
 
 
 class VenuePools(NamedTuple):
-    """The pools of protocols, by `amm_name`, and why those of others cannot be looked for."""
+    """The pools of each protocol by `amm_name`, and for other protocols the reason why they cannot be searched."""
 
     pools: Mapping[str, tuple[PoolRef, ...]]
     reasons: Mapping[str, str]
@@ -41,9 +41,9 @@ def find_venue_pools(
     *,
     asks_factories: bool = True,
 ) -> VenuePools:
-    """Return pools of protocols whose swaps emit events. `known` are pools in the order of preference.
+    """Return pools whose swaps emit events, by protocol. `known` are pools in order of preference.
 
-    Factories are asked for the pools of protocols without a known one. Raises `UpstreamError` if the node fails then.
+    For protocols without a known pool, factories are called. Raises `UpstreamError` if the node fails.
     """
     reasons = {each.amm_name: reason for each in protocols if (reason := _why_not_searched(each, network))}
     sought = [each.amm_name for each in protocols if each.amm_name not in reasons]
@@ -63,18 +63,18 @@ def find_venue_pools(
     missing = {item.key: item.reason for item in skipped}
     for name in without:
         if not found[name]:
-            reason = missing.get(name, "its contracts name none of the main tokens")
-            reasons[name] = f"none of its pools is known, and {reason}"
+            reason = missing.get(name, "its contracts list no pool of the main tokens")
+            reasons[name] = f"no pool of it is known, and {reason}"
     return VenuePools({name: tuple(pools.values()) for name, pools in found.items() if pools}, reasons)
 
 
 def _why_not_searched(protocol: ProtocolInfo, network: Network) -> str:
-    """Return why swaps of a protocol cannot be looked for; empty if they can."""
+    """Return why a protocol's swaps cannot be searched; empty if they can."""
     if protocol.family is None:
         return "its pools are not supported"
     kinds = contract_kinds(protocol, network)
     if not any(KINDS[kind].swaps for kind in kinds):
-        return "no event of its swaps is known"
+        return "its swap events are unknown"
     return ""
 
 
@@ -99,7 +99,7 @@ def _protocols_of(factory: Factory) -> set[str]:
 
 
 def _main_tokens(network: Network) -> list[str]:
-    """Return the wrapped native token, a few stablecoins, and the tokens that the definition names first."""
+    """Return the wrapped native token, a few stablecoins, and the first tokens of the definition."""
     wrapped = network.wrapped_native_address
     tokens = [*([wrapped] if wrapped else []), *network.stablecoins[:3], *(token.address for token in network.tokens)]
     return list(dict.fromkeys(tokens))[:_MAIN_TOKENS]

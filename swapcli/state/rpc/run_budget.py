@@ -1,4 +1,4 @@
-"""How many requests to nodes, and how much time, a whole run may take."""
+"""The limits of a run: requests to nodes, and time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MIN_TIMEOUT_S: Final = 0.001
 
 
 class RunBudget:
-    """The requests and the time of a whole run, over all its connections to nodes. Any thread may use it.
+    """The requests and seconds of a whole run, over all its connections to nodes. Any thread may use it.
 
-    A part of the run may get less of both with `limit`: what it leaves is there for the next part.
+    `limit` gives a part of the run less of both. Later parts may use the rest.
     """
 
     def __init__(self, max_requests: int, time_s: float, monotonic_s: Callable[[], float] = time.monotonic) -> None:
@@ -47,7 +47,7 @@ class RunBudget:
 
     @property
     def spent(self) -> str:
-        """What the present part has no more of, "requests" or "time"; empty if it has both."""
+        """The limit that the present part has reached: "requests", "time", or empty for neither."""
         if not self.part_left:
             return "requests"
         return "" if self.part_left_s else "time"
@@ -66,7 +66,7 @@ class RunBudget:
                 self._sent += 1
                 return max(self.part_left_s, _MIN_TIMEOUT_S)
         raise RequestBudgetSpent(
-            f"this part of the run has no {spent} left for {redacted_url}",
-            hint="allow more with --max-requests" if spent == "requests" else "allow more with --time",
+            f"this stage has no {spent} left for {redacted_url}",
+            hint="raise --max-requests" if spent == "requests" else "raise --time",
             details={"requests": self._sent, "of": self.max_requests},
         )

@@ -1,4 +1,4 @@
-"""The bound of a branch in exact numbers, with the terms that prove it: what the document of a proof holds."""
+"""The exact bound of a branch, with the terms that prove it, as in the document of a proof."""
 
 from __future__ import annotations
 

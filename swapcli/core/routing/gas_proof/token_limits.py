@@ -19,7 +19,7 @@ _ROUNDING_UP: Final = 1.0 + 1e-12  # more than floats lose in the products and s
 
 
 class TokenLimit(NamedTuple):
-    """The most base units of a token that an order can bring, for a reason."""
+    """The largest amount of a token (base units) that an order can reach, with the reason."""
 
     token: int
     amount: float
@@ -27,7 +27,7 @@ class TokenLimit(NamedTuple):
 
 
 class TokenLimits(NamedTuple):
-    """The limits of all tokens that an order reaches, by token, and how they are proved, in order.
+    """The limits of all tokens that an order reaches, by token, and their proofs in order.
 
     `terms` at `prices` prove those by value. The source's limit is the order's amount, which needs no proof.
     """

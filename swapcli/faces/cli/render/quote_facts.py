@@ -57,7 +57,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
 
 
 def router_facts(figures: QuoteFigures) -> Iterator[Fact]:
-    """Yield which router was chosen and why, if it was."""
+    """Yield the chosen router and the reason, if a router was chosen."""
     choice = figures.router_choice
     if choice is None:
         return
@@ -182,7 +182,7 @@ def _gas_costs(figures: QuoteFigures, native: Token) -> Iterator[str]:
 
 
 def certificate_facts(figures: QuoteFigures) -> Iterator[Fact]:
-    """Yield how much better any route could be, and where the proof is, if a quote was requested with them."""
+    """Yield how much better any route could be, and the proof's file, if they were requested."""
     yield from _certificate(figures)
     if figures.proof_file is not None:
         yield Fact("Proof", printable(figures.proof_file), "scripts/check_proof.py checks it without swapcli")

@@ -39,7 +39,7 @@ def with_deadline(view: View, built: BuiltPayload) -> View:
     """Return the view with the deadline of the swap and who enforces it after its facts."""
     deadline = deadline_of(built.payload, built.network.router_dialect)
     if deadline.end_s is None:
-        fact = Fact("Deadline", "none", "nobody enforces one")
+        fact = Fact("Deadline", "none", "not enforced")
     else:
         fact = Fact("Deadline", format_time(deadline.end_s), f"enforced by {describe_enforcer(deadline.enforcer)}")
     return replace(view, facts=(*view.facts, fact))

@@ -1,4 +1,4 @@
-"""Transactions in the forms that other tools take: `cast`, a Safe, a shell, wallets, web3.py and viem."""
+"""Transactions in the formats of other tools: `cast`, a Safe, a shell, wallets, web3.py and viem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def format_transactions(output_format: str, prepared: PreparedSwap | PreparedRou
     transactions, network = prepared.built.transactions(), prepared.network
     if any(each.request is None for each in transactions):
         raise InvalidOption(
-            f"--format {output_format} is for EVM networks", hint=f"--json has the calls of {network.name}"
+            f"--format {output_format} is for EVM networks only", hint=f"use --json for calls on {network.name}"
         )
     if output_format in _DOCUMENTS:
         return _DOCUMENTS[output_format](prepared)

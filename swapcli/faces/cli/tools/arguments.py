@@ -182,7 +182,7 @@ def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> 
 
 
 def _read_boolean(name: str, value: object) -> bool:
-    """Return a boolean. Raises `InvalidOption`."""
+    """Parse a boolean. Raises `InvalidOption`."""
     value = _BOOLEANS.get(value.strip().lower(), value) if isinstance(value, str) else value
     if not isinstance(value, bool):
         raise _wrong_type(name, "true or false", value)

@@ -102,7 +102,7 @@ class ToolCaller:
         return self._answer(tool, call, document, links)
 
     async def _prove(self, tool: ToolDefinition, call: CallArguments) -> ToolResult:
-        """Return the document of a quote whose proof is kept: instead of the file's name it has its URI."""
+        """Return the document of a quote and keep its proof: the document has its URI instead of the file's name."""
         with tempfile.TemporaryDirectory(prefix="swapcli-mcp-") as folder:
             file = os.path.join(folder, "proof.json")
             document = await self._document(tool, call._replace(command={**call.command, PROOF: file}))

@@ -1,4 +1,4 @@
-"""Proofs of quotes that a server has returned, by their URI: no response has room for one."""
+"""Proofs of quotes that a server has returned, by URI: they are too long for a response."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.faces.mcp.tool import Resource
 
 URI: Final = "swapcli://proof/"
 MAX_PROOFS: Final = 16
-"""Proofs that are kept, the newest ones: one of a large market has a few hundred kilobytes."""
+"""The number of newest proofs to keep: each takes up to a few hundred kilobytes."""
 _DIGEST_CHARACTERS: Final = 16
 _JSON: Final = "application/json"
 
@@ -31,6 +31,6 @@ class ProofMemory:
         return Resource(uri, uri.removeprefix(URI), "Proof of a quote, for scripts/check_proof.py", _JSON, len(text))
 
     def read(self, uri: str) -> tuple[str, str] | None:
-        """Return the text of a proof and its media type, None if there is none."""
+        """Return the text of a proof and its media type; None if it is not kept."""
         text = self._texts.get(uri)
         return None if text is None else (text, _JSON)

@@ -37,7 +37,7 @@ def parse_watch_seconds(text: str) -> float | None:
             seconds = 0.0
     if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise InvalidOption(
-            f"--watch takes {MIN_SECONDS} to {MAX_SECONDS:,} seconds, or a time as in 5m",
+            f"--watch takes {MIN_SECONDS} to {MAX_SECONDS:,} seconds, or a duration such as 5m",
             hint="leave it out for a quote at every block",
         )
     return seconds

@@ -24,10 +24,10 @@ def verify(
     network: options.NetworkName,
     transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
     *,
-    recent: Annotated[str | None, option("--recent", "The last N swaps of each protocol.", _RECENT, "N")] = None,
+    recent: Annotated[str | None, option("--recent", "Verify the last N swaps of each protocol.", _RECENT, "N")] = None,
     max_requests: Annotated[
         str | None,
-        option("--max-requests", f"HTTP requests to send at most.  [default: {_DEFAULT_REQUESTS}]", _RECENT, "N"),
+        option("--max-requests", f"Maximum number of HTTP requests.  [default: {_DEFAULT_REQUESTS}]", _RECENT, "N"),
     ] = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
@@ -47,14 +47,14 @@ def verify(
     parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7. If no
     swap could be quoted, or the transaction is not mined yet, it is 5.
 
-    With --recent, swapcli finds the last N swaps of each protocol of the network by their events, backwards from the
-    newest block. A protocol without a recent swap is listed with the number of blocks that were searched. swapcli
-    protocols shows when quotes of a protocol were last found to be equal.
+    With --recent, swapcli searches events backwards from the newest block for the last N swaps of each protocol. A
+    protocol without a recent swap is listed with the number of blocks searched. swapcli protocols shows when a
+    protocol's quotes were last found equal.
     """
     if transaction is not None and recent is not None:
-        raise UsageError("--recent finds the swaps itself: leave out the transaction, or --recent")
+        raise UsageError("--recent finds the swaps itself, so it cannot be combined with a transaction hash")
     if transaction is None and recent is None:
-        raise UsageError("no transaction given: name its hash, or give --recent 3 for the last swaps of each protocol")
+        raise UsageError("give the hash of a transaction, or --recent 3 for the last swaps of each protocol")
     if recent is None and max_requests is not None:
         raise UsageError("--max-requests needs --recent")
     count = _parse_number("--recent", recent, _MAX_SWAPS) or 0
@@ -83,5 +83,5 @@ def _parse_number(name: str, text: str | None, largest: int) -> int | None:
         return None
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
     if not is_number or not 1 <= int(text) <= largest:
-        raise InvalidOption(f"{name}: not a number of this range", hint=f"give a whole number from 1 to {largest:,}")
+        raise InvalidOption(f"{name} must be a whole number from 1 to {largest:,}")
     return int(text)

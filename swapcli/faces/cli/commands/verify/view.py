@@ -115,7 +115,7 @@ def build_recent_view(found: RecentVerification) -> DetailView:
 
 
 def _recent_facts(found: RecentVerification, searched: list[RecentVenue]) -> Iterator[Fact]:
-    yield Fact("Newest block", f"{found.head.number:,}", f"{found.requests:,} requests were sent")
+    yield Fact("Newest block", f"{found.head.number:,}", f"{found.requests:,} requests sent")
     counts = ", ".join(
         f"{found.total(outcome)} {text}"
         for outcome, text in (
@@ -130,7 +130,7 @@ def _recent_facts(found: RecentVerification, searched: list[RecentVenue]) -> Ite
     reasons: dict[str, list[str]] = {}
     for venue in found.venues:
         if venue.status is VenueStatus.NOT_SEARCHED:
-            reasons.setdefault(venue.reason or "the run ended first", []).append(venue.protocol.amm_name)
+            reasons.setdefault(venue.reason or "the run ended before it", []).append(venue.protocol.amm_name)
     for reason, names in reasons.items():
         yield Fact("Not searched", str(len(names)), printable(f"{reason}: {', '.join(names)}"))
 
