@@ -145,7 +145,7 @@ def test_a_spent_budget_keeps_what_was_verified(world: ProofWorld, tmp_path: Pat
     short = [venue for venue in ran.json["venues"] if venue["protocol"] in world.protocols and venue["reason"]]
     assert short
     assert {venue["status"] for venue in short} == {"equal", "notVerified"}
-    assert all("40 requests of this run were spent" in venue["reason"] for venue in short)
+    assert all("this run has used its 40 requests" in venue["reason"] for venue in short)
 
 
 def test_a_node_without_events_is_reported(world: ProofWorld, tmp_path: Path) -> None:

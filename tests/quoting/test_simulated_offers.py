@@ -184,7 +184,7 @@ def test_the_text_says_what_was_simulated_and_who_was_asked(desk: Desk) -> None:
     ran = desk.compare(order, characters, "--plain", sender=None)
     assert ran.exit_code == 0, ran.stderr
     assert "the tokens, the amount and the sender 0x7a3f" in ran.stderr
-    assert "which has no owner, are sent to 127.0.0.1:" in ran.stderr
+    assert "which nobody owns, are sent to 127.0.0.1:" in ran.stderr
     lines = {line.split()[0]: line for line in ran.stdout.splitlines() if line}
     assert lines["honest".title()].endswith("simulated")
     assert lines["liar".title()].endswith("not simulated: its answer has no payload that could be simulated")

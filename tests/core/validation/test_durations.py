@@ -61,7 +61,7 @@ def test_a_plain_number_means_what_it_always_did() -> None:
 def test_a_setting_refuses_what_is_no_duration_in_its_range(text: str) -> None:
     with pytest.raises(InvalidValue):
         whole_seconds(1, 86_400).parse(text)
-    assert whole_seconds(1, 86_400).expected == "a whole number of seconds from 1 to 86400, or as in 5m"
+    assert whole_seconds(1, 86_400).expected == "a whole number of seconds from 1 to 86400, or a duration such as 5m"
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def _text(transaction: dict[str, Any]) -> str:
 def test_a_short_deadline_is_warned_of(output_format: str, deadline: tuple[str, ...], is_warned: bool) -> None:
     ran = run_swapcli(*BUILD, "--destination", OWNER, "--format", output_format, *deadline)
     assert ran.exit_code == 0, ran.stderr
-    assert ("and those who sign it may need 1 day" in ran.stderr) == is_warned
+    assert ("its signers may need 1 day" in ran.stderr) == is_warned
 
 
 def test_the_library_gives_the_same_documents() -> None:

@@ -277,7 +277,7 @@ def test_ctrl_c_writes_a_report(user: ProofUser, proxy: Proxy) -> None:
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert "the same command checks the rest" in stderr
+    assert "run the same command again for the rest" in stderr
     assert "Live quotes" in stdout
     assert user.document()["interrupted"] is True
 

@@ -32,5 +32,5 @@ def test_a_part_that_is_spent_says_what_to_change(requests: int, waited_s: float
     assert budget.spent == word
     with pytest.raises(RequestBudgetSpent, match=f"no {word} left") as raised:
         budget.spend(URL)
-    assert raised.value.hint == f"allow more with --{'max-requests' if word == 'requests' else 'time'}"
+    assert raised.value.hint == f"raise --{'max-requests' if word == 'requests' else 'time'}"
     assert budget.sent == requests

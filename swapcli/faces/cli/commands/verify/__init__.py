@@ -83,5 +83,5 @@ def _parse_number(name: str, text: str | None, largest: int) -> int | None:
         return None
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
     if not is_number or not 1 <= int(text) <= largest:
-        raise InvalidOption(f"{name} must be a whole number from 1 to {largest:,}")
+        raise InvalidOption(f"{name} must be a whole number", hint=f"use a number from 1 to {largest:,}")
     return int(text)
