@@ -192,9 +192,8 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
     return paid
 # Curves: concave real functions of the input that no contract pays more than, but for whole units of rounding. --------
 class Curve:
-    """A direction. `at` returns an input, an output and a slope: of a line that no trade is above, the tangent near an
-    amount. Rounding may pay `gift_out` more, and as if the input were larger by `gift_in`, for which a trade without
-    the fee pays up to `gift_slope` a unit. Inputs above `capacity` revert."""
+    """A direction. `at` returns the tangent near an amount, which no trade is above: an input, an output and a slope.
+    Rounding may pay `gift_out` more, and `gift_slope` each for `gift_in` units. Inputs above `capacity` revert."""
     capacity, gift_in, gift_out, gift_slope = Real(1 << 300), ZERO, ZERO, ZERO
     def __init__(self, *_: object) -> None:
         self.start = self.at(ZERO)[2]  # the rate of the first unit
@@ -204,16 +203,17 @@ class Curve:
         end, lines = self.capacity if limit is None else min(self.capacity, limit), {}
         if v_out * self.start <= v_in or end <= 0:
             return ZERO
-        amount, found = ZERO, v_out * self.start * end
+        amount, tried, found = ZERO, None, v_out * self.start * end
         for _ in range(250):
             given, paid, slope = self.at(min(amount, end))
             lines[v_out * slope > v_in] = v_out * (paid - slope * given), v_out * slope - v_in
             (low, rise), (high, fall) = lines[True], lines.get(False, (ZERO, ZERO))
             meet = min(end, (high - low) / (rise - fall)) if False in lines else end
             found = min(found, low + rise * meet, high if False in lines else found)
-            if found <= enough or (amount >= end and False not in lines):
+            if found <= enough or amount == tried or (amount >= end and False not in lines):
                 break
-            amount = Real(max(0, int(meet * ONE)) + 1, ONE) if False in lines else amount * 16 or first or Real(1, ONE)
+            tried, amount = amount, (Real(max(0, int(meet * ONE)) + 1, ONE) if False in lines
+                                     else amount * 16 or first or Real(1, ONE))
         return max(ZERO, found)
     def paid(self, amount: Real) -> Real:
         given, paid, slope = self.at(amount := max(ZERO, min(amount, self.capacity)))
@@ -350,18 +350,20 @@ class Checker:
         gas += sum(uint(self.pools[n]["gas"]) for n, _, _ in used)
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
     def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> Real:
-        """Show that no trade in a direction gains more than `claim`; return what our precision could add to that."""
+        """Show that no trade in a direction gains more than `claim`; return what rounding can add to that."""
         (v_in, v_out), curve = (prices[token] for token in direction[1:]), self.curve(direction)
-        first, slack = Real(uint(term[3])) if term else ZERO, self.pays * Real(1, 10**15)
+        first, slack, gift = Real(uint(term[3])) if term else ZERO, self.pays * Real(1, 10**15), ZERO
         if curve is not None:
-            gain = curve.gain(v_in, v_out, claim + slack, first, limit) - slack
+            if kind in ("output", "acyclic"):  # with limits, gifts are worth more than at the prices: see there
+                gift = v_out * curve.gift_out + (v_in * curve.gift_in if v_out * curve.gift_slope > v_in else ZERO)
+            gain = curve.gain(v_in, v_out, max(claim + slack - gift, slack), first, limit)
         elif self.library:
             gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf")))) - slack
         else:
             gain = v_out * uint(term[4]) - v_in * first if term else ZERO
             self.trust(kind, direction[0], claim)
-        self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, not {float(claim):.9g}")
-        return slack if gain > claim - slack else ZERO
+        self.require(gain <= claim + slack, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
+        return max(ZERO, gain + gift - claim)
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
         """Show every term of a leaf, and that its bound is their sum or more. Return it with what rounding can add."""
         prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
@@ -371,13 +373,10 @@ class Checker:
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
         unit, sums, rounding = self.unit if limits else ZERO, {}, ZERO
         for direction in (each for each in usable if each not in unused):
-            (n, i, j), term, curve = direction, terms.get(direction), self.curve(direction)
+            (n, i, _), term = direction, terms.get(direction)
             gas, (value, is_used) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
             rounding += self.show(kind, direction, prices, term, claim, limits and limits[i])
-            if curve is not None and not limits:
-                free = prices[i] * curve.gift_in if prices[j] * curve.gift_slope > prices[i] else ZERO
-                rounding += prices[j] * curve.gift_out + free
             value += claim - gas if direction in used else max(ZERO, claim - gas)
             sums[i] = value, is_used or direction in used
         total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
@@ -491,7 +490,8 @@ def main(words: list[str]) -> int:
                             for kind, most, gap, out in checker.proved],
                  "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
     except Exception as error:  # whatever is wrong with the file, it proves nothing
-        what = str(error) if isinstance(error, (ValueError, OSError)) else f"a field is missing or wrong ({error!r})"
+        is_plain = isinstance(error, (ValueError, OSError, ImportError))
+        what = str(error) if is_plain else f"a field is missing or wrong ({error!r})"
         status, reasons = 2, [f"Not readable as a proof: {what[:200]}."]
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
     print(json.dumps(found) if "--json" in words else "\n".join(reasons[:20] or checker.lines()))

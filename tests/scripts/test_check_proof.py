@@ -94,8 +94,11 @@ def put(*path: str | int, value: object) -> Change:
 
 WRONG: dict[str, tuple[Change, str]] = {
     "a price": (put("bounds", 0, "leaves", 0, "prices", 0, value="0.94"), "gains"),
-    "a term": (put("bounds", 0, "leaves", 0, "terms", 1, 6, value="1.78"), "gains 1.78465"),
-    "a missing term": (lambda document: document["bounds"][0]["leaves"][0]["terms"].pop(), "gains 1.78465"),
+    "a term": (put("bounds", 0, "leaves", 0, "terms", 1, 6, value="1.78"), "gains 1.78465.*, above its term"),
+    "a missing term": (
+        lambda document: document["bounds"][0]["leaves"][0]["terms"].pop(),
+        "gains 1.78465.*, above its term",
+    ),
     "a leaf's sum": (put("bounds", 0, "leaves", 0, "bound", value="97.5"), "the terms of a leaf sum to 97.56"),
     "a bound below its leaf": (put("bounds", 0, "bound", value="97.5"), "output: a leaf is above it"),
     "a gap": (put("bounds", 0, "gapBps", value="57.8"), "the gap is above 57.8"),
