@@ -193,16 +193,15 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
 # Curves: concave real functions of the input that no contract pays more than, but for whole units of rounding. --------
 class Curve:
     """A direction. `at` returns the tangent near an amount, which no trade is above: an input, an output and a slope.
-    Inputs above `capacity` revert. Rounding pays at most `gift_out` more, for `gift_in` more units or times the input."""
+    Inputs above `capacity` revert. Rounding pays up to `gift_out` more, for `gift_in` more units or times the input."""
     capacity, gift_in, gift_out = Real(1 << 300), ZERO, ZERO
     def __init__(self, *_: object) -> None:
         self.start = self.at(ZERO)[2]  # the rate of the first unit
     def gift(self, v_in: Real, v_out: Real, limit: Real | None) -> Real:
         """Return what rounding may add to a term: units that are given save their price, or sell for the last rate."""
-        if v_out * (self.start * max(1, self.gift_in) + self.gift_out) <= v_in:  # no whole unit brings its price
-            return ZERO
         last = self.at(min(self.capacity, limit))[2] if self.gift_in and limit is not None else ZERO
-        return v_out * self.gift_out + self.gift_in * max(v_in, v_out * last)
+        most = v_out * (self.start * max(1, self.gift_in) + self.gift_out)  # for the first whole unit
+        return v_out * self.gift_out + self.gift_in * max(v_in, v_out * last) if most > v_in else ZERO
     def gain(self, v_in: Real, v_out: Real, enough: Real, first: Real, limit: Real | None) -> Real:
         """Return an upper bound of v_out * out - v_in * in up to the input `limit`, at most `enough` if there is one: a
         concave curve is below its tangents, and so below the point where a rising and a falling one meet."""
@@ -356,7 +355,7 @@ class Checker:
         """Show that no trade in a direction gains more than `claim`, with all that rounding may add to it."""
         (v_in, v_out), curve = (prices[k] for k in direction[1:]), self.curve(direction)
         first, gift = Real(uint(term[3])) if term else ZERO, curve.gift(v_in, v_out, limit) if curve else ZERO
-        if curve is not None:
+        if curve:
             gain = curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
         elif self.library:  # which computes in floats
             gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
@@ -364,8 +363,8 @@ class Checker:
             gain = v_out * uint(term[4]) - v_in * first if term else ZERO
             self.trust(kind, direction[0], claim)
         self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
-    def check_leaf(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> None:
-        """Show every term of a leaf, and that its bound is their sum or more."""
+    def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
+        """Return the bound of a leaf: show every term, and that their sum is no more."""
         prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
         used, unused = ({tuple(each) for each in leaf[key]} for key in ("used", "unused"))
         counts = len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
@@ -385,6 +384,7 @@ class Checker:
             total += net if is_used else max(ZERO, net)
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
+        return Real(bound)
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
         """Return the most of each token that the amounts can become on paths within the limit of hops."""
         best, front = dict(start), start
@@ -409,8 +409,8 @@ class Checker:
                 self.show("limits", direction, prices, term, claim)
         products, limits = self.reach({self.sold: Real(self.amount)}, rates), {self.sold: Real(self.amount)}
         for direction in usable:
-            curve = self.curve(direction) if direction[1] in products else None
-            for token, gift in zip(direction[1:], (curve.gift_in, curve.gift_out)) if curve and curve.start else ():
+            (_, i, j), curve = direction, self.curve(direction) if direction[1] in products else None
+            for token, gift in ((i, curve.gift_in), (j, curve.gift_out)) if curve and curve.start else ():
                 gifts |= {token: gifts.get(token, ZERO) + gift} if gift and token != self.bought else {}
         given = self.reach({token: gift * len(gifts) for token, gift in gifts.items()}, rates)
         for token, amount, reason in rows["tokens"]:
@@ -434,11 +434,10 @@ class Checker:
             self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on a path")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        for leaf in leaves:
-            self.check_leaf(kind, leaf, usable, limits)
+        largest = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
-        self.require(all(signed(leaf["bound"], real) <= claimed for leaf in leaves), f"{kind}: a leaf is above it")
+        self.require(largest <= claimed, f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
         self.proved.append((kind, claimed, gap, len(left_out)))
