@@ -73,12 +73,13 @@ def effective_price(arc: Arc, price_out: float) -> float:
 
 def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, price_out: float) -> ArcTerm:
     """Return the term of the best trade of an arc at a `lowered` price in and an effective price out."""
-    paid, curve, rounding = price_out * amount_out, arc.curve, arc.rounding
-    value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
-    rate = curve.rate(amount_in) if amount_in > 0.0 else arc.rate
-    if amount_in > 0.0 and rate == 0.0:
-        rate = _rate_at_capacity(curve, amount_in)
-        value += min(_EXTRA_UNITS, amount_in) * max(0.0, price_out * rate - price_in)
+    value, rate, rounding = 0.0, arc.rate, arc.rounding
+    if amount_in > 0.0:
+        paid, rate = price_out * amount_out, arc.curve.rate(amount_in)
+        value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
+        if rate == 0.0:
+            rate = _rate_at_capacity(arc.curve, amount_in)
+            value += min(_EXTRA_UNITS, amount_in) * max(0.0, price_out * rate - price_in)
     if rounding is not None:
         # As if the trade began with the units that are given: they save their price, or bring what the last ones do.
         given = rounding.input_units * max(price_in, price_out * rate) + rounding.output_units * price_out
@@ -110,6 +111,9 @@ def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
         price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
         if price_out * arc.unit_rate > price_in:
             price_out = effective_price(arc, price_out)
+            if price_out * arc.rate <= price_in:
+                terms.append(term_of(arc, 0.0, 0.0, price_in, price_out))
+                continue
             terms.append(term_of(arc, *arc.best_trade(price_in, price_out), price_in, price_out))
     return terms
 

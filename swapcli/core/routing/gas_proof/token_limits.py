@@ -94,16 +94,13 @@ def _given_by_rounding(
     """
     source, target = endpoints
     given, most_part = dict[int, float](), 0.0
-    for token in products:
-        for bought, arcs in graph.arcs_by_pair[token].items():
-            if token != target and bought != source:
-                for arc in arcs:
-                    if arc.rounding is not None:
-                        units_in, units_out, part = arc.rounding
-                        most_part = max(most_part, part)
-                        given[token] = given.get(token, 0.0) + units_in
-                        if bought != target:
-                            given[bought] = given.get(bought, 0.0) + units_out
+    for arc in graph.rounding_arcs:
+        if arc.token_in in products and arc.token_in != target and arc.token_out != source and arc.rounding is not None:
+            units_in, units_out, part = arc.rounding
+            given[arc.token_in] = given.get(arc.token_in, 0.0) + units_in
+            if arc.token_out != target:
+                given[arc.token_out] = given.get(arc.token_out, 0.0) + units_out
+            most_part = max(most_part, part)
     given = {token: amount for token, amount in given.items() if amount > 0.0}
     return {token: amount * len(given) for token, amount in given.items()}, most_part
 

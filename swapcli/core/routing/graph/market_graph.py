@@ -357,6 +357,11 @@ class MarketGraph:
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
 
     @cached_property
+    def rounding_arcs(self) -> tuple[Arc, ...]:
+        """The arcs whose contracts' rounding may favour the trader."""
+        return tuple(arc for arc in self.arcs() if arc.rounding is not None)
+
+    @cached_property
     def pool_count(self) -> int:
         """The number of pools that can sell anything."""
         return len({id(arc.pool) for arc in self.arcs()})
