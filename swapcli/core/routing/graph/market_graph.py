@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from swapcli.core.model.pool import Pool, RateCurve, RoundingGain
 from swapcli.core.routing.graph.digraph import TokenPair, unreachable_within
@@ -355,6 +355,11 @@ class MarketGraph:
         """`best_rate_in` restricted to inputs in the 2-core."""
         core = self.two_core
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
+
+    @cached_property
+    def proof_parts(self) -> list[tuple[object, dict[str, Any]]]:
+        """What proofs over these arcs have in common, with the gas of their router: none of it depends on the order."""
+        return []
 
     @cached_property
     def rounding_arcs(self) -> tuple[Arc, ...]:
