@@ -108,7 +108,8 @@ def swap_ticks(pool: Record, i: int, j: int, amount: int) -> int:
                      up(shifted * price, shifted + net * price) if fits else up(shifted, shifted // price + net))
             tick = tick_at(price) if price != start else tick
         paid += liquidity * (start - price) >> 96 if down else shifted * (price - start) // price // start
-        liquidity += (-1 if down else 1) * pool["ticks"][k][1] if net >= cost and end == ticks[k] else 0
+        if net >= cost and end == ticks[k]:
+            liquidity += -pool["ticks"][k][1] if down else pool["ticks"][k][1]
     pool.update(sqrt_price_x96=price, tick=tick, liquidity=liquidity)
     return paid
 def stable_terms(pool: Record) -> tuple[list[int], list[int], int, int]:
@@ -190,11 +191,16 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
     return paid
 # Part 2: the curves F of docs/proof.md, concave and real: no contract pays more, except for its roundings (gifts). ----
 class Curve:
-    """The curve F of one direction. `at` returns an input, an output and a slope: the tangent near an amount, or a line
-    above it. Rounding may pay `gift_out` more, and `gift_slope` each for `gift_in` units. Above `capacity`: reverts."""
-    capacity, gift_in, gift_out, gift_slope = Real(1 << 300), ZERO, ZERO, ZERO
+    """The curve F of one direction, in base units. `at` returns an input, an output and a slope: the tangent near an
+    amount, or a line above it. Inputs above `capacity` revert. Rounding pays up to F(x + `gift_in`) + `gift_out`."""
+    capacity, gift_in, gift_out = Real(1 << 300), ZERO, ZERO
     def __init__(self, *_: object) -> None:
         self.start = self.at(ZERO)[2]  # the rate of the first unit
+    def gift(self, v_in: Real, v_out: Real, limit: Real | None) -> Real:
+        """Return the most that gifts add to a term: given units save their price, or are sold at the last rate."""
+        last = self.at(min(self.capacity, limit))[2] if self.gift_in and limit is not None else ZERO
+        most = v_out * (self.start * max(1, self.gift_in) + self.gift_out)  # for the first whole unit
+        return v_out * self.gift_out + self.gift_in * max(v_in, v_out * last) if most > v_in else ZERO
     def gain(self, v_in: Real, v_out: Real, enough: Real, first: Real, limit: Real | None) -> Real:
         """Return an upper bound on v_out * out - v_in * in for inputs up to `limit`. F is below all of its tangents, so
         the gain is below the point where a rising and a falling one meet. Stop at a bound of at most `enough`."""
@@ -214,17 +220,15 @@ class Curve:
                                      else amount * 16 or first or Real(1, ONE))
         return max(ZERO, found)
     def paid(self, amount: Real) -> Real:
-        given, paid, slope = self.at(amount := max(ZERO, min(amount, self.capacity)))
-        return paid + slope * (amount - given)
+        given, paid, slope = self.at(amount := min(amount + self.gift_in, self.capacity))
+        return paid + slope * (amount - given) + self.gift_out
 class PairCurve(Curve):
     """y g a / (x + g a) with g = 1 - fee. Solidly rounds the fee down, so up to one unit more counts after the fee."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         (self.x, self.y), self.gamma = (pool["reserves"][i], pool["reserves"][j]), 1 - Real(swap_fee(pool), WAD)
-        self.x, self.y = (self.x, self.y) if self.x else (1, 0)
-        if pool.get("variant", "uniswap_v2") == "uniswap_v2":
-            self.capacity = Real((1 << 112) - 1 - self.x)
-        if pool.get("variant") == "solidly":
-            self.gift_in, self.gift_slope = 1 / self.gamma, Real(self.y, self.x)
+        variant, self.x, self.y = pool.get("variant", "uniswap_v2"), self.x or 1, self.y if self.x else 0
+        self.capacity = Real((1 << 112) - 1 - self.x) if variant == "uniswap_v2" else self.capacity
+        self.gift_in = 1 / self.gamma if variant == "solidly" and self.gamma < 1 else ZERO
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + self.gamma * amount
@@ -268,7 +272,7 @@ class StableCurve(Curve):
         self.b = Real(sum(held) - held[i] - held[j] - d) + Real(d * 100, ann)
         self.c = Real(d ** (n + 1) * 100 * self.x * self.y, n**n * ann * prod(held)) if d else Real(1)
         self.unit_in, self.unit_out = Real(rates[i], WAD), Real(WAD - swap_fee(pool), rates[j]) * bool(d)
-        self.gift_out = 10**6 * self.unit_out + max(ZERO, self.at(ZERO)[1])
+        self.gift_out = min(self.y * self.unit_out, 10**6 * self.unit_out + max(ZERO, self.at(ZERO)[1]))
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + amount * self.unit_in
@@ -278,11 +282,11 @@ class StableCurve(Curve):
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
 class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w). At most 3/10 of the balance, in whole units, may come in after the fee."""
+    """y (1 - (x / (x + g a))^w). At most 3/10 of x may come in after the fee, which is rounded up: hence + 1."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
         self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity = self.x * 3 // 10 / self.gamma
+        self.capacity = Real(int(self.x * 3 // 10 / self.gamma) + 1)
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
@@ -326,13 +330,13 @@ class Checker:
             return None
     def replay(self) -> None:
         """Execute the route's steps, and compare their outputs with the document's."""
-        held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], set()
+        held, states, order, used, hops = {self.sold: self.amount}, {}, self.document["order"], set(), {self.sold: 0}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
             self.require(0 < amount <= held.get(i, 0), f"{name} sells more than the steps before it have brought")
             held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
-            used.add((n, i, j))
+            used, hops[j] = used | {(n, i, j)}, max(hops.get(j, 0), hops.get(i, 0) + 1)
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -341,40 +345,37 @@ class Checker:
             else:
                 self.trust("steps", n, Real(said if j == self.bought else 0))
             self.require(paid == said, f"{name} pays {'nothing' if paid == REFUSED else paid}, not {said}")
-        amount, given = uint(order["amount"]), held.get(self.bought)
+        amount, given, self.longest = uint(order["amount"]), held.get(self.bought), max(hops.values())
         fits = amount <= self.pays if order["exact"] == "output" else amount == self.amount
         self.require(fits and given == self.pays, f"the steps bring {given}, not what route and order say")
         gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2)
         gas += sum(uint(self.pools[n]["gas"]) for n, _, _ in used)
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
-    def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> Real:
-        """Verify that S, the largest gain in a direction, is at most `claim`; return how far rounding may exceed it."""
-        (v_in, v_out), curve = (prices[token] for token in direction[1:]), self.curve(direction)
-        first, slack, gift = Real(uint(term[3])) if term else ZERO, self.pays * Real(1, 10**15), ZERO
-        if curve is not None:
-            if kind in ("output", "acyclic"):  # with limits, gifts are worth more than at the prices: see there
-                gift = v_out * curve.gift_out + (v_in * curve.gift_in if v_out * curve.gift_slope > v_in else ZERO)
-            gain = curve.gain(v_in, v_out, max(claim + slack - gift, slack), first, limit)
-        elif self.library:
-            gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf")))) - slack
+    def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> None:
+        """Verify that S, the largest gain in a direction including gifts, is at most `claim`."""
+        (v_in, v_out), curve = (prices[k] for k in direction[1:]), self.curve(direction)
+        first, gift = Real(uint(term[3])) if term else ZERO, curve.gift(v_in, v_out, limit) if curve else ZERO
+        if curve:
+            gain = curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
+        elif self.library:  # which computes in floats
+            gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
         else:
             gain = v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
-            self.trust(f"{kind} terms", direction[0], claim)
-        self.require(gain <= claim + slack, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
-        return max(ZERO, gain + gift - claim)
+            self.trust(kind, direction[0], claim)
+        self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
-        """Verify all terms of a leaf, and that its bound is at least their sum; return it plus all gifts and slack."""
+        """Return the bound of a leaf. Verify every term, and that their sum is at most the bound."""
         prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
         used, unused = ({tuple(each) for each in leaf[key]} for key in ("used", "unused"))
         counts = len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
         if any(counts) or prices[self.bought] != 1:
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
-        unit, sums, rounding = self.unit if limits else ZERO, {}, ZERO
+        unit, sums = self.unit if limits else ZERO, {}
         for direction in (each for each in usable if each not in unused):
             (n, i, _), term = direction, terms.get(direction)
             gas, (value, is_used) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
-            rounding += self.show(kind, direction, prices, term, claim, limits and limits[i])
+            self.show(kind, direction, prices, term, claim, limits and limits[i])
             value += claim - gas if direction in used else max(ZERO, claim - gas)
             sums[i] = value, is_used or direction in used
         total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
@@ -383,7 +384,7 @@ class Checker:
             total += net if is_used else max(ZERO, net)
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
-        return bound + rounding
+        return Real(bound)
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
         """Return the largest amount of each token that the best product of spot rates makes, on at most `hops` hops."""
         best, front = dict(start), start
@@ -395,50 +396,51 @@ class Checker:
                     better[j] = amount
             best, front = best | better, better
         return best
-    def limits(self, rows: Record, usable: list[Direction]) -> tuple[dict[int, Real], Real]:
-        """Verify the limit c of each token, and that every token within reach has one. Return them, and the most that
-        gifts can add to the output: their sizes times the best product of spot rates from there."""
+    def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
+        """Verify the limit c of each token, and that every token within reach has one. Gifts in n tokens make at most n
+        times the largest amount that those in one token make on a path."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
-        terms, rates, gifts = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}
-        worth = self.amount * prices[self.sold] if prices else ZERO
+        terms, rates, gifts, worth = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, ZERO
         for direction in usable:
-            (_, i, j), curve, term = direction, self.curve(direction), terms.get(direction)
-            rates[i, j] = max(rates.get((i, j), ZERO), curve.start if curve else real(spot[direction]))
-            if curve is not None and curve.start:
-                gifts[i], gifts[j] = gifts.get(i, ZERO) + curve.gift_in, gifts.get(j, ZERO) + curve.gift_out
+            pair, curve, term = direction[1:], self.curve(direction), terms.get(direction)
+            rates[pair] = max(rates.get(pair, ZERO), curve.start if curve else real(spot[direction]))
             if prices:
-                claim = real(term[6]) if term else ZERO
-                worth += claim + self.show("limits", direction, prices, term, claim)
+                worth += (claim := real(term[6]) if term else ZERO)
+                self.show("limits", direction, prices, term, claim)
         products, limits = self.reach({self.sold: Real(self.amount)}, rates), {self.sold: Real(self.amount)}
+        for direction in usable:
+            (_, i, j), curve = direction, self.curve(direction) if direction[1] in products else None
+            for token, gift in ((i, curve.gift_in), (j, curve.gift_out)) if curve and curve.start else ():
+                gifts |= {token: gifts.get(token, ZERO) + gift} if gift and token != self.bought else {}
+        given = self.reach({token: gift * len(gifts) for token, gift in gifts.items()}, rates)
         for token, amount, reason in rows["tokens"]:
-            claim, need = real(amount), products.get(token, ZERO)
+            claim, need = real(amount), products.get(token, ZERO) + given.get(token, ZERO)
             if reason == "value":
-                need = worth / prices[token]
+                need = (self.amount * prices[self.sold] + worth) / prices[token]
             elif reason == "pools":
                 sellers = [(self.curve(each), each[1]) for each in usable if each[2] == token and each[1] in products]
                 need = sum((curve.paid(limits[sold]) for curve, sold in sellers if curve), ZERO)
-            self.require(need <= claim * (1 + Real(1, 10**12)),
-                         f"netOfGas: the limit of {self.tokens[token]['symbol']} is not shown by its {reason}")
-            limits[token] = min(limits.get(token, max(claim, need)), max(claim, need))
+            self.require(need <= claim, f"netOfGas: the limit of token {token} is not shown by its {reason}")
+            limits[token] = min(limits.get(token, claim), claim)
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
-        gifts = {token: gift * len(gifts) for token, gift in gifts.items() if token in {*limits, self.bought}}
-        return limits, self.reach(gifts, rates).get(self.bought, ZERO)
+        return limits
     def check_bound(self, bound: Record) -> None:
-        kind, pays, rounding, limits = bound["kind"], Real(self.pays), ZERO, None
+        kind, pays, limits = bound["kind"], Real(self.pays), None
         left_out = {"output": [], "acyclic": bound.get("excluded"), "netOfGas": self.scope["dust"]}[kind]
         usable = [each for each in self.directions if [*each] not in left_out]
         if kind == "netOfGas":
             usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
-            limits, rounding = self.limits(bound["limits"], usable)
+            limits = self.limits(bound["limits"], usable)
+            self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on a path")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        most = rounding + max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
+        largest = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
-        self.require(all(signed(leaf["bound"], real) <= claimed for leaf in leaves), f"{kind}: a leaf is above it")
+        self.require(largest <= claimed, f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
-        self.proved.append((kind, max(most, claimed), gap, len(left_out)))
+        self.proved.append((kind, claimed, gap, len(left_out)))
     def run(self) -> None:
         state = json.dumps(self.document["pools"], sort_keys=True, separators=(",", ":")).encode()
         self.require(self.scope["pools"] == len(self.pools) and self.scope["stateHash"] == sha256(state).hexdigest(),
@@ -456,9 +458,9 @@ class Checker:
         claims = {"output": "no routing that trades each direction of a pool at most once",
                   "acyclic": "none of these without {} directions, which only cycles need,",
                   "netOfGas": f"no route without cycles and {{}} directions of dust, of {self.hops} hops, net of gas"}
-        bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, most)} ({float(gap):.3g} bps)"
-                  for kind, most, gap, out in self.proved]
-        faith = [f"{count} {kind} of {family}" + f" ({float(value / self.pays):.2g} of the output)" * (value > 0)
+        bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
+                  for kind, bound, gap, out in self.proved]
+        faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
                  for (kind, family), (count, value) in self.faith.items()]
         sold, bought = self.amount_of(self.sold, Real(self.amount)), self.amount_of(self.bought, Real(self.pays))
         return [f"Accepted: {sold} for {bought}, {self.document['network']}, block {self.document['state']['block']}.",
@@ -484,12 +486,12 @@ def main(words: list[str]) -> int:
         library = import_module("swapcli.quoting.proof_checker") if "--swapcli" in words else None
         (checker := Checker(read(paths[0]), library)).run()
         status, reasons = int(bool(checker.reasons)), [f"Rejected: {each}." for each in checker.reasons]
-        found = {"bounds": [{"kind": kind, "bound": str(ceil(most)), "gapBps": float(gap), "leftOut": out}
-                            for kind, most, gap, out in checker.proved],
+        found = {"bounds": [{"kind": kind, "bound": str(ceil(bound)), "gapBps": float(gap), "leftOut": out}
+                            for kind, bound, gap, out in checker.proved],
                  "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
     except Exception as error:  # whatever is wrong with the file, it proves nothing
-        is_plain = isinstance(error, (ValueError, OSError, ImportError))
-        what = str(error) if is_plain else f"a field is missing or wrong ({error!r})"
+        what = f"a field is missing or wrong ({error!r})"
+        what = str(error) if isinstance(error, (ValueError, OSError, ImportError)) else what
         status, reasons = 2, [f"Not readable as a proof: {what[:200]}."]
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
     print(json.dumps(found) if "--json" in words else "\n".join(reasons[:20] or checker.lines()))

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from swapcli.core.errors import SwapcliError
-from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.families import family
 
 CHECKER: Final = "check_proof.py"
+_FLOATS: Final = 1.0 - 1e-12
 REFUSED: Final = -1
 """The output that stands for a swap that reverts."""
 
@@ -38,23 +39,27 @@ def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, s
 
 
 def gain(document: Any, direction: Sequence[int], price_in: float, price_out: float, limit: float) -> float:
-    """Return the largest gain of a trade in a direction, at prices per base unit, for inputs up to `limit`."""
-    known = _read_curve(document, direction)
-    if price_out * known.start_rate <= price_in:
-        return 0.0
-    end = min(limit, known.capacity)
-    amount_in, amount_out = end, known.amount_out(end)
+    """Return the largest gain of a trade in a direction, at prices per base unit, for inputs up to `limit`.
+
+    It includes the gifts of the contract's rounding, and is lowered by the error of floats.
+    """
+    number, *pair = direction
+    pool = _read_pool(document, number)
+    sold, bought = (document["tokens"][each]["address"] for each in pair)
+    curve = pool.curve(sold, bought)
+    units_in, units_out, part = pool.rounding_gain(sold, bought) or RoundingGain()
+    price_out *= 1.0 + part
+    if price_out * (curve.start_rate * max(1.0, units_in) + units_out) <= price_in:
+        return 0.0  # no whole unit brings its price
+    end = min(limit, curve.capacity)
+    amount_in, amount_out = end, curve.amount_out(end)
     if price_in > 0.0:
-        amount_in, amount_out, _ = known.trade_to_marginal_rate(price_in / price_out)
+        amount_in, amount_out, _ = curve.trade_to_marginal_rate(price_in / price_out)
         if amount_in > end:
-            amount_in, amount_out = end, known.amount_out(end)
-    value = price_out * amount_out - (price_in * amount_in if price_in else 0.0)
-    return max(0.0, value) if value < inf else inf
-
-
-def _read_curve(document: Any, direction: Sequence[int]) -> RateCurve:
-    pool, *pair = direction
-    return _read_pool(document, pool).curve(*(document["tokens"][each]["address"] for each in pair))
+            amount_in, amount_out = end, curve.amount_out(end)
+    value = max(0.0, price_out * amount_out - (price_in * amount_in if price_in else 0.0))
+    value += units_in * max(price_in, price_out * curve.rate(amount_in)) + units_out * price_out
+    return value * _FLOATS if value < inf else inf
 
 
 def _read_pool(document: Any, number: int) -> Pool:

@@ -43,6 +43,18 @@ class RateCurve(Protocol):
         """Return the marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
 
 
+class RoundingGain(NamedTuple):
+    """How much more than its curve a swap may pay because the contract's rounding favours the trader.
+
+    Let F be the curve and u be `input_units`. A swap of x base units pays at most (1 + `part`) F(y) + `output_units`,
+    with y = min(x + u, u x) if u is at least 1, and y = x if u is 0. No other u is valid.
+    """
+
+    input_units: float = 0.0
+    output_units: float = 0.0
+    part: float = 0.0
+
+
 class SharedState(NamedTuple):
     """The state of a contract that several pools swap through, as of a swap in one of them.
 
@@ -154,6 +166,11 @@ class Pool(ABC):
     @abstractmethod
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return one direction of the pool in floats, for the solver. Each call builds a new curve."""
+
+    def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
+        """Return how much more than `curve` a swap may pay; None if every rounding favours the pool."""
+        del token_in, token_out
+        return None
 
     @abstractmethod
     def state(self) -> dict[str, object]:
