@@ -39,8 +39,8 @@ def answer(found: ChainFigures) -> Answer:
     """Return the tables and sections of the figures."""
     table = Table(
         "Following a chain",
-        "A local chain (anvil) of the real contracts of every family. Routes are mined, and what they pay is compared "
-        "with what was quoted; pools that were followed are read afresh in the end.",
+        "A local chain (anvil) with real contracts of every family. Routes are mined, and their outputs compared with "
+        "the quotes. At the end, the followed pools are compared with a fresh read.",
         [
             counted("mined routes that paid just what was quoted", sum(_exact(found)), len(found.mined)),
             row(f"routes whose gas was known to {TOLERANCE:.0%}, %", _gas(found)),

@@ -85,9 +85,9 @@ def exactness_table(found: OptimumFigures) -> Table:
     everything = [measured.all_exactness for measured in cases if measured.all_exactness]
     return Table(
         "Exactness",
-        "Each quote is replayed in integers by a second implementation of the pools, which must come to the same "
-        "output, to the base unit. Pools of Uniswap V2 and V3 and their forks are replayed here, those of every family "
-        "on real contracts (Following a chain) and on [recorded swaps](docs/exactness.md).",
+        "A second implementation of the pools replays each quote in integers and must get the same output, to the base "
+        "unit. It covers Uniswap V2 and V3 pools and their forks. All families are tested on real contracts "
+        "(*Following a chain*) and on [recorded swaps](docs/exactness.md).",
         [
             counted("orders with a route", sum(each.routed for each in whole), sum(each.orders for each in whole)),
             _exact("exact quotes", whole),
@@ -115,9 +115,9 @@ def gap_table(cases: Sequence[Measured]) -> Table:
     rows.append(row("certificates below a known route", Check("refuted", refuted, 0)))
     return Table(
         "Gap to the proven optimum",
-        "What the output lacks, in basis points (bps), to an upper bound that no routing can exceed (any splits, hops "
-        "and pools), median / maximum. Orders bring 0.01% (small), 0.3%, 3% and 20% (huge) of the depth of the thinner "
-        "token. Our outputs include all rounding; those of Tines none.",
+        "How far the output is below a proven upper bound (any splits, hops and pools of the market), in basis points "
+        "(bps): median / maximum. Orders sell 0.01% (small), 0.3%, 3% and 20% (huge) of the thinner token's depth. Our "
+        "outputs include all rounding, Tines' outputs none.",
         rows,
     )
 
@@ -173,9 +173,9 @@ def others_table(found: OptimumFigures) -> Table:
     rows.append(row(f"answers that a narrower order contradicts, of {compared:,}", Check("above", above, 0)))
     return Table(
         "Against Tines and simple methods",
-        "Tines is the router of Sushi, here with 100 flows. A real state has small arbitrage cycles, so that only "
-        "routers can be compared: *ahead* is our output over theirs. Simple methods are the best single path, filling "
-        "in small chunks, and hill climbs by exact swaps, also from our own route.",
+        "Tines is Sushi's router, here with 100 flows. Real states contain small arbitrage cycles, so routers are "
+        "compared with each other instead of a bound: *ahead* is our output relative to theirs. Simple methods are the "
+        "best single path, filling in small chunks, and hill climbing with exact swaps, also from our own route.",
         rows,
     )
 

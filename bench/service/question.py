@@ -48,8 +48,8 @@ def answer(service: ServiceFigures, workers: WorkersFigures | None) -> Answer:
     rows = [*_service_rows(service), *abuse, *(_workers_rows(workers) if workers else [])]
     table = Table(
         "Service",
-        "`swapcli serve` on the embedded market of Base, asked over loopback; the clients take their part of the same "
-        "processors. Abusive clients repeat slow orders over many connections, or send endless header lines.",
+        "`swapcli serve` on the embedded Base market, over loopback. The clients share its processors. Abusive clients "
+        "repeat slow orders over many connections, or send endless header lines.",
         rows,
     )
     return Answer([table], [service_section(service), *([workers_section(workers)] if workers else [])])

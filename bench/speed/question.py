@@ -74,9 +74,9 @@ def time_table(found: SpeedFigures) -> Table:
     rows.append(_neighbourhood_row(found.store))
     return Table(
         "Time",
-        "Milliseconds of an order in the core, median / p95, in turn with Tines on the same orders; its time is the "
-        "bar where it is lower. Tines runs in compiled JavaScript and builds its graph for each order, swapcli runs in "
-        "plain CPython and keeps its graph. Whole commands are timed in turn with `python -c pass`. Milliseconds vary "
+        "Milliseconds per order in the core, median / p95, alternating with Tines on the same orders. Tines' time is "
+        "the bar if it is lower. Tines runs as compiled JavaScript and builds its graph for each order; swapcli runs "
+        "in plain CPython and keeps its graph. Whole commands alternate with `python -c pass`. Milliseconds vary "
         "between machines and runs, ratios less: [how to read them](bench/README.md).",
         rows,
     )

@@ -123,8 +123,8 @@ class ProofWitness(NamedTuple):
     """All that a proof adds to a quote and the state of its pools.
 
     `tokens` are those of the market, `dust` the directions that the bound net of gas does not count, and `spot_rates`
-    the rates of the first unit by direction. `pools` are those of the bounds, by key. `shared` is a cache for all proofs
-    on the same state and gas: the writer of documents keeps the rendered pools there.
+    the rates of the first unit by direction. `pools` are those of the bounds, by key. `shared` is a cache for all
+    proofs on the same state and gas, in which the writer of documents keeps the rendered pools.
     """
 
     bounds: tuple[ProvenBound, ...]
