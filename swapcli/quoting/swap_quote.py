@@ -153,7 +153,7 @@ class SwapQuote:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The proof of how far any router could still go; None unless the quote was requested with `certify`."""
+        """How much better any route over these pools could be; None unless the quote was requested with `certify`."""
         return self.figures.certificate
 
     def proof(self) -> Proof:

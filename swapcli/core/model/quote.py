@@ -78,12 +78,12 @@ class NetBound(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """How far any router could still go.
+    """How much better any route over the pools of the market could be.
 
-    `bound` is a proven upper bound on the output of any routing over all pools of the market, in base units of the
-    output token; `acyclic_bound` is the same over the directions that the route may use, where the market holds
-    arbitrage. Gaps are relative to the quote's output in basis points. `net_of_gas` counts gas as well; None where the
-    quote is worth no more than its gas.
+    `bound` is a proven upper bound on the output of every routing in the scope of `docs/proof.md`, in base units of the
+    output token. If the market holds arbitrage, `acyclic_bound` is the same over the directions that the route may use.
+    Gaps are relative to the quote's output in basis points. `net_of_gas` also counts gas; None if the quote is worth no
+    more than its gas.
     """
 
     bound: float

@@ -24,8 +24,8 @@ class SharePrecision(StrEnum):
 class QuoteRequest(NamedTuple):
     """An order (the native token by its zero address) and how to quote it.
 
-    `gas_price_wei` None uses the market's gas price; `certify` also asks for the bounds on what any router could pay,
-    and `proof` for them with what proves them. `solve_time_s`
+    `gas_price_wei` None uses the market's gas price; `certify` also requests bounds on the output of any route,
+    and `proof` these bounds with their proof. `solve_time_s`
     limits the search: None or 0 means no limit. A remote service applies a limit of its own. `shares` None means fine
     shares, and for a remote service those that it chooses.
     """

@@ -1,9 +1,9 @@
-"""A proven upper bound on what any router could still add to a quote.
+"""A proven upper bound on the output of any route over the pools of a market; `docs/proof.md` has the theorem.
 
-Any prices v > 0 bound the output of every routing: D(v) = amount * v_source + the surplus of every pool's best trade at
-v. Tokens that a solution does not price get their best value in terms of the priced ones, at which no pool profits from
-selling them. Tokens that can be sold only to dust pools get the lowest cost of buying them, at which no pool profits
-from buying them: only the offers of the dust pools add to the bound.
+Any prices v >= 0 with 1 for the output token bound it by D(v) = amount * v_source + every pool's largest gain at v.
+Tokens that a solution does not price get their best value in terms of the priced ones, at which no pool gains by
+selling them. Tokens that can be sold only to dust pools get the lowest cost of buying them, at which no pool gains by
+buying them: only the offers of the dust pools add to the bound.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ table { border-collapse: collapse; width: 100%; margin-top: .75rem; font-size: .
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line);
   overflow-wrap: anywhere; }
 th { font-weight: 500; border-top: 0; white-space: nowrap; }
-td[data-name=What] { min-width: 11rem; } td.amount { min-width: 5rem; } td[data-name=Expected], td[data-name=Found] {
-  min-width: 10rem; }
+td[data-name=What] { min-width: 11rem; } td[data-name=Block] { white-space: nowrap; }
+td.amount { min-width: 5rem; } td[data-name=Expected], td[data-name=Found] { min-width: 10rem; }
 td.outcome { font-weight: 600; white-space: nowrap; } td.amount { font-variant-numeric: tabular-nums; }
 td small { display: block; color: var(--muted); } code { font-size: .85rem; overflow-wrap: anywhere; }
 li { margin: .2rem 0; overflow-wrap: anywhere; } ul { margin: .5rem 0 0; padding-left: 1.2rem; }

@@ -206,7 +206,7 @@ def _certificate(figures: QuoteFigures) -> Iterator[Fact]:
     yield Fact(
         "Optimality",
         f"within {format_bps_rounded_up(certificate.acyclic_gap_bps)} bps",
-        f"of the best any router could do; {bounds}; {checked}",
+        f"of the best over these pools; {bounds}; {checked}",
     )
 
 
