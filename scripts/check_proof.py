@@ -3,13 +3,10 @@
 """Check a proof that `swapcli route --certify --proof FILE` wrote, without any code of swapcli.
 
     check_proof.py FILE [--json] [--swapcli]
-
 It replays the route as the pools' contracts compute it, in integers, and shows in exact fractions that no other route
 over the same pools pays more than the bound: by weak duality, with the theorem in docs/proof.md. `--swapcli` lets the
 library recompute what is taken on faith. Status 0: accepted. 1: rejected, a sentence for each reason. 2: unreadable.
 """
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -45,13 +42,18 @@ def up(a: int, b: int) -> int:
     return -(-a // b)
 def decimal(value: Real, context: Context | None = None) -> Decimal:
     return (context or Context(prec=60)).divide(Decimal(value.numerator), Decimal(value.denominator))
+def once(rows: Any, names: list[Any]) -> Any:
+    if len({*names}) < len(names):
+        raise ValueError(f"{str(max(names, key=names.count))[:80]!r} is twice where each is once")
+    return rows
 def read(path: str) -> Record:
     """Read the document, of limited size also where it is compressed."""
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
-    found: Record = json.loads(raw, parse_constant=real, parse_float=real)
+    found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=lambda pairs: dict(
+        once(pairs, [key for key, _ in pairs])))
     if found["format"] != "swapcli-proof" or found["version"] != 1:
         raise ValueError("it is not a swapcli-proof of version 1")
     return found
@@ -64,12 +66,10 @@ def swap_pair(pool: Record, i: int, j: int, amount: int) -> int:
     net = amount if variant == "uniswap_v2" else amount - amount * swap_fee(pool) // WAD
     if not (x and y) or (variant == "uniswap_v2" and x + net >> 112):
         return REFUSED
-    scaled = amount * (WAD - swap_fee(pool))
-    paid: int = net * y // (x + net) if variant == "solidly" else scaled * y // (x * WAD + scaled)
+    paid = net * y // (x + net) if variant == "solidly" else (k := amount * (WAD - swap_fee(pool))) * y // (x * WAD + k)
     pool["reserves"][i], pool["reserves"][j] = x + net, y - paid
     return paid
-# 1.0001^(-2^k / 2) with 128 fractional bits, to the nearest unit: the constants of Uniswap V3's `TickMath`.
-TICK_FACTORS = [round(Decimal("1.0001") ** (-Decimal(1 << k) / 2) * (1 << 128)) for k in range(20)]
+TICK_FACTORS = [round(Decimal("1.0001") ** (-Decimal(1 << k) / 2) * (1 << 128)) for k in range(20)]  # of `TickMath`
 @cache
 def price_at(tick: int) -> int:
     """The square-root price at a tick, with 96 fractional bits, rounded as `getSqrtRatioAtTick` does."""
@@ -150,12 +150,10 @@ def swap_stable(pool: Record, i: int, j: int, amount: int) -> int:
     return paid
 # (k, e^k) with 20 decimals, to 21 digits: the constants of Balancer's `LogExpMath`, with k = 128, 64, 32, ... 1/16.
 POWERS_OF_E = [(12800 * WAD >> k, int(Context(prec=21).exp(Decimal(128) / (1 << k)).scaleb(20))) for k in range(12)]
-def artanh(z: int, one: int, terms: int) -> int:
-    """2 artanh(z) in fixed point, by its series."""
+def artanh(z: int, one: int, terms: int) -> int:  # 2 artanh(z) in fixed point, by its series
     term = total = z
     for n in range(3, terms + 1, 2):
-        term = term * (z * z // one) // one
-        total += term // n
+        total += (term := term * (z * z // one) // one) // n
     return 2 * total
 def power(base: int, exponent: int) -> int:
     """`LogExpMath.pow` for 0 < base <= 1, by -ln base = 2 artanh((1 - base) / (1 + base))."""
@@ -171,8 +169,7 @@ def power(base: int, exponent: int) -> int:
     for k, e_k in POWERS_OF_E[2:10]:
         x, value = (x - k, value * e_k // 10**20) if x >= k else (x, value)
     for n in range(1, 13):
-        term = term * x // 10**20 // n
-        series += term
+        series += (term := term * x // 10**20 // n)
     return WAD * WAD // (value * series // 10**20 // 100)
 def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
     """Balancer V2's weighted pools: the fee comes off the input, rounded up."""
@@ -185,8 +182,7 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
         for _ in range(exponent // WAD // 2):
             left = up(left * left, WAD)
     else:
-        left = power(left, exponent)
-        left += up(left * 10_000, WAD) + 1
+        left = (raised := power(left, exponent)) + up(raised * 10_000, WAD) + 1
     paid = y * max(0, WAD - left) // WAD // scale[j]
     raw[i], raw[j] = raw[i] + amount, raw[j] - paid
     return paid
@@ -223,17 +219,15 @@ class PairCurve(Curve):
     def __init__(self, pool: Record, i: int, j: int) -> None:
         (self.x, self.y), self.gamma = (pool["reserves"][i], pool["reserves"][j]), 1 - Real(swap_fee(pool), WAD)
         self.x, self.y = (self.x, self.y) if self.x else (1, 0)
-        if pool.get("variant", "uniswap_v2") == "uniswap_v2":
-            self.capacity = Real((1 << 112) - 1 - self.x)
-        if pool.get("variant") == "solidly":
-            self.gift_in, self.gift_slope = 1 / self.gamma, Real(self.y, self.x)
+        variant = pool.get("variant", "uniswap_v2")
+        self.capacity = Real((1 << 112) - 1 - self.x) if variant == "uniswap_v2" else Curve.capacity
+        self.gift_in, self.gift_slope = (1 / self.gamma, Real(self.y, self.x)) if variant == "solidly" else (ZERO, ZERO)
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + self.gamma * amount
         return amount, self.y - self.y * self.x / x, self.gamma * self.x * self.y / (x * x)
 class TickCurve(Curve):
-    """Liquidity L between prices p and q: L |1/p - 1/q| of one token against L |p - q| of the other. Prices have 128
-    fractional bits. Sums over the ticks passed have 64; inputs are rounded down and outputs up."""
+    """L |1/p - 1/q| of one token against L |p - q| of the other. Inputs are rounded down and outputs up."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.down, k = i < j, bisect_right(pool["ticks"], (signed(pool["tick"]), 1 << 200))
         self.gamma = Real(PPM - tick_fee(pool, self.down), PPM)
@@ -301,20 +295,22 @@ class Checker:
         self.tokens, self.scope, order, self.route, self.gas = (
             document[key] for key in ("tokens", "scope", "order", "route", "gas"))
         self.amount, self.pays, self.gas_units = (uint(self.route[k]) for k in ("amountIn", "amountOut", "gasUnits"))
-        self.sold, self.bought, self.hops = order["tokenIn"], order["tokenOut"], uint(self.scope["maxHops"])
+        self.sold, self.bought, self.hops = map(uint, (order["tokenIn"], order["tokenOut"], self.scope["maxHops"]))
+        for rows in (self.tokens, document["pools"]):  # by its id or address, however that is written
+            once(rows, [re.sub("0x0*", "", (each.get("pool_id") or each["address"]).lower()) for each in rows])
         self.unit, self.pools = real(self.gas["unitValue"]), [self.pool(each) for each in document["pools"]]
         self.directions = [(n, *pair) for n, pool in enumerate(self.pools) for pair in permutations(pool["tokens"], 2)]
     def pool(self, pool: Record) -> Record:
-        known = pool if pool["family"] in FAMILIES else {}
-        return pool | {"decimals": [uint(self.tokens[token]["decimals"]) for token in pool["tokens"]],
-                       "reserves": [uint(each) for each in known.get("reserves", ())],
-                       "ticks": [(signed(tick), signed(net)) for tick, net in known.get("ticks", ())]}
+        known, tokens = pool if pool["family"] in FAMILIES else {}, [*map(uint, pool["tokens"])]
+        ticks = sorted((signed(tick), signed(net)) for tick, net in known.get("ticks", ()))
+        once(once(pool, tokens), [tick for tick, _ in ticks])
+        return pool | {"tokens": tokens, "decimals": [uint(self.tokens[token]["decimals"]) for token in tokens],
+                       "reserves": [uint(each) for each in known.get("reserves", ())], "ticks": ticks}
     def name(self, direction: Direction) -> str:
         (n, *pair), pool = direction, self.pools[direction[0]]
         return f"{' to '.join(self.tokens[k]['symbol'] for k in pair)}, pool {n} ({pool['protocol']} {pool['address']})"
     def require(self, holds: bool, reason: str) -> None:
-        if not holds:
-            self.reasons.append(reason)
+        self.reasons += () if holds else (reason,)
     def trust(self, kind: str, n: int, value: Real) -> None:
         count, total = self.faith.get((kind, self.pools[n]["family"]), (0, ZERO))
         self.faith[kind, self.pools[n]["family"]] = count + 1, total + value
@@ -328,13 +324,13 @@ class Checker:
             return None
     def replay(self) -> None:
         """Execute the route's steps, and compare what they pay with what the document says."""
-        held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], set()
+        held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], {}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
-            self.require(0 < amount <= held.get(i, 0), f"{name} sells more than the steps before it have brought")
-            held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
-            used.add((n, i, j))
+            self.require((n, i, j) in self.directions and 0 < amount <= held.get(i, 0),
+                         f"{name} sells more than the steps before it have brought, or a token for itself")
+            held[i], held[j], used[n, i, j] = held.get(i, 0) - amount, held.get(j, 0) + said, uint(pool["gas"])
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -346,8 +342,7 @@ class Checker:
         amount, given = uint(order["amount"]), held.get(self.bought)
         fits = amount <= self.pays if order["exact"] == "output" else amount == self.amount
         self.require(fits and given == self.pays, f"the steps bring {given}, not what route and order say")
-        gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2)
-        gas += sum(uint(self.pools[n]["gas"]) for n, _, _ in used)
+        gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2) + sum(used.values())
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
     def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> Real:
         """Show that no trade in a direction gains more than `claim`; return what rounding can add to that."""
@@ -361,7 +356,7 @@ class Checker:
             gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf")))) - slack
         else:
             gain = v_out * uint(term[4]) - v_in * first if term else ZERO
-            self.trust(kind, direction[0], claim)
+            self.trust(kind, direction[0], claim if term else ZERO)
         self.require(gain <= claim + slack, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
         return max(ZERO, gain + gift - claim)
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
@@ -386,6 +381,11 @@ class Checker:
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return bound + rounding
+    def paid(self, direction: Direction, limit: Real) -> Real:
+        if (curve := self.curve(direction)) is not None or self.library:
+            return curve.paid(limit) if curve else Real(self.library.gain(self.document, direction, 0, 1, float(limit)))
+        self.trust("limits", direction[0], ZERO)
+        return ZERO
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
         """Return the most of each token that the amounts can become on paths within the limit of hops."""
         best, front = dict(start), start
@@ -398,14 +398,15 @@ class Checker:
             best, front = best | better, better
         return best
     def limits(self, rows: Record, usable: list[Direction]) -> tuple[dict[int, Real], Real]:
-        """Show the limit of each token, and that no other is within reach. Return them with what rounding could add to
-        the output: what it gives in a direction becomes at most what that is worth on the best path from there."""
+        """Show the limit of each token within reach. Return them, and the most that gifts become on the best paths."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
         terms, rates, gifts = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}
         worth = self.amount * prices[self.sold] if prices else ZERO
         for direction in usable:
             (_, i, j), curve, term = direction, self.curve(direction), terms.get(direction)
-            rates[i, j] = max(rates.get((i, j), ZERO), curve.start if curve else real(spot[direction]))
+            rates[i, j] = max(rates.get((i, j), ZERO), rate := curve.start if curve else real(spot[direction]))
+            if curve is None:
+                self.show("spot rates", direction, {i: rate, j: Real(1)}, None, ZERO)
             if curve is not None and curve.start:
                 gifts[i], gifts[j] = gifts.get(i, ZERO) + curve.gift_in, gifts.get(j, ZERO) + curve.gift_out
             if prices:
@@ -417,9 +418,9 @@ class Checker:
             if reason == "value":
                 need = worth / prices[token]
             elif reason == "pools":
-                sellers = [(self.curve(each), each[1]) for each in usable if each[2] == token and each[1] in products]
-                need = sum((curve.paid(limits[sold]) for curve, sold in sellers if curve), ZERO)
-            self.require(need <= claim * (1 + Real(1, 10**12)),
+                sellers = [each for each in usable if each[2] == token and each[1] in products]
+                need = sum((self.paid(each, limits[each[1]]) for each in sellers), ZERO)
+            self.require(token != self.sold and need <= claim * (1 + Real(1, 10**12)),
                          f"netOfGas: the limit of {self.tokens[token]['symbol']} is not shown by its {reason}")
             limits[token] = min(limits.get(token, claim), claim)
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
@@ -434,13 +435,13 @@ class Checker:
             limits, rounding = self.limits(bound["limits"], usable)
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        most = rounding + max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
+        most = max(claimed, rounding + max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves))
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
         self.require(all(signed(leaf["bound"], real) <= claimed for leaf in leaves), f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
-        self.proved.append((kind, max(most, claimed), gap, len(left_out)))
+        self.proved.append((kind, most, max(gap, (most / pays - 1) * 10**4 if pays > 0 else gap), len(left_out)))
     def run(self) -> None:
         state = json.dumps(self.document["pools"], sort_keys=True, separators=(",", ":")).encode()
         self.require(self.scope["pools"] == len(self.pools) and self.scope["stateHash"] == sha256(state).hexdigest(),
@@ -455,15 +456,16 @@ class Checker:
         shown = decimal(value / 10 ** uint(self.tokens[token]["decimals"]), Context(12, ROUND_CEILING))
         return f"{shown:,f} {self.tokens[token]['symbol']}"
     def lines(self) -> list[str]:
+        every, block = f"{{}} of {len(self.directions)} directions", self.document["state"]["block"] or "unknown"
         claims = {"output": "no routing that trades each direction of a pool at most once",
-                  "acyclic": "none of these without {} directions, which only cycles need,",
-                  "netOfGas": f"no route without cycles and {{}} directions of dust, of {self.hops} hops, net of gas"}
+                  "acyclic": f"none of these without {every}",
+                  "netOfGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, most)} ({float(gap):.3g} bps)"
                   for kind, most, gap, out in self.proved]
         faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
                  for (kind, family), (count, value) in self.faith.items()]
         sold, bought = self.amount_of(self.sold, Real(self.amount)), self.amount_of(self.bought, Real(self.pays))
-        return [f"Accepted: {sold} for {bought}, {self.document['network']}, block {self.document['state']['block']}.",
+        return [f"Accepted: {sold} for {bought}, {self.document['network']}, block {block}.",
                 f"Replayed: {len(self.route['steps'])} swaps, each as its pool's contract computes it.",
                 f"Proved over these {len(self.pools)} pools: {'; '.join(bounds)}.",
                 f"Taken on faith: {', '.join(faith) or 'nothing'}.",
@@ -473,8 +475,7 @@ def covers(cases: list[Any], work: list[int]) -> bool:
     work[0] -= 1
     if not cases or work[0] < 0 or any(not used and not unused for used, unused in cases):
         return bool(cases) and work[0] >= 0
-    every = sorted(direction for case in cases for part in case for direction in part)
-    first = {max(every, key=every.count)}
+    first = {max(every := sorted(each for case in cases for part in case for each in part), key=every.count)}
     return (covers([(used - first, unused) for used, unused in cases if not first & unused], work)
             and covers([(used, unused - first) for used, unused in cases if not first & used], work))
 def main(words: list[str]) -> int:
@@ -490,8 +491,7 @@ def main(words: list[str]) -> int:
                             for kind, most, gap, out in checker.proved],
                  "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
     except Exception as error:  # whatever is wrong with the file, it proves nothing
-        is_plain = isinstance(error, (ValueError, OSError, ImportError))
-        what = str(error) if is_plain else f"a field is missing or wrong ({error!r})"
+        what = str(error) if isinstance(error, (ValueError, OSError, ImportError)) else f"a field is wrong: {error!r}"
         status, reasons = 2, [f"Not readable as a proof: {what[:200]}."]
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
     print(json.dumps(found) if "--json" in words else "\n".join(reasons[:20] or checker.lines()))
