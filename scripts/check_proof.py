@@ -42,18 +42,17 @@ def up(a: int, b: int) -> int:
     return -(-a // b)
 def decimal(value: Real, context: Context | None = None) -> Decimal:
     return (context or Context(prec=60)).divide(Decimal(value.numerator), Decimal(value.denominator))
-def once(rows: Any, names: list[Any]) -> Any:
-    if len({*names}) < len(names):
-        raise ValueError(f"{str(max(names, key=names.count))[:80]!r} is twice where each is once")
-    return rows
+def once(rows: list[Any]) -> Record:
+    if len(found := dict(rows)) < len(rows):
+        raise ValueError(f"something is twice where each is once: {', '.join(map(str, found))[:80]}")
+    return found
 def read(path: str) -> Record:
     """Read the document, of limited size also where it is compressed."""
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
-    found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=lambda pairs: dict(
-        once(pairs, [key for key, _ in pairs])))
+    found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=once)
     if found["format"] != "swapcli-proof" or found["version"] != 1:
         raise ValueError("it is not a swapcli-proof of version 1")
     return found
@@ -148,7 +147,6 @@ def swap_stable(pool: Record, i: int, j: int, amount: int) -> int:
     pool["reserves"][i], pool["reserves"][j] = (
         pool["reserves"][i] + amount, pool["reserves"][j] - paid - fee // 2 * WAD // rates[j])
     return paid
-# (k, e^k) with 20 decimals, to 21 digits: the constants of Balancer's `LogExpMath`, with k = 128, 64, 32, ... 1/16.
 POWERS_OF_E = [(12800 * WAD >> k, int(Context(prec=21).exp(Decimal(128) / (1 << k)).scaleb(20))) for k in range(12)]
 def artanh(z: int, one: int, terms: int) -> int:  # 2 artanh(z) in fixed point, by its series
     term = total = z
@@ -156,7 +154,7 @@ def artanh(z: int, one: int, terms: int) -> int:  # 2 artanh(z) in fixed point, 
         total += (term := term * (z * z // one) // one) // n
     return 2 * total
 def power(base: int, exponent: int) -> int:
-    """`LogExpMath.pow` for 0 < base <= 1, by -ln base = 2 artanh((1 - base) / (1 + base))."""
+    """`LogExpMath.pow` with its e^128 ... e^(1/16), for 0 < base <= 1: -ln base = 2 artanh((1 - base) / (1 + base))."""
     if base > 9 * 10**17:
         log36 = artanh((10**36 - base * WAD) * 10**36 // (10**36 + base * WAD), 10**36, 15)
         x = (log36 // WAD * exponent + log36 % WAD * exponent // WAD) // WAD
@@ -189,10 +187,15 @@ def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
 # Curves: concave real functions of the input that no contract pays more than, but for whole units of rounding. --------
 class Curve:
     """A direction. `at` returns the tangent near an amount, which no trade is above: an input, an output and a slope.
-    Rounding may pay `gift_out` more, and `gift_slope` each for `gift_in` units. Inputs above `capacity` revert."""
-    capacity, gift_in, gift_out, gift_slope = Real(1 << 300), ZERO, ZERO, ZERO
+    Inputs above `capacity` revert. Rounding pays up to `gift_out` more, for `gift_in` more units or times the input."""
+    capacity, gift_in, gift_out = Real(1 << 300), ZERO, ZERO
     def __init__(self, *_: object) -> None:
         self.start = self.at(ZERO)[2]  # the rate of the first unit
+    def gift(self, v_in: Real, v_out: Real, limit: Real | None) -> Real:
+        """Return what rounding may add to a term: units that are given save their price, or sell for the last rate."""
+        last = self.at(min(self.capacity, limit))[2] if self.gift_in and limit is not None else ZERO
+        most = v_out * (self.start * max(1, self.gift_in) + self.gift_out)  # for the first whole unit
+        return v_out * self.gift_out + self.gift_in * max(v_in, v_out * last) if most > v_in else ZERO
     def gain(self, v_in: Real, v_out: Real, enough: Real, first: Real, limit: Real | None) -> Real:
         """Return an upper bound of v_out * out - v_in * in up to the input `limit`, at most `enough` if there is one: a
         concave curve is below its tangents, and so below the point where a rising and a falling one meet."""
@@ -212,16 +215,15 @@ class Curve:
                                      else amount * 16 or first or Real(1, ONE))
         return max(ZERO, found)
     def paid(self, amount: Real) -> Real:
-        given, paid, slope = self.at(amount := max(ZERO, min(amount, self.capacity)))
-        return paid + slope * (amount - given)
+        given, paid, slope = self.at(amount := min(amount + self.gift_in, self.capacity))
+        return paid + slope * (amount - given) + self.gift_out
 class PairCurve(Curve):
     """y g a / (x + g a) with g = 1 - fee. Solidly rounds the fee down: as if up to a unit more came in after it."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         (self.x, self.y), self.gamma = (pool["reserves"][i], pool["reserves"][j]), 1 - Real(swap_fee(pool), WAD)
-        self.x, self.y = (self.x, self.y) if self.x else (1, 0)
-        variant = pool.get("variant", "uniswap_v2")
-        self.capacity = Real((1 << 112) - 1 - self.x) if variant == "uniswap_v2" else Curve.capacity
-        self.gift_in, self.gift_slope = (1 / self.gamma, Real(self.y, self.x)) if variant == "solidly" else (ZERO, ZERO)
+        variant, self.x, self.y = pool.get("variant", "uniswap_v2"), self.x or 1, self.y if self.x else 0
+        self.capacity = Real((1 << 112) - 1 - self.x) if variant == "uniswap_v2" else self.capacity
+        self.gift_in = 1 / self.gamma if variant == "solidly" and self.gamma < 1 else ZERO
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + self.gamma * amount
@@ -264,7 +266,7 @@ class StableCurve(Curve):
         self.b = Real(sum(held) - held[i] - held[j] - d) + Real(d * 100, ann)
         self.c = Real(d ** (n + 1) * 100 * self.x * self.y, n**n * ann * prod(held)) if d else Real(1)
         self.unit_in, self.unit_out = Real(rates[i], WAD), Real(WAD - swap_fee(pool), rates[j]) * bool(d)
-        self.gift_out = 10**6 * self.unit_out + max(ZERO, self.at(ZERO)[1])
+        self.gift_out = min(self.y * self.unit_out, 10**6 * self.unit_out + max(ZERO, self.at(ZERO)[1]))
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + amount * self.unit_in
@@ -274,13 +276,12 @@ class StableCurve(Curve):
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
 class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w). The largest input may be a unit more than the whole units of `capacity`."""
+    """y (1 - (x / (x + g a))^w). The largest input may be a unit more than that of a real fee."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
         self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity, self.gift_in = Real(int(self.x * 3 // 10 / self.gamma)), Real(1)
+        self.capacity = Real(int(self.x * 3 // 10 / self.gamma) + 1)
         super().__init__()
-        self.gift_slope = self.start
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
         left = Real((decimal(self.weight) * decimal(base).ln()).exp())
@@ -296,14 +297,13 @@ class Checker:
             document[key] for key in ("tokens", "scope", "order", "route", "gas"))
         self.amount, self.pays, self.gas_units = (uint(self.route[k]) for k in ("amountIn", "amountOut", "gasUnits"))
         self.sold, self.bought, self.hops = map(uint, (order["tokenIn"], order["tokenOut"], self.scope["maxHops"]))
-        for rows in (self.tokens, document["pools"]):  # by its id or address, however that is written
-            once(rows, [re.sub("0x0*", "", (each.get("pool_id") or each["address"]).lower()) for each in rows])
+        for rows in (self.tokens, document["pools"]):
+            once([(re.sub("0x0*", "", (each.get("pool_id") or each["address"]).lower()), each) for each in rows])
         self.unit, self.pools = real(self.gas["unitValue"]), [self.pool(each) for each in document["pools"]]
         self.directions = [(n, *pair) for n, pool in enumerate(self.pools) for pair in permutations(pool["tokens"], 2)]
     def pool(self, pool: Record) -> Record:
-        known, tokens = pool if pool["family"] in FAMILIES else {}, [*map(uint, pool["tokens"])]
-        ticks = sorted((signed(tick), signed(net)) for tick, net in known.get("ticks", ()))
-        once(once(pool, tokens), [tick for tick, _ in ticks])
+        known, tokens = pool if pool["family"] in FAMILIES else {}, [*once([(uint(k), k) for k in pool["tokens"]])]
+        ticks = sorted(once([(signed(tick), signed(net)) for tick, net in known.get("ticks", ())]).items())
         return pool | {"tokens": tokens, "decimals": [uint(self.tokens[token]["decimals"]) for token in tokens],
                        "reserves": [uint(each) for each in known.get("reserves", ())], "ticks": ticks}
     def name(self, direction: Direction) -> str:
@@ -324,13 +324,13 @@ class Checker:
             return None
     def replay(self) -> None:
         """Execute the route's steps, and compare what they pay with what the document says."""
-        held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], {}
+        held, states, order, used, hops = {self.sold: self.amount}, {}, self.document["order"], {}, {self.sold: 0}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
-            self.require((n, i, j) in self.directions and 0 < amount <= held.get(i, 0),
-                         f"{name} sells more than the steps before it have brought, or a token for itself")
-            held[i], held[j], used[n, i, j] = held.get(i, 0) - amount, held.get(j, 0) + said, uint(pool["gas"])
+            self.require(0 < amount <= held.get(i, 0) * (i != j), f"{name} sells more than the steps before it brought")
+            held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
+            used[n, i, j], hops[j] = uint(pool["gas"]), max(hops.get(j, 0), hops.get(i, 0) + 1)
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -339,39 +339,36 @@ class Checker:
             else:
                 self.trust("steps", n, Real(said if j == self.bought else 0))
             self.require(paid == said, f"{name} pays {'nothing' if paid == REFUSED else paid}, not {said}")
-        amount, given = uint(order["amount"]), held.get(self.bought)
+        amount, given, self.longest = uint(order["amount"]), held.get(self.bought), max(hops.values())
         fits = amount <= self.pays if order["exact"] == "output" else amount == self.amount
         self.require(fits and given == self.pays, f"the steps bring {given}, not what route and order say")
         gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2) + sum(used.values())
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
-    def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> Real:
-        """Show that no trade in a direction gains more than `claim`; return what rounding can add to that."""
-        (v_in, v_out), curve = (prices[token] for token in direction[1:]), self.curve(direction)
-        first, slack, gift = Real(uint(term[3])) if term else ZERO, self.pays * Real(1, 10**15), ZERO
-        if curve is not None:
-            if kind in ("output", "acyclic"):  # with limits, gifts are worth more than at the prices: see there
-                gift = v_out * curve.gift_out + (v_in * curve.gift_in if v_out * curve.gift_slope > v_in else ZERO)
-            gain = curve.gain(v_in, v_out, max(claim + slack - gift, slack), first, limit)
-        elif self.library:
-            gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf")))) - slack
+    def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> None:
+        """Show that no trade in a direction gains more than `claim`, with all that rounding may add to it."""
+        (v_in, v_out), curve = (prices[k] for k in direction[1:]), self.curve(direction)
+        first, gift = Real(uint(term[3])) if term else ZERO, curve.gift(v_in, v_out, limit) if curve else ZERO
+        if curve:
+            gain = curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
+        elif self.library:  # which computes in floats
+            gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
         else:
             gain = v_out * uint(term[4]) - v_in * first if term else ZERO
             self.trust(kind, direction[0], claim if term else ZERO)
-        self.require(gain <= claim + slack, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
-        return max(ZERO, gain + gift - claim)
+        self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
-        """Show every term of a leaf, and that its bound is their sum or more. Return it with what rounding can add."""
+        """Return the bound of a leaf: show every term, and that their sum is no more."""
         prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
         used, unused = ({tuple(each) for each in leaf[key]} for key in ("used", "unused"))
         counts = len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
         if any(counts) or prices[self.bought] != 1:
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
-        unit, sums, rounding = self.unit if limits else ZERO, {}, ZERO
+        unit, sums = self.unit if limits else ZERO, {}
         for direction in (each for each in usable if each not in unused):
             (n, i, _), term = direction, terms.get(direction)
             gas, (value, is_used) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
-            rounding += self.show(kind, direction, prices, term, claim, limits and limits[i])
+            self.show(kind, direction, prices, term, claim, limits and limits[i])
             value += claim - gas if direction in used else max(ZERO, claim - gas)
             sums[i] = value, is_used or direction in used
         total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
@@ -380,7 +377,7 @@ class Checker:
             total += net if is_used else max(ZERO, net)
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
-        return bound + rounding
+        return Real(bound)
     def paid(self, direction: Direction, limit: Real) -> Real:
         if (curve := self.curve(direction)) is not None or self.library:
             return curve.paid(limit) if curve else Real(self.library.gain(self.document, direction, 0, 1, float(limit)))
@@ -397,51 +394,54 @@ class Checker:
                     better[j] = amount
             best, front = best | better, better
         return best
-    def limits(self, rows: Record, usable: list[Direction]) -> tuple[dict[int, Real], Real]:
-        """Show the limit of each token within reach. Return them, and the most that gifts become on the best paths."""
+    def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
+        """Show each token's limit. What rounding gives to n tokens becomes at most n times the most on one's path."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
-        terms, rates, gifts = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}
-        worth = self.amount * prices[self.sold] if prices else ZERO
+        terms, rates, gifts, worth = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, ZERO
         for direction in usable:
-            (_, i, j), curve, term = direction, self.curve(direction), terms.get(direction)
-            rates[i, j] = max(rates.get((i, j), ZERO), rate := curve.start if curve else real(spot[direction]))
-            if curve is None:
-                self.show("spot rates", direction, {i: rate, j: Real(1)}, None, ZERO)
-            if curve is not None and curve.start:
-                gifts[i], gifts[j] = gifts.get(i, ZERO) + curve.gift_in, gifts.get(j, ZERO) + curve.gift_out
+            pair, curve, term = direction[1:], self.curve(direction), terms.get(direction)
+            rates[pair] = max(rates.get(pair, ZERO), rate := curve.start if curve else real(spot[direction]))
+            if curve is None and self.library:
+                self.require(self.library.start_rate(self.document, direction) <= float(rate), f"rate: {direction}")
+            elif curve is None:
+                self.trust("spot rates", direction[0], ZERO)
             if prices:
-                claim = real(term[6]) if term else ZERO
-                worth += claim + self.show("limits", direction, prices, term, claim)
+                worth += (claim := real(term[6]) if term else ZERO)
+                self.show("limits", direction, prices, term, claim)
         products, limits = self.reach({self.sold: Real(self.amount)}, rates), {self.sold: Real(self.amount)}
+        for direction in usable:
+            (_, i, j), curve = direction, self.curve(direction) if direction[1] in products else None
+            for token, gift in ((i, curve.gift_in), (j, curve.gift_out)) if curve and curve.start else ():
+                gifts |= {token: gifts.get(token, ZERO) + gift} if gift and token != self.bought else {}
+        given = self.reach({token: gift * len(gifts) for token, gift in gifts.items()}, rates)
         for token, amount, reason in rows["tokens"]:
-            claim, need = real(amount), products.get(token, ZERO)
+            claim, need = real(amount), products.get(token, ZERO) + given.get(token, ZERO)
             if reason == "value":
-                need = worth / prices[token]
+                need = (self.amount * prices[self.sold] + worth) / prices[token]
             elif reason == "pools":
                 sellers = [each for each in usable if each[2] == token and each[1] in products]
                 need = sum((self.paid(each, limits[each[1]]) for each in sellers), ZERO)
-            self.require(token != self.sold and need <= claim * (1 + Real(1, 10**12)),
-                         f"netOfGas: the limit of {self.tokens[token]['symbol']} is not shown by its {reason}")
+            self.require(token != self.sold and need <= claim, f"netOfGas: limit of token {token} is not its {reason}")
             limits[token] = min(limits.get(token, claim), claim)
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
-        gifts = {token: gift * len(gifts) for token, gift in gifts.items() if gift and token in limits}
-        return limits, self.reach(gifts, rates).get(self.bought, ZERO)
+        return limits
     def check_bound(self, bound: Record) -> None:
-        kind, pays, rounding, limits = bound["kind"], Real(self.pays), ZERO, None
+        kind, pays, limits = bound["kind"], Real(self.pays), None
         left_out = {"output": [], "acyclic": bound.get("excluded"), "netOfGas": self.scope["dust"]}[kind]
         usable = [each for each in self.directions if [*each] not in left_out]
         if kind == "netOfGas":
             usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
-            limits, rounding = self.limits(bound["limits"], usable)
+            limits = self.limits(bound["limits"], usable)
+            self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on a path")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        most = max(claimed, rounding + max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves))
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
-        self.require(all(signed(leaf["bound"], real) <= claimed for leaf in leaves), f"{kind}: a leaf is above it")
+        most = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
+        self.require(most <= claimed, f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
-        self.proved.append((kind, most, max(gap, (most / pays - 1) * 10**4 if pays > 0 else gap), len(left_out)))
+        self.proved.append((kind, claimed, gap, len(left_out)))
     def run(self) -> None:
         state = json.dumps(self.document["pools"], sort_keys=True, separators=(",", ":")).encode()
         self.require(self.scope["pools"] == len(self.pools) and self.scope["stateHash"] == sha256(state).hexdigest(),
@@ -460,8 +460,8 @@ class Checker:
         claims = {"output": "no routing that trades each direction of a pool at most once",
                   "acyclic": f"none of these without {every}",
                   "netOfGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
-        bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, most)} ({float(gap):.3g} bps)"
-                  for kind, most, gap, out in self.proved]
+        bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
+                  for kind, bound, gap, out in self.proved]
         faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
                  for (kind, family), (count, value) in self.faith.items()]
         sold, bought = self.amount_of(self.sold, Real(self.amount)), self.amount_of(self.bought, Real(self.pays))
@@ -487,8 +487,8 @@ def main(words: list[str]) -> int:
         library = import_module("swapcli.quoting.proof_checker") if "--swapcli" in words else None
         (checker := Checker(read(paths[0]), library)).run()
         status, reasons = int(bool(checker.reasons)), [f"Rejected: {each}." for each in checker.reasons]
-        found = {"bounds": [{"kind": kind, "bound": str(ceil(most)), "gapBps": float(gap), "leftOut": out}
-                            for kind, most, gap, out in checker.proved],
+        found = {"bounds": [{"kind": kind, "bound": str(ceil(bound)), "gapBps": float(gap), "leftOut": out}
+                            for kind, bound, gap, out in checker.proved],
                  "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
     except Exception as error:  # whatever is wrong with the file, it proves nothing
         what = str(error) if isinstance(error, (ValueError, OSError, ImportError)) else f"a field is wrong: {error!r}"

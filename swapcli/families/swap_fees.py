@@ -33,6 +33,14 @@ def read_fee_remainder(identity: PoolIdentity, fields: StateFields, unit: int = 
     return remainder
 
 
+def floored_fee_units(swap_fee: int) -> float:
+    """Return the `input_units` of `RoundingGain` for a 10^18 fraction that a contract cuts off the input, rounded down.
+
+    Of x it keeps less than (1 - fee) x + 1, which is what it would keep of x + 1 / (1 - fee); and never more than x.
+    """
+    return WAD / (WAD - swap_fee)
+
+
 def write_swap_fee(swap_fee: int, fee_ppm: int) -> dict[str, object]:
     """Return the field `swap_fee`; no field where `fee_ppm` says it all."""
     return {} if swap_fee == fee_ppm * FEE_PER_PPM else {"swap_fee": str(swap_fee)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from swapcli.core.errors import NoProof
 from swapcli.core.model.proof import BoundKind, Direction, LimitReason, ProofLeaf, ProofTerm, ProofWitness, ProvenBound
+from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.state.markets.pools_field import pool_to_json
 
@@ -36,6 +37,7 @@ _BPS: Final = 10_000
 _TRADE_DIGITS: Final = 9
 """Of the trades of terms, which only suggest where their bounds are best shown: more digits only take space."""
 _PLACE: Final = "the pools"
+_POOLS: Final = "pools as in documents"
 
 Triple = tuple[int, int, int]
 """A direction by the numbers of its pool and its tokens."""
@@ -108,18 +110,41 @@ def _proof_of_service(answer: RemoteQuote) -> Proof:
     return Proof(cast("ProofDocumentJson", document))
 
 
+class _RenderedPools(NamedTuple):
+    """The pools of a state as documents list them, by key, and their numbers and those of their tokens, by address."""
+
+    numbers: Mapping[str, int]
+    token_numbers: Mapping[str, int]
+    rows: list[dict[str, object]]
+    text: str
+    digest: str
+
+
+def _render_pools(pools: Mapping[str, Pool], least_gas: Mapping[str, int]) -> _RenderedPools:
+    keys = sorted(least_gas)
+    tokens = sorted({token for key in keys for token in pools[key].tokens})
+    token_numbers = {token: number for number, token in enumerate(tokens)}
+    rows = [
+        pool_to_json(pools[key])
+        | {"tokens": [token_numbers[token] for token in pools[key].tokens], "gas": least_gas[key]}
+        for key in keys
+    ]
+    text = _compact(rows)
+    numbers = {key: number for number, key in enumerate(keys)}
+    return _RenderedPools(numbers, token_numbers, rows, text, sha256(text.encode()).hexdigest())
+
+
 class _Renderer:
     """Renders one proof. Pools are sorted by key and tokens by address; terms name them by their number."""
 
     def __init__(self, answer: LocalQuote, witness: ProofWitness) -> None:
         self._answer, self._witness = answer, witness
-        keys = sorted(witness.gas.least_by_pool)
-        self._pools: Mapping[str, Pool] = {key: answer.pools[key] for key in keys}
-        tokens = sorted({token for pool in self._pools.values() for token in pool.tokens})
-        self._pool_numbers = {key: number for number, key in enumerate(keys)}
-        self._token_numbers = {token: number for number, token in enumerate(tokens)}
-        self._rendered_pools = [self._pool(key, pool) for key, pool in self._pools.items()]
-        self.pools_text = _compact(self._rendered_pools)
+        rendered: _RenderedPools | None = witness.shared.get(_POOLS)
+        if rendered is None:  # the first proof on this state
+            rendered = witness.shared[_POOLS] = _render_pools(witness.pools, witness.gas.least_by_pool)
+        self._pools = rendered
+        self._pool_numbers, self._token_numbers = rendered.numbers, rendered.token_numbers
+        self.pools_text = rendered.text
 
     def document(self) -> ProofDocumentJson:
         answer, witness = self._answer, self._witness
@@ -165,8 +190,8 @@ class _Renderer:
                 "tokenBetween": gas.token_between,
             },
             "scope": {
-                "pools": len(self._pools),
-                "stateHash": sha256(self.pools_text.encode()).hexdigest(),
+                "pools": len(self._pools.rows),
+                "stateHash": self._pools.digest,
                 "maxHops": witness.max_hops,
                 "maxPools": order.max_pools,
                 "excludedProtocols": sorted(order.excluded_protocols),
@@ -181,14 +206,10 @@ class _Renderer:
                 for address in self._token_numbers
                 for token in (answer.tokens[address],)
             ],
-            "pools": self._rendered_pools,
+            "pools": self._pools.rows,
             "bounds": [self._bound(each) for each in witness.bounds],
         }
         return cast("ProofDocumentJson", document)
-
-    def _pool(self, key: str, pool: Pool) -> dict[str, object]:
-        numbers = [self._token_numbers[token] for token in pool.tokens]
-        return pool_to_json(pool) | {"tokens": numbers, "gas": self._witness.gas.least_by_pool[key]}
 
     def _bound(self, proven: ProvenBound) -> dict[str, object]:
         rendered: dict[str, object] = {"kind": proven.kind.value}

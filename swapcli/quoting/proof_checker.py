@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from swapcli.core.errors import SwapcliError
-from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.families import family
 
 CHECKER: Final = "check_proof.py"
+_FLOATS: Final = 1.0 - 1e-12
 REFUSED: Final = -1
 """What a contract pays that reverts."""
 
@@ -39,19 +40,33 @@ def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, s
 
 
 def gain(document: Any, direction: Sequence[int], price_in: float, price_out: float, limit: float) -> float:
-    """Return the most that a trade in a direction gains at prices of its tokens, for inputs up to `limit`."""
-    pool, *pair = direction
-    curve = _read_pool(document, pool).curve(*(document["tokens"][each]["address"] for each in pair))
-    if price_out * curve.start_rate <= price_in:
-        return 0.0
+    """Return the most that a trade in a direction gains at prices of its tokens, for inputs up to `limit`.
+
+    It includes what the contract's rounding may add to the curve, and is lower by what floats lose.
+    """
+    number, *pair = direction
+    pool = _read_pool(document, number)
+    sold, bought = (document["tokens"][each]["address"] for each in pair)
+    curve = pool.curve(sold, bought)
+    units_in, units_out, part = pool.rounding_gain(sold, bought) or RoundingGain()
+    price_out *= 1.0 + part
+    if price_out * (curve.start_rate * max(1.0, units_in) + units_out) <= price_in:
+        return 0.0  # no whole unit brings its price
     end = min(limit, curve.capacity)
     amount_in, amount_out = end, curve.amount_out(end)
     if price_in > 0.0:
         amount_in, amount_out, _ = curve.trade_to_marginal_rate(price_in / price_out)
         if amount_in > end:
             amount_in, amount_out = end, curve.amount_out(end)
-    value = price_out * amount_out - (price_in * amount_in if price_in else 0.0)
-    return max(0.0, value) if value < inf else inf
+    value = max(0.0, price_out * amount_out - (price_in * amount_in if price_in else 0.0))
+    value += units_in * max(price_in, price_out * curve.rate(amount_in)) + units_out * price_out
+    return value * _FLOATS if value < inf else inf
+
+
+def start_rate(document: Any, direction: Sequence[int]) -> float:
+    """Return what the first unit in a direction pays."""
+    number, *pair = direction
+    return _read_pool(document, number).curve(*(document["tokens"][each]["address"] for each in pair)).start_rate
 
 
 def _read_pool(document: Any, number: int) -> Pool:

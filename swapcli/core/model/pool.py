@@ -43,6 +43,19 @@ class RateCurve(Protocol):
         """Return the marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
 
 
+class RoundingGain(NamedTuple):
+    """How much more than its curve a direction may pay for one swap, where the contract's rounding favours the trader.
+
+    With F the curve, a swap of x whole units pays at most (1 + `part`) F(min(x + u, u x)) + `output_units`, where u is
+    `input_units`: the input may count for as much more, and for at most as many times itself. u is 0, for x itself, or
+    at least 1.
+    """
+
+    input_units: float = 0.0
+    output_units: float = 0.0
+    part: float = 0.0
+
+
 class SharedState(NamedTuple):
     """The state of a contract that several pools swap through, as of a swap in one of them.
 
@@ -154,6 +167,11 @@ class Pool(ABC):
     @abstractmethod
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return one direction of the pool in floats, for the solver. Each call builds a new curve."""
+
+    def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
+        """Return how much more than `curve` a swap may pay; None if every rounding of the contract is for the pool."""
+        del token_in, token_out
+        return None
 
     @abstractmethod
     def state(self) -> dict[str, object]:

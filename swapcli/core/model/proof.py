@@ -7,14 +7,16 @@ taken as its exact value, at which every bound holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+    from swapcli.core.model.pool import Pool
 
 
 class BoundKind(StrEnum):
@@ -121,7 +123,8 @@ class ProofWitness(NamedTuple):
     """All that a proof adds to a quote and the state of its pools.
 
     `tokens` are those of the market, `dust` the directions that the bound net of gas does not count, and `spot_rates`
-    the rates of the first unit by direction.
+    the rates of the first unit by direction. `pools` are those of the bounds, by key. `shared` is the same for all proofs
+    on one state of the pools with the same gas: who writes a document keeps there what it says of the pools.
     """
 
     bounds: tuple[ProvenBound, ...]
@@ -130,3 +133,5 @@ class ProofWitness(NamedTuple):
     dust: tuple[Direction, ...]
     spot_rates: Mapping[Direction, float]
     max_hops: int
+    pools: Mapping[str, Pool]
+    shared: MutableMapping[str, Any]

@@ -33,6 +33,7 @@ _EXTRA_UNITS: Final = 2.0
 """Base units by which a contract's rounding may let a pool take more than the capacity of its curve; none more than
 twice of it, which matters for pools without a whole unit."""
 _JUST_BELOW: Final = 1.0 - 1e-9
+_ABOVE: Final = 1.0 + 1e-9  # more than floats and lowered prices lose of what rounding adds
 
 
 class ArcTerm(NamedTuple):
@@ -65,21 +66,38 @@ def lowered(price_in: float) -> float:
     return price_in * (1.0 - _PRICE_ERROR)
 
 
+def effective_price(arc: Arc, price_out: float) -> float:
+    """Return the price of the bought token with what rounding may add in proportion to what a pool pays."""
+    return price_out if arc.rounding is None else price_out * (1.0 + arc.rounding.part)
+
+
 def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, price_out: float) -> ArcTerm:
-    """Return the term of the best trade of an arc at prices of which that in is `lowered`."""
-    paid, curve = price_out * amount_out, arc.curve
-    value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
-    if amount_in > 0.0 and curve.rate(amount_in) == 0.0:
-        value += min(_EXTRA_UNITS, amount_in) * max(0.0, price_out * _rate_at_capacity(curve, amount_in) - price_in)
+    """Return the term of the best trade of an arc at a `lowered` price in and an effective price out."""
+    value, rate, rounding = 0.0, arc.rate, arc.rounding
+    if amount_in > 0.0:
+        paid, rate = price_out * amount_out, arc.curve.rate(amount_in)
+        value = max(0.0, paid - price_in * amount_in) + _TRADE_ERROR * paid
+        if rate == 0.0:
+            rate = _rate_at_capacity(arc.curve, amount_in)
+            value += min(_EXTRA_UNITS, amount_in) * max(0.0, price_out * rate - price_in)
+    if rounding is not None:
+        # As if the trade began with the units that are given: they save their price, or bring what the last ones do.
+        given = rounding.input_units * max(price_in, price_out * rate) + rounding.output_units * price_out
+        value += given * _ABOVE
     return ArcTerm(arc, amount_in, amount_out, inf if isnan(value) else value)
 
 
-def most_paid(curve: RateCurve, amount_in: float) -> float:
+def most_paid(arc: Arc, amount_in: float) -> float:
     """Return an upper bound on what a pool pays for up to `amount_in`."""
+    curve, rounding = arc.curve, arc.rounding
     capacity = curve.capacity
+    if rounding is not None:
+        amount_in += rounding.input_units
     if amount_in < capacity:
-        return curve.amount_out(amount_in)
-    return curve.amount_out(capacity) + min(_EXTRA_UNITS, capacity) * _rate_at_capacity(curve, capacity)
+        paid = curve.amount_out(amount_in)
+    else:
+        paid = curve.amount_out(capacity) + min(_EXTRA_UNITS, capacity) * _rate_at_capacity(curve, capacity)
+    return paid if rounding is None else paid * (1.0 + rounding.part) + rounding.output_units
 
 
 def _rate_at_capacity(curve: RateCurve, capacity: float) -> float:
@@ -91,7 +109,11 @@ def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
     terms: list[ArcTerm] = []
     for arc in arcs:
         price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
-        if price_out * arc.rate > price_in:
+        if price_out * arc.unit_rate > price_in:
+            price_out = effective_price(arc, price_out)
+            if price_out * arc.rate <= price_in:
+                terms.append(term_of(arc, 0.0, 0.0, price_in, price_out))
+                continue
             terms.append(term_of(arc, *arc.best_trade(price_in, price_out), price_in, price_out))
     return terms
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.model.proof import (
     BoundKind,
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search.route_search import SearchResult
 
 
+_POOLS: Final = "pools"
+_GAS: Final = "least gas of each pool"
+
+
 def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof, net: NetProof | None) -> ProofWitness:
     """Return the witness of both proofs of a result; `graph` has all pools of the market."""
     names, spec = _Names(graph), result.problem.spec
@@ -35,13 +39,17 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
     if net is not None:
         bounds.append(names.net_bound(net))
     counted = {id(arc) for arc in result.problem.graph.arcs()}
-    pools = {arc.pool.key: arc.pool for arc in graph.arcs()}
     router = spec.router_gas
+    shared = next((parts for gas, parts in graph.proof_parts if gas == router), None)
+    if shared is None:
+        pools = {arc.pool.key: arc.pool for arc in graph.arcs()}
+        shared = {_POOLS: pools, _GAS: {key: least_swap_gas(pool, router) for key, pool in pools.items()}}
+        graph.proof_parts.append((router, shared))
     gas = ProofGas(
         unit_value=spec.gas_value,
         base=router.base,
         token_between=router.token_between,
-        least_by_pool={key: least_swap_gas(pool, router) for key, pool in pools.items()},
+        least_by_pool=shared[_GAS],
         route=result.best.gas_units,
     )
     return ProofWitness(
@@ -51,6 +59,8 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
         dust=names.directions(arc for arc in graph.arcs() if id(arc) not in counted),
         spot_rates={names.direction(arc): arc.rate for arc in result.problem.graph.arcs()},
         max_hops=spec.max_hops,
+        pools=shared[_POOLS],
+        shared=shared,
     )
 
 

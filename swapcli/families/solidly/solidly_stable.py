@@ -16,13 +16,13 @@ from math import asinh, atanh, cbrt, expm1, log1p, sinh, sqrt
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.core.model.units import WAD
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.rounding import require_uint256
 from swapcli.families.state_fields import StateFields
-from swapcli.families.swap_fees import FEE_PER_PPM, read_fee_remainder, write_swap_fee
+from swapcli.families.swap_fees import FEE_PER_PPM, floored_fee_units, read_fee_remainder, write_swap_fee
 from swapcli.families.token_positions import is_forward
 
 _MAX_NEWTON_STEPS: Final = 255
@@ -75,6 +75,20 @@ class SolidlyStable(Pool):
         return SolidlyStableCurve(
             self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (WAD - self.swap_fee) / WAD
         )
+
+    def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
+        """Return what the floored fee and the floors of the invariant are worth.
+
+        With X and Y in whole tokens, four floors may put k of the reserves before a swap (X + Y)^2 + 1 too low, in
+        10^-18. The contract pays down to that k, and k falls by at least X (X^2 + Y^2) for each token that is paid.
+        """
+        i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
+        x, y = (self.reserves[k] / 10.0 ** self.decimals[k] for k in (i, j))
+        if not (x and y):
+            return None
+        too_low = 2.0 * ((x + y) ** 2 + 1.0) / (x * (x * x + y * y)) + 1.0  # twice as much as shown, and a unit
+        units = min(too_low / WAD, y) * 10.0 ** self.decimals[j]
+        return RoundingGain(floored_fee_units(self.swap_fee) if self.swap_fee else 0.0, units)
 
     def state(self) -> dict[str, object]:
         """Return `reserves`, `version` unless it is the latest, and `swap_fee` if `fee_ppm` rounds it."""

@@ -15,13 +15,13 @@ from math import nextafter, sqrt
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.core.model.units import PPM, WAD
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.rounding import UINT256_LIMIT, WORD_BITS, require_uint256
 from swapcli.families.state_fields import StateFields
-from swapcli.families.swap_fees import FEE_PER_PPM, read_fee_remainder, write_swap_fee
+from swapcli.families.swap_fees import FEE_PER_PPM, floored_fee_units, read_fee_remainder, write_swap_fee
 from swapcli.families.token_positions import is_forward
 
 UNISWAP_V2: Final = "uniswap_v2"
@@ -75,6 +75,11 @@ class ConstantProduct(Pool):
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
         max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm + self.fee_remainder_wad / FEE_PER_PPM, max_in)
+
+    def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
+        """Return what Solidly's floored fee is worth; every other rounding of either contract is for the pool."""
+        del token_in, token_out
+        return RoundingGain(floored_fee_units(self.swap_fee)) if self.computes_output and self.swap_fee else None
 
     def state(self) -> dict[str, object]:
         """Return `reserves` and, for Solidly pools, `variant`, and `swap_fee` if `fee_ppm` rounds it."""

@@ -14,7 +14,7 @@ Fixing some arcs as used or as unused gives the problems of a branching: the bou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from math import exp, log
 from typing import Final
 
@@ -186,6 +186,19 @@ def least_gain_price(arcs: Sequence[PricedArc], prices: Prices, token: int, high
         else:
             low = lower
     return best[1]
+
+
+def rounding_value(arcs: Iterable[PricedArc], prices: Prices) -> float:
+    """Return no less than what the rounding of contracts may add to a bound at `prices`."""
+    total = 0.0
+    for each in arcs:
+        rounding = each.arc.rounding
+        if rounding is not None:
+            price_in, price_out = prices.get(each.arc.token_in, 0.0), prices.get(each.arc.token_out, 0.0)
+            units_in, units_out, part = rounding
+            total += units_in * max(price_in, price_out * (1.0 + part) * each.arc.rate) + units_out * price_out
+            total += part * price_out * each.arc.curve.amount_out(each.limit)
+    return total
 
 
 def outside_gains(arcs: Sequence[PricedArc], prices: Prices, tokens: Set[int]) -> list[tuple[float, Arc]]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import inf
 
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, exact, lowered, term_of
+from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, effective_price, exact, lowered, term_of
 from swapcli.core.routing.gas_proof.gas_dual import PricedArc
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.problem import SwapSpec
@@ -61,8 +61,9 @@ def _term(each: PricedArc, prices: Prices, is_used: bool) -> ArcTerm | None:
     """Return the term of an arc; None if it does not pay for its gas and need not be used."""
     arc = each.arc
     price_in, price_out = lowered(prices.get(arc.token_in, 0.0)), prices.get(arc.token_out, 0.0)
-    if price_out * arc.rate <= price_in and not is_used:
+    if price_out * arc.unit_rate <= price_in and not is_used:
         return None
+    price_out = effective_price(arc, price_out)
     _, amount_in, amount_out, _ = each.best_trade(price_in, price_out)
     term = term_of(arc, amount_in, amount_out, price_in, price_out)
     return term if term.value > each.gas or is_used else None

@@ -18,12 +18,12 @@ from decimal import Decimal
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from math import inf, log
+from math import log
 from typing import Final
 
 from swapcli.core.model.quote import NetBound
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.dual_terms import float_above
+from swapcli.core.routing.dual_terms import exact, float_above
 from swapcli.core.routing.gas_proof.gas_dual import (
     PRICE_TRIALS,
     Fixed,
@@ -32,6 +32,7 @@ from swapcli.core.routing.gas_proof.gas_dual import (
     least_gain_price,
     outside_gains,
     price_arcs,
+    rounding_value,
 )
 from swapcli.core.routing.gas_proof.leaf import Leaf, prove_leaf
 from swapcli.core.routing.gas_proof.token_limits import TokenLimits, token_limits
@@ -188,8 +189,15 @@ class _Prover:
 
     def leaves(self, branches: Sequence[_Branch], *, keeps_all: bool) -> Sequence[Leaf]:
         """Return the leaves of the branches in exact numbers: all, or only those that may have the largest bound."""
-        least = -inf if keeps_all else branches[0].bound - abs(branches[0].bound) * _SAME_BOUND
-        return [self._leaf(each) for each in branches if not each.bound < least]
+        if keeps_all:
+            return [self._leaf(each) for each in branches]
+        leaves = [self._leaf(branches[0])]
+        for branch in branches[1:]:
+            # In exact numbers, and with what rounding adds to it, this one may have the larger bound.
+            most = branch.bound + abs(branch.bound) * _SAME_BOUND + rounding_value(self._arcs, branch.prices)
+            if not exact(most) < max(leaf.bound for leaf in leaves):
+                leaves.append(self._leaf(branch))
+        return leaves
 
     def _leaf(self, branch: _Branch) -> Leaf:
         used, unused = ([self._dual.arcs[number].arc for number in sorted(each)] for each in branch.fixed)

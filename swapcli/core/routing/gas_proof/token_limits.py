@@ -46,9 +46,15 @@ def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops
     duality. Where few pools sell a token, they bring no more than they pay for all that can reach them. The least of
     these counts.
     """
-    source, target = endpoints
-    terms = terms_at((arc for arc in graph.arcs() if arc.token_out != source and arc.token_in != target), prices)
-    products = _best_products(graph, endpoints, float(amount), max_hops - 1)
+    source, _ = endpoints
+    terms = terms_at((arc for arc in graph.arcs() if arc.token_out != source and arc.token_in != endpoints[1]), prices)
+    products = _best_products(graph, endpoints, {source: float(amount)}, max_hops - 1)
+    given, part = _given_by_rounding(graph, endpoints, products)
+    if given:
+        for token, more in _best_products(graph, endpoints, given, max_hops - 1).items():
+            products[token] = products.get(token, 0.0) + more
+    if part:
+        products = {token: product * (1.0 + part) ** max_hops for token, product in products.items()}
     amounts, proofs = {source: float(amount)}, list[TokenLimit]()
     for limit in _limits_by_path_or_value(products, sum_up(amount, prices[source], terms), prices):
         if limit.token != source:
@@ -57,7 +63,7 @@ def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops
     for token in products:
         entering = [(i, graph.arcs_by_pair[i][token]) for i in graph.best_rate_in[token] if i in amounts]
         if token != source and sum(len(arcs) for _, arcs in entering) <= _FEW_ARCS:
-            paid = sum(most_paid(arc.curve, amounts[i]) for i, arcs in entering for arc in arcs) * _ROUNDING_UP
+            paid = sum(most_paid(arc, amounts[i]) for i, arcs in entering for arc in arcs) * _ROUNDING_UP
             if paid < amounts[token]:
                 amounts[token] = paid
                 proofs.append(TokenLimit(token, paid, LimitReason.POOLS))
@@ -77,8 +83,32 @@ def _limits_by_path_or_value(products: Mapping[int, float], value: Decimal, pric
         )
 
 
-def _best_products(graph: MarketGraph, endpoints: TokenPair, amount: float, max_hops: int) -> Mapping[int, float]:
-    """Return `amount` times the best product of spot rates over at most `max_hops` hops, by token."""
+def _given_by_rounding(
+    graph: MarketGraph, endpoints: TokenPair, products: Mapping[int, float]
+) -> tuple[dict[int, float], float]:
+    """Return what the rounding of contracts may add to each token, times the number of such tokens; and the greatest
+    part that it may add to an output.
+
+    So the most that one of them becomes on a path is no less than what all of them become. `products` has the tokens
+    within reach.
+    """
+    source, target = endpoints
+    given, most_part = dict[int, float](), 0.0
+    for arc in graph.rounding_arcs:
+        if arc.token_in in products and arc.token_in != target and arc.token_out != source and arc.rounding is not None:
+            units_in, units_out, part = arc.rounding
+            given[arc.token_in] = given.get(arc.token_in, 0.0) + units_in
+            if arc.token_out != target:
+                given[arc.token_out] = given.get(arc.token_out, 0.0) + units_out
+            most_part = max(most_part, part)
+    given = {token: amount for token, amount in given.items() if amount > 0.0}
+    return {token: amount * len(given) for token, amount in given.items()}, most_part
+
+
+def _best_products(
+    graph: MarketGraph, endpoints: TokenPair, start: Mapping[int, float], max_hops: int
+) -> dict[int, float]:
+    """Return the most that an amount of `start` becomes at spot rates over at most `max_hops` hops, by token."""
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> dict[int, float]:
         improved: dict[int, float] = {}
@@ -89,4 +119,4 @@ def _best_products(graph: MarketGraph, endpoints: TokenPair, amount: float, max_
                     improved[j] = bought
         return improved
 
-    return best_labels({endpoints[0]: amount}, max_hops, extend)
+    return best_labels(start, max_hops, extend)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from swapcli.core.model.pool import Pool, RateCurve
+from swapcli.core.model.pool import Pool, RateCurve, RoundingGain
 from swapcli.core.routing.graph.digraph import TokenPair, unreachable_within
 
 Prices = dict[int, float]
@@ -31,13 +31,33 @@ _V = TypeVar("_V")
 
 
 class Arc:
-    """One direction of one pool. `rate` is its spot rate: the marginal rate of the first unit, fee included."""
+    """One direction of one pool. `rate` is its spot rate: the marginal rate of the first unit, fee included.
 
-    __slots__ = ("_depth", "curve", "pool", "rate", "token_in", "token_out", "trade_to_marginal_rate")
+    `rounding` is what its contract may pay beyond the curve, None for nothing; `unit_rate` is the most that each whole
+    unit may bring with it.
+    """
 
-    def __init__(self, token_in: int, token_out: int, pool: Pool, curve: RateCurve) -> None:
+    __slots__ = (
+        "_depth",
+        "curve",
+        "pool",
+        "rate",
+        "rounding",
+        "token_in",
+        "token_out",
+        "trade_to_marginal_rate",
+        "unit_rate",
+    )
+
+    def __init__(
+        self, token_in: int, token_out: int, pool: Pool, curve: RateCurve, rounding: RoundingGain | None = None
+    ) -> None:
         self.token_in, self.token_out, self.pool, self.curve = token_in, token_out, pool, curve
-        self.rate = curve.start_rate
+        self.rate = self.unit_rate = curve.start_rate
+        self.rounding = rounding
+        if rounding is not None:
+            units_in, units_out, part = rounding
+            self.unit_rate = self.rate * (1.0 + part) * max(1.0, units_in) + units_out
         self.trade_to_marginal_rate = curve.trade_to_marginal_rate
         self._depth: float | None = None
 
@@ -266,7 +286,8 @@ class MarketGraph:
                     continue
                 curve = pool.curve(token_in, token_out)
                 if MIN_RATE < curve.start_rate < MAX_RATE:
-                    arc = Arc(index[token_in], index[token_out], pool, curve)
+                    rounding = pool.rounding_gain(token_in, token_out)
+                    arc = Arc(index[token_in], index[token_out], pool, curve, rounding)
                     self.arcs_by_pair[arc.token_in].setdefault(arc.token_out, []).append(arc)
 
     def pair_depth(self, token_in: int, token_out: int) -> float:
@@ -334,6 +355,16 @@ class MarketGraph:
         """`best_rate_in` restricted to inputs in the 2-core."""
         core = self.two_core
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
+
+    @cached_property
+    def proof_parts(self) -> list[tuple[object, dict[str, Any]]]:
+        """What proofs over these arcs have in common, with the gas of their router: none of it depends on the order."""
+        return []
+
+    @cached_property
+    def rounding_arcs(self) -> tuple[Arc, ...]:
+        """The arcs whose contracts' rounding may favour the trader."""
+        return tuple(arc for arc in self.arcs() if arc.rounding is not None)
 
     @cached_property
     def pool_count(self) -> int:
