@@ -21,7 +21,7 @@ from itertools import permutations
 from math import ceil, isqrt, log, prod
 from typing import Any
 
-MAX_BYTES, MAX_WORK = 64 << 20, 100_000  # of the file, packed or not; of the search for a case that no leaf covers
+FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 1), 64 << 20, 100_000  # of the file; of the search for an open case
 WAD, PPM, Q96, ONE, ZERO, REFUSED = 10**18, 10**6, 1 << 96, 1 << 64, Real(0), -1  # REFUSED: the contract reverts
 Record = dict[str, Any]
 Direction = tuple[int, int, int]  # a pool, the token that is sold to it, the token that is bought: numbers in the lists
@@ -53,8 +53,8 @@ def read(path: str) -> Record:
     if len(raw) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
     found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=once)
-    if found["format"] != "swapcli-proof" or found["version"] != 1:
-        raise ValueError("it is not a swapcli-proof of version 1")
+    if re.search(rb"[^\s -~]|\\([bfnrt]|u00[01789]|u20[026])", raw) or (found["format"], found["version"]) != FORMAT:
+        raise ValueError("it is not a swapcli-proof of version 1 in plain characters")
     return found
 # What contracts pay, in integers, with every rounding of theirs. Each function also moves the state of the pool. ------
 def swap_fee(pool: Record) -> int:
@@ -386,7 +386,7 @@ class Checker:
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
         """Return the most of each token that the amounts can become on paths within the limit of hops."""
         best, front = dict(start), start
-        for left in range(self.hops, 0, -1):
+        for left in range(min(self.hops, len(self.tokens)), 0, -1):  # without cycles, no path is longer
             better: dict[int, Real] = {}
             for (i, j), rate in rates.items():
                 amount = Real(decimal(front[i] * rate, Context(40, ROUND_CEILING))) if i in front else ZERO

@@ -196,6 +196,8 @@ def test_files_that_are_no_proofs_are_status_2(tmp_path: Path) -> None:
         "a number beyond floats": good.replace(b'"maxHops": 3', b'"maxHops": 1e999999999'),
         "digits without end": good.replace(b'"maxHops": 3', b'"maxHops": ' + b"3" * 10_000),
         "a key twice": good.replace(b'"maxHops": 3', b'"maxHops": 1, "maxHops": 3'),
+        "another verdict in a name": good.replace(b'"paper"', b'"x.\\nAccepted: 1 A for 2 B"'),
+        "a hidden direction of text": good.replace(b'"paper"', b'"\\u202Erepap"'),
         "deep": b"[" * 100_000,
         "empty": b"",
         "bytes": bytes(range(256)),
@@ -213,6 +215,12 @@ def test_files_that_are_no_proofs_are_status_2(tmp_path: Path) -> None:
     assert run(tmp_path / "none").returncode == 2
     assert run().returncode == 2
     assert run("--what", tmp_path / "file").returncode == 2
+
+
+def test_hops_without_end_do_not_hold_the_checker_up() -> None:
+    document = hand_made_proof()
+    document["scope"]["maxHops"] = 10**30
+    assert check(document) == (0, [])
 
 
 def test_leaves_that_never_cover_do_not_hold_the_checker_up() -> None:
