@@ -3,13 +3,10 @@
 """Check a proof that `swapcli route --certify --proof FILE` wrote, without any code of swapcli.
 
     check_proof.py FILE [--json] [--swapcli]
-
 It replays the route in integers, as the pools' contracts compute it. Then it verifies each bound in exact fractions, by
 the theorem of docs/proof.md; S, F, c and gifts are explained there. The library recomputes unknown terms and steps with
 `--swapcli`. Exit status 0: accepted. 1: rejected, with one sentence per reason. 2: unreadable.
 """
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -24,7 +21,7 @@ from itertools import permutations
 from math import ceil, isqrt, log, prod
 from typing import Any
 
-MAX_BYTES, MAX_WORK = 64 << 20, 100_000  # the file's size, packed or not; the steps of `covers`: seconds, not hours
+FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 1), 64 << 20, 100_000  # of the file; of the search for an open case
 WAD, PPM, Q96, ONE, ZERO, REFUSED = 10**18, 10**6, 1 << 96, 1 << 64, Real(0), -1  # REFUSED: the contract reverts
 Record = dict[str, Any]
 Direction = tuple[int, int, int]  # pool, token sold to it, token bought from it: indexes into the document's lists
@@ -45,15 +42,19 @@ def up(a: int, b: int) -> int:
     return -(-a // b)
 def decimal(value: Real, context: Context | None = None) -> Decimal:
     return (context or Context(prec=60)).divide(Decimal(value.numerator), Decimal(value.denominator))
+def once(rows: list[Any]) -> Record:
+    if len(found := dict(rows)) < len(rows):
+        raise ValueError(f"something is twice where each is once: {', '.join(map(str, found))[:80]}")
+    return found
 def read(path: str) -> Record:
     """Read the document. The limit on its size also holds after decompression."""
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
-    found: Record = json.loads(raw, parse_constant=real, parse_float=real)
-    if found["format"] != "swapcli-proof" or found["version"] != 1:
-        raise ValueError("it is not a swapcli-proof of version 1")
+    found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=once)
+    if re.search(rb"[^\s -~]|\\([bfnrt]|u00[01789]|u20[026])", raw) or (found["format"], found["version"]) != FORMAT:
+        raise ValueError("it is not a swapcli-proof of version 1 in plain characters")
     return found
 # Part 1: the output of a swap, in integers, rounded as the contract rounds. Each function also updates the pool. ------
 def swap_fee(pool: Record) -> int:
@@ -64,12 +65,10 @@ def swap_pair(pool: Record, i: int, j: int, amount: int) -> int:
     net = amount if variant == "uniswap_v2" else amount - amount * swap_fee(pool) // WAD
     if not (x and y) or (variant == "uniswap_v2" and x + net >> 112):
         return REFUSED
-    scaled = amount * (WAD - swap_fee(pool))
-    paid: int = net * y // (x + net) if variant == "solidly" else scaled * y // (x * WAD + scaled)
+    paid = net * y // (x + net) if variant == "solidly" else (k := amount * (WAD - swap_fee(pool))) * y // (x * WAD + k)
     pool["reserves"][i], pool["reserves"][j] = x + net, y - paid
     return paid
-# 1.0001^(-2^k / 2) with 128 fractional bits, to the nearest unit: the constants of Uniswap V3's `TickMath`.
-TICK_FACTORS = [round(Decimal("1.0001") ** (-Decimal(1 << k) / 2) * (1 << 128)) for k in range(20)]
+TICK_FACTORS = [round(Decimal("1.0001") ** (-Decimal(1 << k) / 2) * (1 << 128)) for k in range(20)]  # of `TickMath`
 @cache
 def price_at(tick: int) -> int:
     """The square-root price at a tick, with 96 fractional bits, rounded as `getSqrtRatioAtTick` does."""
@@ -148,17 +147,14 @@ def swap_stable(pool: Record, i: int, j: int, amount: int) -> int:
     pool["reserves"][i], pool["reserves"][j] = (
         pool["reserves"][i] + amount, pool["reserves"][j] - paid - fee // 2 * WAD // rates[j])
     return paid
-# (k, e^k) with 20 decimals, to 21 digits: the constants of Balancer's `LogExpMath`, with k = 128, 64, 32, ... 1/16.
 POWERS_OF_E = [(12800 * WAD >> k, int(Context(prec=21).exp(Decimal(128) / (1 << k)).scaleb(20))) for k in range(12)]
-def artanh(z: int, one: int, terms: int) -> int:
-    """2 artanh(z) in fixed point, by its series."""
+def artanh(z: int, one: int, terms: int) -> int:  # 2 artanh(z) in fixed point, by its series
     term = total = z
     for n in range(3, terms + 1, 2):
-        term = term * (z * z // one) // one
-        total += term // n
+        total += (term := term * (z * z // one) // one) // n
     return 2 * total
 def power(base: int, exponent: int) -> int:
-    """`LogExpMath.pow` for 0 < base <= 1, by -ln base = 2 artanh((1 - base) / (1 + base))."""
+    """`LogExpMath.pow` with its e^128 ... e^(1/16), for 0 < base <= 1: -ln base = 2 artanh((1 - base) / (1 + base))."""
     if base > 9 * 10**17:
         log36 = artanh((10**36 - base * WAD) * 10**36 // (10**36 + base * WAD), 10**36, 15)
         x = (log36 // WAD * exponent + log36 % WAD * exponent // WAD) // WAD
@@ -171,8 +167,7 @@ def power(base: int, exponent: int) -> int:
     for k, e_k in POWERS_OF_E[2:10]:
         x, value = (x - k, value * e_k // 10**20) if x >= k else (x, value)
     for n in range(1, 13):
-        term = term * x // 10**20 // n
-        series += term
+        series += (term := term * x // 10**20 // n)
     return WAD * WAD // (value * series // 10**20 // 100)
 def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
     """Balancer V2's weighted pools: the fee comes off the input, rounded up."""
@@ -234,8 +229,7 @@ class PairCurve(Curve):
         x = self.x + self.gamma * amount
         return amount, self.y - self.y * self.x / x, self.gamma * self.x * self.y / (x * x)
 class TickCurve(Curve):
-    """Liquidity L between prices p and q: L |1/p - 1/q| of one token against L |p - q| of the other. Prices have 128
-    fractional bits. Sums over the ticks passed have 64; inputs are rounded down and outputs up."""
+    """L |1/p - 1/q| of one token against L |p - q| of the other. Inputs are rounded down and outputs up."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.down, k = i < j, bisect_right(pool["ticks"], (signed(pool["tick"]), 1 << 200))
         self.gamma = Real(PPM - tick_fee(pool, self.down), PPM)
@@ -296,27 +290,27 @@ class WeightedCurve(Curve):
 FAMILIES: dict[str, tuple[Any, type[Curve]]] = {  # each family's swap in integers (part 1) and curve (part 2)
     "constant_product": (swap_pair, PairCurve), "concentrated": (swap_ticks, TickCurve),
     "stableswap": (swap_stable, StableCurve), "weighted": (swap_weighted, WeightedCurve)}
-class Checker:
-    """Read `run` first. It calls `replay`, and per bound `check_bound` with `limits`, `leaf_bound`, `show` (a term)."""
+class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `limits`, `leaf_bound` and `show` (a term)
     def __init__(self, document: Record, library: Any) -> None:
         self.document, self.library, self.reasons, self.proved, self.faith = document, library, [], [], {}
         self.tokens, self.scope, order, self.route, self.gas = (
             document[key] for key in ("tokens", "scope", "order", "route", "gas"))
         self.amount, self.pays, self.gas_units = (uint(self.route[k]) for k in ("amountIn", "amountOut", "gasUnits"))
-        self.sold, self.bought, self.hops = order["tokenIn"], order["tokenOut"], uint(self.scope["maxHops"])
+        self.sold, self.bought, self.hops = map(uint, (order["tokenIn"], order["tokenOut"], self.scope["maxHops"]))
+        for rows in (self.tokens, document["pools"]):
+            once([(re.sub("0x0*", "", (each.get("pool_id") or each["address"]).lower()), each) for each in rows])
         self.unit, self.pools = real(self.gas["unitValue"]), [self.pool(each) for each in document["pools"]]
         self.directions = [(n, *pair) for n, pool in enumerate(self.pools) for pair in permutations(pool["tokens"], 2)]
     def pool(self, pool: Record) -> Record:
-        known = pool if pool["family"] in FAMILIES else {}
-        return pool | {"decimals": [uint(self.tokens[token]["decimals"]) for token in pool["tokens"]],
-                       "reserves": [uint(each) for each in known.get("reserves", ())],
-                       "ticks": [(signed(tick), signed(net)) for tick, net in known.get("ticks", ())]}
+        known, tokens = pool if pool["family"] in FAMILIES else {}, [*once([(uint(k), k) for k in pool["tokens"]])]
+        ticks = sorted(once([(signed(tick), signed(net)) for tick, net in known.get("ticks", ())]).items())
+        return pool | {"tokens": tokens, "decimals": [uint(self.tokens[token]["decimals"]) for token in tokens],
+                       "reserves": [uint(each) for each in known.get("reserves", ())], "ticks": ticks}
     def name(self, direction: Direction) -> str:
         (n, *pair), pool = direction, self.pools[direction[0]]
         return f"{' to '.join(self.tokens[k]['symbol'] for k in pair)}, pool {n} ({pool['protocol']} {pool['address']})"
     def require(self, holds: bool, reason: str) -> None:
-        if not holds:
-            self.reasons.append(reason)
+        self.reasons += () if holds else (reason,)
     def trust(self, kind: str, n: int, value: Real) -> None:
         count, total = self.faith.get((kind, self.pools[n]["family"]), (0, ZERO))
         self.faith[kind, self.pools[n]["family"]] = count + 1, total + value
@@ -330,13 +324,13 @@ class Checker:
             return None
     def replay(self) -> None:
         """Execute the route's steps, and compare their outputs with the document's."""
-        held, states, order, used, hops = {self.sold: self.amount}, {}, self.document["order"], set(), {self.sold: 0}
+        held, states, order, used, hops = {self.sold: self.amount}, {}, self.document["order"], {}, {self.sold: 0}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
-            self.require(0 < amount <= held.get(i, 0), f"{name} sells more than the steps before it have brought")
+            self.require(0 < amount <= held.get(i, 0) * (i != j), f"{name} sells more than the steps before it brought")
             held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
-            used, hops[j] = used | {(n, i, j)}, max(hops.get(j, 0), hops.get(i, 0) + 1)
+            used[n, i, j], hops[j] = uint(pool["gas"]), max(hops.get(j, 0), hops.get(i, 0) + 1)
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -348,8 +342,7 @@ class Checker:
         amount, given, self.longest = uint(order["amount"]), held.get(self.bought), max(hops.values())
         fits = amount <= self.pays if order["exact"] == "output" else amount == self.amount
         self.require(fits and given == self.pays, f"the steps bring {given}, not what route and order say")
-        gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2)
-        gas += sum(uint(self.pools[n]["gas"]) for n, _, _ in used)
+        gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2) + sum(used.values())
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
     def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> None:
         """Verify that S, the largest gain in a direction including gifts, is at most `claim`."""
@@ -361,7 +354,7 @@ class Checker:
             gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
         else:
             gain = v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
-            self.trust(kind, direction[0], claim)
+            self.trust(kind, direction[0], claim if term else ZERO)
         self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
         """Return the bound of a leaf. Verify every term, and that their sum is at most the bound."""
@@ -385,10 +378,15 @@ class Checker:
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return Real(bound)
+    def paid(self, direction: Direction, limit: Real) -> Real:
+        if (curve := self.curve(direction)) is not None or self.library:
+            return curve.paid(limit) if curve else Real(self.library.gain(self.document, direction, 0, 1, float(limit)))
+        self.trust("limits", direction[0], ZERO)
+        return ZERO
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
         """Return the largest amount of each token that the best product of spot rates makes, on at most `hops` hops."""
         best, front = dict(start), start
-        for left in range(self.hops, 0, -1):
+        for left in range(min(self.hops, len(self.tokens)), 0, -1):  # without cycles, no path is longer
             better: dict[int, Real] = {}
             for (i, j), rate in rates.items():
                 amount = Real(decimal(front[i] * rate, Context(40, ROUND_CEILING))) if i in front else ZERO
@@ -397,13 +395,16 @@ class Checker:
             best, front = best | better, better
         return best
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
-        """Verify the limit c of each token, and that every token within reach has one. Gifts in n tokens make at most n
-        times the largest amount that those in one token make on a path."""
+        """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome for one of them."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
         terms, rates, gifts, worth = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, ZERO
         for direction in usable:
             pair, curve, term = direction[1:], self.curve(direction), terms.get(direction)
-            rates[pair] = max(rates.get(pair, ZERO), curve.start if curve else real(spot[direction]))
+            rates[pair] = max(rates.get(pair, ZERO), rate := curve.start if curve else real(spot[direction]))
+            if curve is None and self.library:
+                self.require(self.library.start_rate(self.document, direction) <= float(rate), f"rate: {direction}")
+            elif curve is None:
+                self.trust("spot rates", direction[0], ZERO)
             if prices:
                 worth += (claim := real(term[6]) if term else ZERO)
                 self.show("limits", direction, prices, term, claim)
@@ -418,9 +419,9 @@ class Checker:
             if reason == "value":
                 need = (self.amount * prices[self.sold] + worth) / prices[token]
             elif reason == "pools":
-                sellers = [(self.curve(each), each[1]) for each in usable if each[2] == token and each[1] in products]
-                need = sum((curve.paid(limits[sold]) for curve, sold in sellers if curve), ZERO)
-            self.require(need <= claim, f"netOfGas: the limit of token {token} is not shown by its {reason}")
+                sellers = [each for each in usable if each[2] == token and each[1] in products]
+                need = sum((self.paid(each, limits[each[1]]) for each in sellers), ZERO)
+            self.require(token != self.sold and need <= claim, f"netOfGas: limit of token {token} is not its {reason}")
             limits[token] = min(limits.get(token, claim), claim)
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
         return limits
@@ -434,10 +435,10 @@ class Checker:
             self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on a path")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        largest = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
-        self.require(largest <= claimed, f"{kind}: a leaf is above it")
+        most = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
+        self.require(most <= claimed, f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
         self.proved.append((kind, claimed, gap, len(left_out)))
@@ -455,15 +456,16 @@ class Checker:
         shown = decimal(value / 10 ** uint(self.tokens[token]["decimals"]), Context(12, ROUND_CEILING))
         return f"{shown:,f} {self.tokens[token]['symbol']}"
     def lines(self) -> list[str]:
+        every, block = f"{{}} of {len(self.directions)} directions", self.document["state"]["block"] or "unknown"
         claims = {"output": "no routing that trades each direction of a pool at most once",
-                  "acyclic": "none of these without {} directions, which only cycles need,",
-                  "netOfGas": f"no route without cycles and {{}} directions of dust, of {self.hops} hops, net of gas"}
+                  "acyclic": f"none of these without {every}",
+                  "netOfGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
                   for kind, bound, gap, out in self.proved]
         faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
                  for (kind, family), (count, value) in self.faith.items()]
         sold, bought = self.amount_of(self.sold, Real(self.amount)), self.amount_of(self.bought, Real(self.pays))
-        return [f"Accepted: {sold} for {bought}, {self.document['network']}, block {self.document['state']['block']}.",
+        return [f"Accepted: {sold} for {bought}, {self.document['network']}, block {block}.",
                 f"Replayed: {len(self.route['steps'])} swaps, each as its pool's contract computes it.",
                 f"Proved over these {len(self.pools)} pools: {'; '.join(bounds)}.",
                 f"Taken on faith: {', '.join(faith) or 'nothing'}.",
@@ -473,8 +475,7 @@ def covers(cases: list[Any], work: list[int]) -> bool:
     work[0] -= 1
     if not cases or work[0] < 0 or any(not used and not unused for used, unused in cases):
         return bool(cases) and work[0] >= 0
-    every = sorted(direction for case in cases for part in case for direction in part)
-    first = {max(every, key=every.count)}
+    first = {max(every := sorted(each for case in cases for part in case for each in part), key=every.count)}
     return (covers([(used - first, unused) for used, unused in cases if not first & unused], work)
             and covers([(used, unused - first) for used, unused in cases if not first & used], work))
 def main(words: list[str]) -> int:
@@ -490,8 +491,7 @@ def main(words: list[str]) -> int:
                             for kind, bound, gap, out in checker.proved],
                  "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
     except Exception as error:  # whatever is wrong with the file, it proves nothing
-        what = f"a field is missing or wrong ({error!r})"
-        what = str(error) if isinstance(error, (ValueError, OSError, ImportError)) else what
+        what = str(error) if isinstance(error, (ValueError, OSError, ImportError)) else f"a field is wrong: {error!r}"
         status, reasons = 2, [f"Not readable as a proof: {what[:200]}."]
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
     print(json.dumps(found) if "--json" in words else "\n".join(reasons[:20] or checker.lines()))

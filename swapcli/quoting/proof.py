@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from hashlib import sha256
@@ -16,6 +17,8 @@ from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.state.markets.pools_field import pool_to_json
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from swapcli.core.model.pool import Pool
     from swapcli.interface.proof_types import ProofDocumentJson, ProofLeafJson
 
@@ -61,20 +64,20 @@ class Proof:
         before, _, after = _compact({**self._document, "pools": _PLACE}).partition(f'"{_PLACE}"')
         return f"{before}{pools}{after}\n"
 
-    def write(self, path: str) -> None:
+    def write(self, path: str | PathLike[str]) -> None:
         """Write the document to a file, compressed if its name ends in `.gz`.
 
         Raises `InvalidInput`, `InputOutputError`.
         """
         from swapcli.state.file_writing import write_user_file
 
-        content = self.to_json().encode()
-        if path.endswith(".gz"):
+        name, content = os.fspath(path), self.to_json().encode()
+        if name.endswith(".gz"):
             from zlib import DEFLATED, compressobj
 
             stream = compressobj(_GZIP_LEVEL, DEFLATED, _GZIP_FORMAT)
             content = stream.compress(content) + stream.flush()
-        write_user_file(path, content)
+        write_user_file(name, content)
 
 
 def prove(answer: QuoteResult) -> Proof:

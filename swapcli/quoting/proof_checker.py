@@ -62,6 +62,12 @@ def gain(document: Any, direction: Sequence[int], price_in: float, price_out: fl
     return value * _FLOATS if value < inf else inf
 
 
+def start_rate(document: Any, direction: Sequence[int]) -> float:
+    """Return what the first unit in a direction pays."""
+    number, *pair = direction
+    return _read_pool(document, number).curve(*(document["tokens"][each]["address"] for each in pair)).start_rate
+
+
 def _read_pool(document: Any, number: int) -> Pool:
     state = document["pools"][number]
     tokens = [document["tokens"][each] for each in state["tokens"]]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from decimal import localcontext
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,10 @@ def test_a_proof_made_by_hand_is_accepted_in_five_lines(tmp_path: Path) -> None:
     ran = run(written(tmp_path, hand_made_proof()))
     assert ran.returncode == 0
     assert ran.stdout.splitlines() == [
-        "Accepted: 100 A for 97 B, paper, block None.",
+        "Accepted: 100 A for 97 B, paper, block unknown.",
         "Replayed: 2 swaps, each as its pool's contract computes it.",
         "Proved over these 2 pools: no routing that trades each direction of a pool at most once pays over 97.561 B "
-        "(57.8 bps); no route without cycles and 0 directions of dust, of 3 hops, net of gas pays over 95.661 B "
+        "(57.8 bps); no route of 3 hops without cycles and 0 of 4 directions, net of gas, pays over 95.661 B "
         "(69.6 bps).",
         "Taken on faith: nothing.",
         "Not checked: that the chain's pools are in this state and need this gas; pools that are not listed.",
@@ -107,7 +108,18 @@ WRONG: dict[str, tuple[Change, str]] = {
     "the order's amount": (put("order", "amount", value="99"), "not what route and order say"),
     "a step's input": (put("route", "steps", 1, "amountIn", value="76"), "sells more than the steps before it"),
     "a state": (put("pools", 0, "reserves", value=["1000", "1001"]), "the hash of their state differs"),
-    "a pool more": (lambda document: document["pools"].append(document["pools"][0]), "the pools are not those"),
+    "a pool more": (
+        lambda document: document["pools"].append(document["pools"][0] | {"address": "0x3"}),
+        "the pools are not those",
+    ),
+    "a step from a token to itself": (
+        put("route", "steps", 0, value={"pool": 0, "tokenIn": 0, "tokenOut": 0, "amountIn": "25", "amountOut": "24"}),
+        "step 0, A to A, .* sells more than",
+    ),
+    "a limit of the sold token": (
+        put("bounds", 1, "limits", "tokens", value=[[0, "0", "pools"]]),
+        "limit of token 0 is not its pools",
+    ),
     "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: the route has 1 hops on a path"),
     "the route's gas": (put("route", "gasUnits", value=189_999), "less than the least gas of its pools"),
     "the base gas": (put("gas", "base", value=80_000), "netOfGas: the terms of a leaf sum"),
@@ -148,6 +160,19 @@ UNREADABLE: dict[str, Change] = {
     "a missing price": put("bounds", 0, "leaves", 0, "prices", value=["1"]),
     "a pool that is not there": put("route", "steps", 0, "pool", value=7),
     "no tokens": lambda document: document.pop("tokens"),
+    "a pool twice": lambda document: document["pools"].append(document["pools"][0]),
+    "a pool twice, its address written in another way": (
+        lambda document: document["pools"].append(
+            document["pools"][0] | {"address": document["pools"][0]["address"].replace("0x", "0X000")}
+        )
+    ),
+    "a token twice": lambda document: document["tokens"].append(document["tokens"][0]),
+    "a token twice in a pool": put("pools", 0, "tokens", value=[0, 1, 1]),
+    "a token counted from the end": put("pools", 0, "tokens", value=[0, -1]),
+    "an order from the end": put("order", "tokenIn", value=-2),
+    "a tick twice": lambda document: document["pools"].append(
+        document["pools"][0] | {"address": "0x3", "family": "concentrated", "ticks": [[0, "1"], [0, "-1"]]}
+    ),
 }
 
 
@@ -170,6 +195,9 @@ def test_files_that_are_no_proofs_are_status_2(tmp_path: Path) -> None:
         "not a number": good.replace(b'"maxHops": 3', b'"maxHops": NaN'),
         "a number beyond floats": good.replace(b'"maxHops": 3', b'"maxHops": 1e999999999'),
         "digits without end": good.replace(b'"maxHops": 3', b'"maxHops": ' + b"3" * 10_000),
+        "a key twice": good.replace(b'"maxHops": 3', b'"maxHops": 1, "maxHops": 3'),
+        "another verdict in a name": good.replace(b'"paper"', b'"x.\\nAccepted: 1 A for 2 B"'),
+        "a hidden direction of text": good.replace(b'"paper"', b'"\\u202Erepap"'),
         "deep": b"[" * 100_000,
         "empty": b"",
         "bytes": bytes(range(256)),
@@ -187,6 +215,12 @@ def test_files_that_are_no_proofs_are_status_2(tmp_path: Path) -> None:
     assert run(tmp_path / "none").returncode == 2
     assert run().returncode == 2
     assert run("--what", tmp_path / "file").returncode == 2
+
+
+def test_hops_without_end_do_not_hold_the_checker_up() -> None:
+    document = hand_made_proof()
+    document["scope"]["maxHops"] = 10**30
+    assert check(document) == (0, [])
 
 
 def test_leaves_that_never_cover_do_not_hold_the_checker_up() -> None:
@@ -231,6 +265,50 @@ def test_a_family_that_the_checker_does_not_know_is_taken_on_faith(tmp_path: Pat
     )
     term[6] = str(float(term[6]) / 2)
     assert check(text)[0] == 1
+
+
+def test_spot_rates_of_unknown_families_are_listed_and_the_library_recomputes_them() -> None:
+    with Market.embedded("starknet") as market:
+        document = json.loads(market.quote("ETH", "USDC", "1", proof=True).proof().to_json())
+    checked = checker().Checker(document, None)
+    checked.run()
+    faith = {kind for kind, _ in checked.faith}
+    assert checked.reasons == []
+    assert "spot rates" in faith
+    for row in document["bounds"][-1]["limits"]["spotRates"]:
+        row[3] = repr(float(row[3]) * 0.999)
+    status, reasons = check(document, with_library=True)
+    assert status == 1
+    assert any(reason.startswith("rate: ") for reason in reasons)
+
+
+def test_limits_by_pools_count_what_unknown_families_pay() -> None:
+    """A token that only a pool of another family sells has no limit of 0."""
+    document = hand_made_proof()
+    document["tokens"].append({"address": "0xc", "symbol": "C", "decimals": 0})
+    document["pools"] += [
+        {"address": "0x3", "protocol": "x", "family": "solidly_stable", "fee_ppm": 0, "gas": 50_000}
+        | {"tokens": [0, 2], "reserves": ["1000", "1000"]},
+        document["pools"][0] | {"address": "0x4", "tokens": [2, 1], "reserves": ["1000", "9000"]},
+    ]
+    with_hash(document)
+    limits = document["bounds"][1]["limits"]
+    limits["spotRates"] = [[2, 0, 2, "1"]]
+    limits["tokens"] = [[2, "0", "pools"]]
+    checked = checker().Checker(document, None)
+    with localcontext(checker().Context(prec=60)):
+        usable = [each for each in checked.directions if each[2] != 0 and each[1] != 1]
+        checked.limits(limits, usable)
+    assert checked.faith["limits", "solidly_stable"][0] == 1
+
+
+def test_the_gap_is_to_the_bound_that_is_shown(tmp_path: Path) -> None:
+    """What rounding could add to the output of a tiny order is part of both."""
+    with Market.embedded("base") as market:
+        quote = market.quote("USDC", "ETH", 100, proof=True)
+    quote.proof().write(tmp_path / "proof.json")
+    (found, *_) = json.loads(run(tmp_path / "proof.json", "--json").stdout)["bounds"]
+    assert found["gapBps"] == pytest.approx((int(found["bound"]) / quote.amount_out - 1) * 10_000, rel=1e-6)
 
 
 def test_nine_of_ten_pools_of_the_embedded_markets_are_known() -> None:
