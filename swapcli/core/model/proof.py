@@ -123,8 +123,8 @@ class ProofWitness(NamedTuple):
     """All that a proof adds to a quote and the state of its pools.
 
     `tokens` are those of the market, `dust` the directions that the bound net of gas does not count, and `spot_rates`
-    the rates of the first unit by direction. `pools` are those of the bounds, by key. `shared` is the same for all proofs
-    on one state of the pools with the same gas: who writes a document keeps there what it says of the pools.
+    the rates of the first unit by direction. `pools` are those of the bounds, by key. `shared` is the same for all
+    proofs on one state of the pools with the same gas: who writes a document keeps there what it says of the pools.
     """
 
     bounds: tuple[ProvenBound, ...]
