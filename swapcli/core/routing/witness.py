@@ -10,6 +10,7 @@ from swapcli.core.model.proof import (
     Direction,
     ProofGas,
     ProofLeaf,
+    ProofParts,
     ProofTerm,
     ProofWitness,
     ProvenBound,
@@ -44,11 +45,10 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
     shared = next((parts for gas, parts in graph.proof_parts if gas == router), None)
     if shared is None:
         pools = {arc.pool.key: arc.pool for arc in graph.arcs()}
-        shared = {
-            _POOLS: pools,
-            _GAS: {key: least_swap_gas(pool, router) for key, pool in pools.items()},
-            _RATES: {names.direction(arc): arc.rate for arc in graph.arcs()},
-        }
+        shared = ProofParts()
+        shared[_POOLS] = pools
+        shared[_GAS] = {key: least_swap_gas(pool, router) for key, pool in pools.items()}
+        shared[_RATES] = {names.direction(arc): arc.rate for arc in graph.arcs()}
         graph.proof_parts.append((router, shared))
     gas = ProofGas(
         unit_value=spec.gas_value,
