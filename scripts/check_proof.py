@@ -283,11 +283,11 @@ class StableCurve(Curve):
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
 class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w). The largest input may be a unit more than that of a real fee."""
+    """y (1 - (x / (x + g a))^w). The fee is rounded up, so that the largest net input is less than a unit more."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
         self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity = Real(int(self.x * 3 // 10 / self.gamma) + 1)
+        self.capacity = Real(self.x * 3 // 10 + 1) / self.gamma
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
