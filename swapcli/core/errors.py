@@ -198,6 +198,12 @@ class InvalidDeadline(InvalidOption):
     code = "INVALID_DEADLINE"
 
 
+class NoProof(InvalidInput):
+    """A quote has no proof of its certificate."""
+
+    code = "NO_PROOF"
+
+
 class InvalidRoute(InvalidInput):
     """A route whose shares do not sum, whose hops form a cycle, or whose pools do not trade its tokens."""
 
@@ -396,12 +402,6 @@ class MarketUnavailable(StaleError):
     """The state of the pools is not loaded, or too old to quote on, or its market is closed."""
 
     code = "MARKET_UNAVAILABLE"
-
-
-class NoProof(InvalidInput):
-    """A quote has no proof of its certificate."""
-
-    code = "NO_PROOF"
 
 
 class SimulationError(SwapcliError):

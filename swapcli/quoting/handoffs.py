@@ -63,7 +63,7 @@ def safe_batch(prepared: _PreparedToSign) -> SafeBatchJson:
 
 def wallet_calls(prepared: _PreparedToSign) -> WalletCallsRequestJson:
     """Return the request `wallet_sendCalls`. Raises `InvalidOption` on Starknet."""
-    transactions = _evm_transactions(prepared, "wallet_sendCalls")
+    transactions = _evm_transactions(prepared, "a request for wallet calls")
     return wallet_calls_document(transactions, prepared.network.chain_id)
 
 

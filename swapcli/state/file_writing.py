@@ -44,7 +44,11 @@ def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: boo
 
 def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
     """Write a text file, or the one behind a link, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
-    write_user_file(name, text.encode(), mode=mode)
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise write_error(name, error) from None
+    write_user_file(name, content, mode=mode)
 
 
 def write_user_file(name: str, content: bytes, *, mode: int = _NEW_FILE) -> None:

@@ -55,7 +55,7 @@ MISTAKES = [
     ("route base ETH USDC 1 --live off", '--live: no value "off"', "did you mean --live never?"),
     ("pools base --live nevr", '--live: no value "nevr"', "did you mean --live never?"),
     (f"calldata base ETH USDC 1 --destination {ACCOUNT} --check alway", '--check: no value "alway"', "--check always?"),
-    ("route base ETH USDC 1 --watch 5s", '--watch: no value "5s"', "--watch 5"),
+    ("route base ETH USDC 1 --watch 0s", "--watch takes 0.1 to 3,600 seconds", "leave it out"),
     ("route base ETH USDC 1 --slippage", "--slippage needs a value", "see swapcli route --help"),
     ("serve --networks", "--networks needs a value", "see swapcli serve --help"),
     ("route base ETH USDC 1 --format yaml", 'no format "yaml"', "json, plain, table, csv"),

@@ -1,7 +1,7 @@
 """Nothing in the program can sign or send: it names no such method of nodes, and calls no such function of libraries.
 
-The methods that a client may send are all in the source as whole constants. Two modules name others, since they decode
-what wallets print; neither of them can reach a client.
+The methods that a client may send are all in the source as whole constants. Four modules name others, since they decode
+what wallets print, or write what a wallet reads; none of them calls a client.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ READING_METHODS = frozenset(
 """The methods that the program names: each only reads."""
 DECODERS = {"payload.decode.envelopes", "payload.decode.message_requests"}
 """The modules that know the methods by which wallets are asked, to decode what they print."""
+HANDOFFS = {"interface.handoff_types", "payload.handoff.wallet_calls"}
+"""The modules that write a request for the user to hand to a wallet: `wallet_sendCalls`."""
 _METHOD = re.compile(r"(eth|starknet|personal|wallet|engine|admin|miner|txpool|debug|anvil|evm|hardhat)_[a-zA-Z0-9]+")
 _SENDING = re.compile(r"send_(raw_)?(private_)?transaction|sign(_\w+)?|transact|replace_transaction|modify_transaction")
 _SIGNING_LIBRARIES = {"eth_account", "eth_keys", "coincurve", "ecdsa", "starknet_py"}
@@ -60,7 +62,7 @@ def test_the_program_names_methods_that_read_and_no_others() -> None:
     modules = {each.relative_to(PACKAGE).with_suffix("").name for each in PACKAGE.rglob("*.py")}
     for file in PACKAGE.rglob("*.py"):
         found = {text for text in constants(parsed(file)) if _METHOD.fullmatch(text)} - modules
-        if found and module_name(file) not in DECODERS:
+        if found and module_name(file) not in DECODERS | HANDOFFS:
             named[module_name(file)] = found
     assert set().union(*named.values()) <= READING_METHODS, named
     assert len(set().union(*named.values())) >= 15, "the methods are found at all"
@@ -71,6 +73,8 @@ def test_modules_that_name_methods_of_wallets_reach_no_client() -> None:
     for decoder in DECODERS:
         assert any(_METHOD.fullmatch(text) for text in constants(parsed(PACKAGE / f"{decoder.replace('.', '/')}.py")))
         assert [name for name in reachable(decoder, graph) if is_in(name, {"state", "quoting", "faces"})] == []
+    for writer in HANDOFFS:
+        assert [name for name in graph[writer] if is_in(name, {"state", "quoting", "faces"})] == []
 
 
 def test_no_method_is_put_together() -> None:

@@ -154,6 +154,7 @@ def their_logs(peers: Peers, query: LogFilter) -> list[Log]:
             bytes(found["data"]),
             found["blockNumber"],
             found["logIndex"],
+            found["transactionHash"].to_0x_hex(),
         )
         for found in peers.theirs.eth.get_logs(log_filter)  # type: ignore[arg-type]
     ]

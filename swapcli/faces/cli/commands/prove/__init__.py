@@ -58,7 +58,7 @@ def prove(
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> int:
-    """Check quotes, swaps and proofs on your machine, and write a report.
+    """Check quotes, swaps and proofs on your machine; write a report.
 
     \b
     Examples:
