@@ -276,11 +276,11 @@ class StableCurve(Curve):
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
 class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w). At most 3/10 of x may come in after the fee, which is rounded up: hence + 1."""
+    """y (1 - (x / (x + g a))^w). At most 3/10 of x may come in after the fee, rounded up: hence the + 1."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
         self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity = Real(int(self.x * 3 // 10 / self.gamma) + 1)
+        self.capacity = Real(self.x * 3 // 10 + 1) / self.gamma
         super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
@@ -395,7 +395,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             best, front = best | better, better
         return best
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
-        """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome for one of them."""
+        """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome of one token."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
         terms, rates, gifts, worth = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, ZERO
         for direction in usable:

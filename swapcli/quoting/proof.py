@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from functools import cached_property
 from hashlib import sha256
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -19,7 +20,6 @@ from swapcli.state.markets.pools_field import pool_to_json
 if TYPE_CHECKING:
     from os import PathLike
 
-    from swapcli.core.model.pool import Pool
     from swapcli.interface.proof_types import ProofDocumentJson, ProofLeafJson
 
 FORMAT: Final = "swapcli-proof"
@@ -31,8 +31,8 @@ _BOUND: Final = Context(prec=24, rounding=ROUND_CEILING, traps=[])
 _GAP_STEP: Final = Decimal("1e-6")  # of a basis point
 _GZIP_LEVEL: Final = 4
 """Level 9 takes five times as long for 4% less."""
-_GZIP_FORMAT: Final = 31
-"""zlib's `wbits` for the gzip format (16 + 15), with no file name and time 0: equal proofs give equal bytes."""
+_GZIP_HEADER: Final = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255))
+"""RFC 1952: deflate, no name, time 0, unknown system. So equal proofs give equal bytes."""
 _BPS: Final = 10_000
 _TRADE_DIGITS: Final = 9
 """Digits of the trades in terms. They only suggest where to start, so more digits would only take space; chosen."""
@@ -50,9 +50,9 @@ class Proof:
     `scripts/check_proof.py` checks it, and `docs/proof.md` states the theorem.
     """
 
-    def __init__(self, document: ProofDocumentJson, pools_text: str | None = None) -> None:
-        """Hold a document; `pools_text` is the JSON of its pools, if it is known: most of the document."""
-        self._document, self._pools_text = document, pools_text
+    def __init__(self, document: ProofDocumentJson, pools: PoolsText | None = None) -> None:
+        """Hold a document; `pools` is the JSON of its pools, if it is known: most of the document."""
+        self._document, self._pools = document, pools or PoolsText(_compact(document["pools"]))
 
     def document(self) -> ProofDocumentJson:
         """Return the JSON, whose schema `swapcli schema proof` prints."""
@@ -60,9 +60,8 @@ class Proof:
 
     def to_json(self) -> str:
         """Return the document as text."""
-        pools = self._pools_text or _compact(self._document["pools"])
-        before, _, after = _compact({**self._document, "pools": _PLACE}).partition(f'"{_PLACE}"')
-        return f"{before}{pools}{after}\n"
+        before, after = self._rest()
+        return f"{before}{self._pools.text}{after}"
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the document to a file, compressed if its name ends in `.gz`.
@@ -71,13 +70,35 @@ class Proof:
         """
         from swapcli.state.file_writing import write_user_file
 
-        name, content = os.fspath(path), self.to_json().encode()
+        before, after = self._rest()
+        name, content = os.fspath(path), f"{before}{self._pools.text}{after}".encode()
         if name.endswith(".gz"):
-            from zlib import DEFLATED, compressobj
+            from zlib import Z_FINISH, Z_FULL_FLUSH, crc32
 
-            stream = compressobj(_GZIP_LEVEL, DEFLATED, _GZIP_FORMAT)
-            content = stream.compress(content) + stream.flush()
+            parts = _deflate(before, Z_FULL_FLUSH), self._pools.packed, _deflate(after, Z_FINISH)
+            end = crc32(content).to_bytes(4, "little") + (len(content) & 0xFFFFFFFF).to_bytes(4, "little")
+            content = b"".join((_GZIP_HEADER, *parts, end))
         write_user_file(name, content)
+
+    def _rest(self) -> tuple[str, str]:
+        """Return the text before the pools and the one after them."""
+        before, _, after = _compact({**self._document, "pools": _PLACE}).partition(f'"{_PLACE}"')
+        return before, f"{after}\n"
+
+
+class PoolsText:
+    """The JSON of the pools of a state, and the same as a part of a compressed file."""
+
+    def __init__(self, text: str) -> None:
+        """Hold the text."""
+        self.text = text
+
+    @cached_property
+    def packed(self) -> bytes:
+        """Blocks that refer to nothing before them: what most of the time of a compressed file goes into."""
+        from zlib import Z_FULL_FLUSH
+
+        return _deflate(self.text, Z_FULL_FLUSH)
 
 
 def prove(answer: QuoteResult) -> Proof:
@@ -116,12 +137,14 @@ class _RenderedPools(NamedTuple):
     numbers: Mapping[str, int]
     token_numbers: Mapping[str, int]
     rows: list[dict[str, object]]
-    text: str
+    text: PoolsText
     digest: str
+    spot_rates: list[list[int | str]]
 
 
-def _render_pools(pools: Mapping[str, Pool], least_gas: Mapping[str, int]) -> _RenderedPools:
-    keys = sorted(least_gas)
+def _render_pools(witness: ProofWitness) -> _RenderedPools:
+    pools, least_gas = witness.pools, witness.gas.least_by_pool
+    keys = sorted(pools)
     tokens = sorted({token for key in keys for token in pools[key].tokens})
     token_numbers = {token: number for number, token in enumerate(tokens)}
     rows = [
@@ -131,7 +154,12 @@ def _render_pools(pools: Mapping[str, Pool], least_gas: Mapping[str, int]) -> _R
     ]
     text = _compact(rows)
     numbers = {key: number for number, key in enumerate(keys)}
-    return _RenderedPools(numbers, token_numbers, rows, text, sha256(text.encode()).hexdigest())
+    spot_rates: list[list[int | str]] = [
+        [numbers[pool], token_numbers[token_in], token_numbers[token_out], repr(rate)]
+        for (pool, token_in, token_out), rate in sorted(witness.spot_rates.items())
+    ]
+    digest = sha256(text.encode()).hexdigest()
+    return _RenderedPools(numbers, token_numbers, rows, PoolsText(text), digest, spot_rates)
 
 
 class _Renderer:
@@ -141,7 +169,7 @@ class _Renderer:
         self._answer, self._witness = answer, witness
         rendered: _RenderedPools | None = witness.shared.get(_POOLS)
         if rendered is None:  # the first proof on this state
-            rendered = witness.shared[_POOLS] = _render_pools(witness.pools, witness.gas.least_by_pool)
+            rendered = witness.shared[_POOLS] = _render_pools(witness)
         self._pools = rendered
         self._pool_numbers, self._token_numbers = rendered.numbers, rendered.token_numbers
         self.pools_text = rendered.text
@@ -226,10 +254,7 @@ class _Renderer:
         else:
             rendered["limits"] = {
                 **self._limits_by_value(proven),
-                "spotRates": [
-                    [*self._triple(direction), repr(rate)]
-                    for direction, rate in sorted(self._witness.spot_rates.items())
-                ],
+                "spotRates": self._pools.spot_rates,
                 "tokens": [
                     [self._token_numbers[each.token], repr(each.amount), each.reason.value]
                     for each in proven.limits.tokens
@@ -280,6 +305,14 @@ class _Renderer:
 def _compact(value: object) -> str:
     """Return canonical JSON; `stateHash` is the hash of this text of the pools."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _deflate(text: str, end: int) -> bytes:
+    """Return a text compressed on its own, with no header; `end` is how zlib ends it."""
+    from zlib import DEFLATED, MAX_WBITS, compressobj
+
+    stream = compressobj(_GZIP_LEVEL, DEFLATED, -MAX_WBITS)
+    return stream.compress(text.encode()) + stream.flush(end)
 
 
 def _round_down(amount: int) -> int:

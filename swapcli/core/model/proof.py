@@ -7,7 +7,7 @@ taken as its exact value, at which every bound holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +119,14 @@ class ProofGas(NamedTuple):
     route: int
 
 
+class ProofParts(dict[str, Any]):
+    """What the proofs on one state of the pools have in common, by what it is. Pickles are empty: it is made again."""
+
+    def __reduce__(self) -> tuple[type[ProofParts], tuple[()]]:
+        """Leave the contents out."""
+        return ProofParts, ()
+
+
 class ProofWitness(NamedTuple):
     """All that a proof adds to a quote and the state of its pools.
 
@@ -134,4 +142,4 @@ class ProofWitness(NamedTuple):
     spot_rates: Mapping[Direction, float]
     max_hops: int
     pools: Mapping[str, Pool]
-    shared: MutableMapping[str, Any]
+    shared: ProofParts

@@ -10,6 +10,7 @@ from swapcli.core.model.proof import (
     Direction,
     ProofGas,
     ProofLeaf,
+    ProofParts,
     ProofTerm,
     ProofWitness,
     ProvenBound,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _POOLS: Final = "pools"
 _GAS: Final = "least gas of each pool"
+_RATES: Final = "spot rates"
 
 
 def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof, net: NetProof | None) -> ProofWitness:
@@ -43,7 +45,10 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
     shared = next((parts for gas, parts in graph.proof_parts if gas == router), None)
     if shared is None:
         pools = {arc.pool.key: arc.pool for arc in graph.arcs()}
-        shared = {_POOLS: pools, _GAS: {key: least_swap_gas(pool, router) for key, pool in pools.items()}}
+        shared = ProofParts()
+        shared[_POOLS] = pools
+        shared[_GAS] = {key: least_swap_gas(pool, router) for key, pool in pools.items()}
+        shared[_RATES] = {names.direction(arc): arc.rate for arc in graph.arcs()}
         graph.proof_parts.append((router, shared))
     gas = ProofGas(
         unit_value=spec.gas_value,
@@ -57,7 +62,7 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
         gas=gas,
         tokens=graph.addresses,
         dust=names.directions(arc for arc in graph.arcs() if id(arc) not in counted),
-        spot_rates={names.direction(arc): arc.rate for arc in result.problem.graph.arcs()},
+        spot_rates=shared[_RATES],
         max_hops=spec.max_hops,
         pools=shared[_POOLS],
         shared=shared,

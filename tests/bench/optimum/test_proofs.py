@@ -23,6 +23,7 @@ from bench.optimum.proofs import (
     slack,
     summary,
 )
+from swapcli import Market
 
 A, B, C, D = "abcd"
 OUTPUT = Claim("output", Fraction("100.5"), frozenset(), 3, is_net=False)
@@ -121,6 +122,16 @@ def test_no_competitor_is_above_its_bound(tmp_path: Path, capsys: pytest.Capture
     }  # fmt: skip
     assert {"output", "netOfGas"} <= set(found["by_bound"])
     assert min(figures["nearest_bps"] for figures in found["by_bound"]["output"].values()) < 10.0
+
+
+def test_a_fee_that_is_rounded_down_is_within_the_bound(tmp_path: Path) -> None:
+    """The last swap keeps 0.95 units of USDC more than at a real fee, which are worth 9.5 * 10^11 units of USDS."""
+    order = "0x9789eec60daa3e94e5aad50964494987ac0ff562", "0x228a8d2b65f72a963db6d4654bf2eae815c5ec5e"
+    with Market.from_file(str(write_market(24, 106, tmp_path))) as market:
+        paid = market.quote(*order, amount=230589979333112987648, gas_price=0).amount_out
+        proof = market.quote(*order, amount=230589979333112987648, gas_price=10**9, proof=True).proof().document()
+    assert paid == 50625133370875134159
+    assert Fraction(proof["bounds"][0]["bound"]) >= paid
 
 
 def test_a_missing_market_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

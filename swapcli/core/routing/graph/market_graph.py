@@ -10,10 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
 from math import inf
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.core.model.pool import Pool, RateCurve, RoundingGain
 from swapcli.core.routing.graph.digraph import TokenPair, unreachable_within
+
+if TYPE_CHECKING:
+    from swapcli.core.model.proof import ProofParts
 
 Prices = dict[int, float]
 """Value of one base unit by token number, in base units of the order's output token."""
@@ -357,7 +360,7 @@ class MarketGraph:
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
 
     @cached_property
-    def proof_parts(self) -> list[tuple[object, dict[str, Any]]]:
+    def proof_parts(self) -> list[tuple[object, ProofParts]]:
         """What proofs over these arcs have in common, with the gas of their router: none of it depends on the order."""
         return []
 
