@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def check_files(plan: Plan) -> None:
-    """Check what the plan reads and writes, before half an hour of measuring. Raises `BenchmarkFailed`."""
+    """Check the files that the plan reads and writes before half an hour of measuring. Raises `BenchmarkFailed`."""
     for market in plan.markets:
         check_market(market)
     if plan.out:
@@ -118,7 +118,7 @@ def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> tuple[dict
 
 
 def _write(plan: Plan, answers: Mapping[str, Answer], clock: Clock) -> None:
-    """Put the answers into the page and its history, of which all other sections stay."""
+    """Put the answers into the page and its history, and keep all other sections."""
     if plan.out is None:
         return
     page, history = read_text(plan.out), read_text(history_of(plan.out))

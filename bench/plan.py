@@ -102,7 +102,7 @@ class Plan(NamedTuple):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
+    """An error that one sentence explains."""
 
     def error(self, message: str) -> NoReturn:
         print(f"bench: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Prove what no route can exceed, and find a route that comes near.
+"""Prove an upper bound on every route, and find a route near it.
 
     python -m bench.optimum.bound MARKET [--families all] [--json]
 
@@ -55,7 +55,7 @@ _LEAST_LENGTH = 1e-12  # the search for the nearest paths takes no negative leng
 _LEAST_PART = 1e-9  # of the order: smaller trades are noise, and no part of a route
 
 Leg = tuple[str, str, str, float]
-"""A pool, the tokens sold and bought, and the part of what is left of the token sold."""
+"""A pool, the tokens sold and bought, and the share of the remaining balance of the token sold."""
 
 
 class Bound(NamedTuple):
@@ -135,7 +135,7 @@ class Market:
         return csr_matrix((lengths, (self.token_out[best], self.token_in[best])), shape=shape)
 
     def start_prices(self, bought: int) -> Floats:
-        """Return prices at which hardly a pool gains by a trade: what the first unit of each token buys at best."""
+        """Return prices at which few pools gain by a trade: the best spot value of each token."""
         distances = dijkstra(self._graph, indices=bought)
         prices: Floats = np.exp(-np.minimum(distances, _MAX_DISTANCE))
         return prices
@@ -163,7 +163,7 @@ class Market:
         )
 
     def pay(self, direction: int, amount_in: float) -> float:
-        """Return what a direction pays, in dollars of the market's prices."""
+        """Return the output of a direction, in dollars at the market's prices."""
         curves, row = self._place[direction]
         return curves.pay(row, amount_in)
 
@@ -183,7 +183,7 @@ class Market:
         return held.get(token_out, 0.0) / self._tokens[token_out].unit_usd
 
     def _route(self, trades: Trades, sold: int, bought: int, amount: float) -> tuple[float | None, int]:
-        """Return what the order pays if each token is split as in the trades, and the number of swaps."""
+        """Return the order's output if each token is split as in the trades, and the number of swaps."""
         kept = np.nonzero((trades.amount_in > _LEAST_PART * amount) & (trades.token_in != bought))[0]
         by_token: dict[int, list[int]] = {}
         for trade in kept.tolist():

@@ -1,4 +1,4 @@
-"""Make a market up from a seed: pools of five families in the program's format of markets, and orders for it.
+"""Generate a market from a seed: pools of five families in swapcli's market format, and orders for it.
 
     python -m bench.optimum.gen_market [--sizes 100,1000,10000] [--seed 7] [--noise arbfree|raw] --out DIR
 

@@ -1,4 +1,4 @@
-"""Find the prices that make a bound least, by a damped Newton method in the logarithms of the prices.
+"""Minimize a bound over prices, by a damped Newton method in the logarithms of the prices.
 
 The second derivatives of the bound are those of a network of springs between tokens: one spring for each pool that
 trades, as stiff as its trade responds to prices. A step solves the balance of the springs. Pools that the step would
@@ -147,7 +147,7 @@ class _Springs:
         return stretch
 
     def predicted_gain(self, step: Floats) -> float:
-        """Return by how much a step should lower the bound."""
+        """Return the predicted decrease of the bound by a step."""
         stretch = self._stretch(step)
         return -float(self._point.surplus @ step) - 0.5 * float(self.stiffness @ (stretch**2 - self.slack**2))
 

@@ -1,4 +1,4 @@
-"""Hold the routes of every competitor against the bounds of published proofs: none may pay more.
+"""Compare the routes of every competitor with the bounds of published proofs: none may pay more.
 
     python -m bench.optimum.proofs [--markets 40] [--orders 20] [--seed 1] [--gas 0,0.01,1] [--market FILE] [--no-peer]
 
@@ -73,7 +73,7 @@ class Contender(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """How far a route is below a bound, as a part of it; negative if the proof is refuted.
+    """How far a route is below a bound, as a part of the bound; negative if it refutes the proof.
 
     `slack` is None if the bound does not speak of such a route. `gas_gwei` is the gas price of the proof.
     """
@@ -108,7 +108,7 @@ def claims_of(document: Mapping[str, Any]) -> Iterator[Claim]:
 
 
 def slack(claim: Claim, route: Contender, unit_value: Fraction) -> Fraction | None:
-    """Return how far a route is below a bound, as a part of it; None if the bound does not speak of such a route."""
+    """Return how far a route is below a bound, as a part of it; None if the route is outside the bound's scope."""
     if len(set(route.swaps)) < len(route.swaps) or not claim.excluded.isdisjoint(route.swaps):
         return None
     paid = route.amount_out
@@ -154,7 +154,7 @@ class _Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the proofs of a market met: their number, the verdicts, and orders without a proof, by reason."""
+    """The results for a market: the number of proofs, the verdicts, and orders without a proof, by reason."""
 
     market: str
     proofs: int
@@ -170,7 +170,7 @@ class _Proven(NamedTuple):
 
     @property
     def unit_value(self) -> Fraction:
-        """What a unit of gas is worth in base units of the bought token."""
+        """The value of a unit of gas in base units of the bought token."""
         return Fraction(self.document["gas"]["unitValue"])
 
 

@@ -35,7 +35,7 @@ def quote_batch(
 
 
 def _write_batch(case: Case) -> Path:
-    """Write the orders as the command takes them: their file says more of each."""
+    """Write the orders in the command's format, without the other fields of their file."""
     orders = (json.loads(line) for line in case.orders.read_text().splitlines() if line.strip())
     batch = case.folder / f"batch_{case.name}.ndjson"
     batch.write_text("".join(json.dumps({key: order[key] for key in _ORDER_KEYS}) + "\n" for order in orders))

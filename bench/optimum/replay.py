@@ -20,7 +20,7 @@ Pools = Mapping[str, Mapping[str, Any]]
 
 
 class WrongRoute(Exception):
-    """A route that no router can execute, or that does not do what it says."""
+    """A route that no router can execute, or whose figures contradict each other."""
 
 
 class Unsupported(Exception):

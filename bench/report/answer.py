@@ -12,7 +12,7 @@ _BETWEEN = " / "
 
 
 class Row(NamedTuple):
-    """A figure that a user decides by: its bar, what was reached, and that of the peer in the same run."""
+    """A figure of the page: its bar, the value reached, and the peer's value in the same run."""
 
     figure: str
     bar: str
@@ -69,7 +69,7 @@ def row(
 
 
 def counted(what: str, count: int, of: int) -> Row:
-    """Return the row of a count that has to be whole."""
+    """Return the row of a count that must reach its total."""
     return Row(what, f"all of {of:,}", f"{count:,}{'' if count == of else MISSED}")
 
 

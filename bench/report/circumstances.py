@@ -1,4 +1,4 @@
-"""When, on what and how long something was measured."""
+"""The date, machine and duration of a measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the page and the history whole or not at all."""
+"""Write the page and the history atomically."""
 
 from __future__ import annotations
 

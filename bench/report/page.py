@@ -76,7 +76,7 @@ def _place(table: Table) -> int:
 
 
 def read_rows(page: str) -> dict[tuple[str, str], str]:
-    """Return what a page says was reached, by section and figure."""
+    """Return the values on a page, by section and figure."""
     found = {}
     for title, block in split_page(page)[1].items():
         for line in block.splitlines():

@@ -145,7 +145,7 @@ def _has_own_call(protocol: ProtocolInfo) -> bool:
 
 
 def has_dialects(network: Network) -> bool:
-    """Return whether there are routers of several dialects on networks of its kind."""
+    """Return whether networks of its kind have several router dialects."""
     return len(_DIALECTS[network.kind]) > 1
 
 

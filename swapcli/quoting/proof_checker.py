@@ -63,7 +63,7 @@ def gain(document: Any, direction: Sequence[int], price_in: float, price_out: fl
 
 
 def start_rate(document: Any, direction: Sequence[int]) -> float:
-    """Return what the first unit in a direction pays."""
+    """Return the spot rate of a direction: the output of the first unit, fee included."""
     number, *pair = direction
     return _read_pool(document, number).curve(*(document["tokens"][each]["address"] for each in pair)).start_rate
 

@@ -118,7 +118,7 @@ def _walk(
 
 
 def _is_read(name: str, transaction: Mapping[str, object]) -> bool:
-    """Return whether a field of a decoded transaction has its calldata, or a method that was read to the last input."""
+    """Return whether a field of a decoded transaction holds its calldata, or its fully decoded method."""
     if isinstance(transaction[name], str) and normalized(name) in CALLDATA_NAMES:
         return True
     return name in (METHOD, VALUES) and isinstance(transaction.get(METHOD), Mapping)

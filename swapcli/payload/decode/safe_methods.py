@@ -1,8 +1,8 @@
 """A call that Safe's Transaction Builder encodes: a method with its inputs as text, in place of calldata.
 
-It is read as the Transaction Builder encodes it with ethers (apps/tx-builder/src/utils.ts of github
-safe-global/safe-wallet-monorepo). What that might read in another way, such as a number beyond JSON's or text that is
-no value of its type, is refused: where the Transaction Builder cannot encode a value it sends no data at all.
+It is encoded as the Transaction Builder does with ethers (apps/tx-builder/src/utils.ts of github safe-global/safe-
+wallet-monorepo). Inputs that the Transaction Builder might read differently are rejected, such as a number beyond
+JSON's range or text that is not a value of its type. If it cannot encode a value, it sends no data at all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def encode_method(method: object, values: object, path: str) -> str:
         raise _wrong(place, "an object", values)
     names = [each.name or str(number) for number, each in enumerate(function.inputs)]
     if set(texts) != set(names):
-        raise InvalidInput(f"{place}: its names are not those of the method's inputs", details={"field": place})
+        raise InvalidInput(f"{place}: its names differ from the method's inputs", details={"field": place})
     parsed = [
         _parse_input(each, texts[name], f"{place}.{name}") for name, each in zip(names, function.inputs, strict=True)
     ]

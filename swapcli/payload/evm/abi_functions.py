@@ -1,4 +1,4 @@
-"""Functions with the names of their arguments, as a published ABI has them, and their calls by name.
+"""Functions with named arguments, as in a published ABI, and calls that use these names.
 
 A function is written as in Solidity, without modifiers: `approve(address spender, uint256 value)`, with a tuple as
 `((address token, uint256 amount) order, bytes[] actions)`.
@@ -56,7 +56,7 @@ class Function(NamedTuple):
     def decode(self, calldata: bytes) -> tuple[AbiValue, ...] | None:
         """Return the arguments of a call: words as numbers, `bytes`, and tuples and lists as tuples.
 
-        None for calldata that this function's arguments do not encode to, to the last byte.
+        None if the calldata is not exactly the encoding of this function's arguments.
         """
         if calldata[:SELECTOR_BYTES] != self.selector:
             return None
