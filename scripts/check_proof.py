@@ -330,7 +330,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
             self.require(0 < amount <= held.get(i, 0) * (i != j), f"{name} sells more than the steps before it brought")
             held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
-            used[n, i, j], hops[j] = uint(pool["gas"]), max(hops.get(j, 0), hops.get(i, 0) + 1)
+            used[n, i, j], hops[j] = uint(pool["gas"]), min(hops.get(j, len(self.tokens)), hops.get(i, 0) + 1)
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -432,7 +432,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         if kind == "netOfGas":
             usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
             limits = self.limits(bound["limits"], usable)
-            self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on a path")
+            self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on each path")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]

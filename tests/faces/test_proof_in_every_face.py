@@ -118,7 +118,8 @@ def test_a_remote_quote_has_the_proof_of_its_service(tmp_path: Path, expected: d
         document = json.loads(file.read_bytes())
         assert ran.json["proofFile"] == str(file)
         assert "certificate" not in ran.json
-        refused = run_swapcli(*words, "--certify")
+        assert run_swapcli(*words, "--certify").json["proofFile"] == str(file)
+        refused = run_swapcli(*words[:-3], "--certify", "--json")
     assert document["bounds"] == expected["bounds"]
     assert refused.exit_code == 2
 

@@ -120,7 +120,7 @@ WRONG: dict[str, tuple[Change, str]] = {
         put("bounds", 1, "limits", "tokens", value=[[0, "0", "pools"]]),
         "limit of token 0 is not its pools",
     ),
-    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: the route has 1 hops on a path"),
+    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: the route has 1 hops on each path"),
     "the route's gas": (put("route", "gasUnits", value=189_999), "less than the least gas of its pools"),
     "the base gas": (put("gas", "base", value=80_000), "netOfGas: the terms of a leaf sum"),
     "a missing case": (put("bounds", 1, "leaves", 0, "used", value=[[0, 0, 1]]), "do not cover every case"),
@@ -221,6 +221,26 @@ def test_hops_without_end_do_not_hold_the_checker_up() -> None:
     document = hand_made_proof()
     document["scope"]["maxHops"] = 10**30
     assert check(document) == (0, [])
+
+
+def test_paths_that_share_swaps_have_their_own_hops() -> None:
+    """A C D B and A E C B have three hops each, though A E C D B could be read from their swaps."""
+    document = hand_made_proof()
+    document["tokens"] += [{"address": "0x" + each * 40, "symbol": each, "decimals": 0} for each in "CDE"]
+    pairs = [(0, 2), (2, 3), (3, 1), (0, 4), (4, 2), (2, 1)]
+    like = document["pools"][0]
+    document["pools"] = [like | {"address": f"0x{n + 1}", "tokens": [*pair]} for n, pair in enumerate(pairs)]
+    steps = [(0, "50", "47"), (3, "50", "47"), (4, "47", "44"), (1, "47", "44"), (5, "44", "42"), (2, "44", "42")]
+    document["route"]["steps"] = [
+        {"pool": n, "tokenIn": pairs[n][0], "tokenOut": pairs[n][1], "amountIn": sold, "amountOut": paid}
+        for n, sold, paid in steps
+    ]
+    document["route"] |= {"amountOut": "84", "gasUnits": 500_000}
+    with_hash(document)
+    checked = checker().Checker(document, None)
+    checked.replay()
+    assert checked.reasons == []
+    assert checked.longest == 2
 
 
 def test_leaves_that_never_cover_do_not_hold_the_checker_up() -> None:

@@ -242,13 +242,20 @@ class RemoteSource:
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 
     def _check_expressible(self, request: QuoteRequest) -> None:
-        """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out."""
+        """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out.
+
+        A proof includes what `certify` requests.
+        """
         order = request.order
         require_different_tokens(order)
         check_not_blocked([order.token_in, order.token_out], self._network)
         self._check_api_version(request.api_version)
         for each in reversed(QUOTE_PARAMETERS):
-            if each.unsent and _value(each, request) != each.default:
+            if (
+                each.unsent
+                and _value(each, request) != each.default
+                and not (each.field == "certify" and request.proof)
+            ):
                 raise _unsaid(each.unsent)
         if request.integrator and request.api_version is ApiVersion.V1:
             raise _unsaid("an integrator in v1")
