@@ -336,7 +336,7 @@ class Checker:
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
             self.require(0 < amount <= held.get(i, 0), f"{name} sells more than the steps before it have brought")
             held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
-            used, hops[j] = used | {(n, i, j)}, max(hops.get(j, 0), hops.get(i, 0) + 1)
+            used, hops[j] = used | {(n, i, j)}, min(hops.get(j, MAX_WORK), hops.get(i, 0) + 1)
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -345,12 +345,13 @@ class Checker:
             else:
                 self.trust("steps", n, Real(said if j == self.bought else 0))
             self.require(paid == said, f"{name} pays {'nothing' if paid == REFUSED else paid}, not {said}")
-        amount, given, self.longest = uint(order["amount"]), held.get(self.bought), max(hops.values())
-        fits = amount <= self.pays if order["exact"] == "output" else amount == self.amount
-        self.require(fits and given == self.pays, f"the steps bring {given}, not what route and order say")
-        gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2)
-        gas += sum(uint(self.pools[n]["gas"]) for n, _, _ in used)
-        self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
+        given, self.longest = held.get(self.bought), max((hops.get(i, 0) + 1 for _, i, _ in used), default=0)
+        least, most = (0, self.pays) if order["exact"] == "output" else (self.amount, self.amount)
+        self.require(least <= uint(order["amount"]) <= most and given == self.pays,
+                     f"the steps bring {given}, not what route and order say")
+        gas = sum((uint(self.pools[n]["gas"]) for n, _, _ in used), uint(self.gas["base"]))
+        self.require(self.gas_units >= gas + uint(self.gas["tokenBetween"]) * (len(held) - 2),
+                     "the route's gas is less than the least gas of its pools")
     def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> None:
         """Show that no trade in a direction gains more than `claim`, with all that rounding may add to it."""
         (v_in, v_out), curve = (prices[k] for k in direction[1:]), self.curve(direction)
@@ -376,8 +377,7 @@ class Checker:
             gas, (value, is_used) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
             self.show(kind, direction, prices, term, claim, limits and limits[i])
-            value += claim - gas if direction in used else max(ZERO, claim - gas)
-            sums[i] = value, is_used or direction in used
+            sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), is_used or direction in used
         total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
         for token, (value, is_used) in sums.items():
             net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
@@ -427,11 +427,11 @@ class Checker:
     def check_bound(self, bound: Record) -> None:
         kind, pays, limits = bound["kind"], Real(self.pays), None
         left_out = {"output": [], "acyclic": bound.get("excluded"), "netOfGas": self.scope["dust"]}[kind]
-        usable = [each for each in self.directions if [*each] not in left_out]
+        usable = [each for each in self.directions if [*each] not in left_out and (
+            kind != "netOfGas" or (each[2] != self.sold and each[1] != self.bought))]
         if kind == "netOfGas":
-            usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
             limits = self.limits(bound["limits"], usable)
-            self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on a path")
+            self.require(self.longest <= self.hops, f"netOfGas: the route has paths of {self.longest} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
         largest = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
@@ -442,8 +442,8 @@ class Checker:
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
         self.proved.append((kind, claimed, gap, len(left_out)))
     def run(self) -> None:
-        state = json.dumps(self.document["pools"], sort_keys=True, separators=(",", ":")).encode()
-        self.require(self.scope["pools"] == len(self.pools) and self.scope["stateHash"] == sha256(state).hexdigest(),
+        state = sha256(json.dumps(self.document["pools"], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        self.require(self.scope["pools"] == len(self.pools) and self.scope["stateHash"] == state,
                      "the pools are not those of the scope: their number or the hash of their state differs")
         self.replay()
         kinds = [bound["kind"] for bound in self.document["bounds"]]

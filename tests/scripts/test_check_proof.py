@@ -108,7 +108,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "a step's input": (put("route", "steps", 1, "amountIn", value="76"), "sells more than the steps before it"),
     "a state": (put("pools", 0, "reserves", value=["1000", "1001"]), "the hash of their state differs"),
     "a pool more": (lambda document: document["pools"].append(document["pools"][0]), "the pools are not those"),
-    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: the route has 1 hops on a path"),
+    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: the route has paths of 1 hops"),
     "the route's gas": (put("route", "gasUnits", value=189_999), "less than the least gas of its pools"),
     "the base gas": (put("gas", "base", value=80_000), "netOfGas: the terms of a leaf sum"),
     "a missing case": (put("bounds", 1, "leaves", 0, "used", value=[[0, 0, 1]]), "do not cover every case"),
