@@ -374,14 +374,14 @@ class Checker:
         unit, sums = self.unit if limits else ZERO, {}
         for direction in (each for each in usable if each not in unused):
             (n, i, _), term = direction, terms.get(direction)
-            gas, (value, is_used) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
+            gas, (value, fixed) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
             self.show(kind, direction, prices, term, claim, limits and limits[i])
-            sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), is_used or direction in used
+            sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
         total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
-        for token, (value, is_used) in sums.items():
+        for token, (value, fixed) in sums.items():
             net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
-            total += net if is_used else max(ZERO, net)
+            total += net if fixed else max(ZERO, net)
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return Real(bound)
