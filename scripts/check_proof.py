@@ -2,10 +2,9 @@
 # fmt: off
 """Check a proof that `swapcli route --certify --proof FILE` wrote, without any code of swapcli.
 
-    check_proof.py FILE [--json] [--swapcli]
-It replays the route in integers, as the pools' contracts compute it. Then it verifies each bound in exact fractions, by
-the theorem of docs/proof.md; S, F, c and gifts are explained there. The library recomputes unknown terms and steps with
-`--swapcli`. Exit status 0: accepted. 1: rejected, with one sentence per reason. 2: unreadable.
+    check_proof.py FILE [--json] [--swapcli]    exit status 0: accepted; 1: rejected, with its reasons; 2: unreadable
+It replays the route in integers, as the pools' contracts compute it, and verifies each bound in exact fractions, by the
+theorem of docs/proof.md, which explains S, F, c and gifts. `--swapcli`: the library recomputes unknown terms and steps.
 """
 import gzip
 import json
@@ -17,8 +16,8 @@ from fractions import Fraction as Real
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from itertools import permutations
-from math import ceil, isqrt, log, prod
+from itertools import permutations, product
+from math import ceil, inf, isqrt, log, prod
 from typing import Any
 
 FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 1), 64 << 20, 100_000  # of the file; of the search for an open case
@@ -238,8 +237,7 @@ class TickCurve(Curve):
         super().__init__()
     def move(self, entry: tuple[int, int, int, int], price: int) -> tuple[int, int]:
         given, paid, start, liquidity = entry
-        change = liquidity * abs(price - start)
-        amounts = (change << 192) // (start * price), change >> 64
+        amounts = ((change := liquidity * abs(price - start)) << 192) // (start * price), change >> 64
         return given + amounts[not self.down], paid + amounts[self.down] + 1
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         net = int(amount * self.gamma * ONE)
@@ -324,13 +322,13 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             return None
     def replay(self) -> None:
         """Execute the route's steps, and compare their outputs with the document's."""
-        held, states, order, used, hops = {self.sold: self.amount}, {}, self.document["order"], {}, {self.sold: 0}
+        held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], {}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
             pool, name, paid = self.pools[n], f"step {number}, {self.name((n, i, j))},", said
             self.require(0 < amount <= held.get(i, 0) * (i != j), f"{name} sells more than the steps before it brought")
             held[i], held[j] = held.get(i, 0) - amount, held.get(j, 0) + said
-            used[n, i, j], hops[j] = uint(pool["gas"]), min(hops.get(j, len(self.tokens)), hops.get(i, 0) + 1)
+            used[n, i, j] = uint(pool["gas"])
             if self.curve((n, i, j)) is not None:
                 state = states.setdefault(n, pool | {"reserves": list(pool["reserves"])})
                 paid = FAMILIES[pool["family"]][0](state, pool["tokens"].index(i), pool["tokens"].index(j), amount)
@@ -339,11 +337,15 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             else:
                 self.trust("steps", n, Real(said if j == self.bought else 0))
             self.require(paid == said, f"{name} pays {'nothing' if paid == REFUSED else paid}, not {said}")
-        amount, given, self.longest = uint(order["amount"]), held.get(self.bought), max(hops.values())
+        amount, given, ahead, behind = uint(order["amount"]), held.get(self.bought), {self.sold: 0}, {self.bought: 0}
         fits = amount <= self.pays if order["exact"] == "output" else amount == self.amount
         self.require(fits and given == self.pays, f"the steps bring {given}, not what route and order say")
         gas = uint(self.gas["base"]) + uint(self.gas["tokenBetween"]) * (len(held) - 2) + sum(used.values())
         self.require(self.gas_units >= gas, "the route's gas is less than the least gas of its pools")
+        for _, (_, i, j) in product(range(min(self.hops, len(held))), used):  # hops from the sold, to the bought token
+            ahead[j] = min(ahead.get(j, inf), ahead.get(i, inf) + 1)
+            behind[i] = min(behind.get(i, inf), behind.get(j, inf) + 1)
+        self.longest = max((ahead.get(i, inf) + 1 + behind.get(j, inf) for _, i, j in used), default=0)
     def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> None:
         """Verify that S, the largest gain in a direction including gifts, is at most `claim`."""
         (v_in, v_out), curve = (prices[k] for k in direction[1:]), self.curve(direction)
@@ -366,15 +368,14 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         unit, sums = self.unit if limits else ZERO, {}
         for direction in (each for each in usable if each not in unused):
             (n, i, _), term = direction, terms.get(direction)
-            gas, (value, is_used) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
+            gas, (value, fixed) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
             self.show(kind, direction, prices, term, claim, limits and limits[i])
-            value += claim - gas if direction in used else max(ZERO, claim - gas)
-            sums[i] = value, is_used or direction in used
+            sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
         total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
-        for token, (value, is_used) in sums.items():
+        for token, (value, fixed) in sums.items():
             net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
-            total += net if is_used else max(ZERO, net)
+            total += net if fixed else max(ZERO, net)
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return Real(bound)
@@ -419,8 +420,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             if reason == "value":
                 need = (self.amount * prices[self.sold] + worth) / prices[token]
             elif reason == "pools":
-                sellers = [each for each in usable if each[2] == token and each[1] in products]
-                need = sum((self.paid(each, limits[each[1]]) for each in sellers), ZERO)
+                need = sum((self.paid(d, limits[d[1]]) for d in usable if d[2] == token and d[1] in products), ZERO)
             self.require(token != self.sold and need <= claim, f"netOfGas: limit of token {token} is not its {reason}")
             limits[token] = min(limits.get(token, claim), claim)
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
@@ -432,7 +432,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         if kind == "netOfGas":
             usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
             limits = self.limits(bound["limits"], usable)
-            self.require(self.longest <= self.hops, f"netOfGas: the route has {self.longest} hops on each path")
+            self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
         cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]

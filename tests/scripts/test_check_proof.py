@@ -120,7 +120,7 @@ WRONG: dict[str, tuple[Change, str]] = {
         put("bounds", 1, "limits", "tokens", value=[[0, "0", "pools"]]),
         "limit of token 0 is not its pools",
     ),
-    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: the route has 1 hops on each path"),
+    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: a swap of the route is on no path of 0 hops"),
     "the route's gas": (put("route", "gasUnits", value=189_999), "less than the least gas of its pools"),
     "the base gas": (put("gas", "base", value=80_000), "netOfGas: the terms of a leaf sum"),
     "a missing case": (put("bounds", 1, "leaves", 0, "used", value=[[0, 0, 1]]), "do not cover every case"),
@@ -240,7 +240,33 @@ def test_paths_that_share_swaps_have_their_own_hops() -> None:
     checked = checker().Checker(document, None)
     checked.replay()
     assert checked.reasons == []
-    assert checked.longest == 2
+    assert checked.longest == 3
+
+
+def test_a_swap_on_no_path_within_the_hops_is_too_long() -> None:
+    """C D takes four hops, A C D E B, though each of its tokens has a path of three: A C B and A D E B."""
+    document = hand_made_proof()
+    document["tokens"] += [{"address": "0x" + each * 40, "symbol": each, "decimals": 0} for each in "CDE"]
+    swaps = [(0, 2, "60", "56"), (0, 3, "30", "29"), (2, 3, "20", "19"), (3, 4, "48", "45")]
+    swaps += [(4, 1, "45", "43"), (2, 1, "36", "34")]
+    like = document["pools"][0]
+    document["pools"] = [like | {"address": f"0x{n + 1}", "tokens": [i, j]} for n, (i, j, _, _) in enumerate(swaps)]
+    document["route"]["steps"] = [
+        {"pool": n, "tokenIn": i, "tokenOut": j, "amountIn": sold, "amountOut": paid}
+        for n, (i, j, sold, paid) in enumerate(swaps)
+    ]
+    document["route"] |= {"amountIn": "90", "amountOut": "77", "gasUnits": 500_000}
+    document["order"]["amount"] = "90"
+    with_hash(document)
+    checked = checker().Checker(document, None)
+    checked.replay()
+    assert checked.reasons == []
+    assert checked.longest == 4
+    for leaf in [leaf for bound in document["bounds"] for leaf in bound["leaves"]]:
+        leaf["prices"] += [None] * 3
+    for hops in (3, 4):
+        document["scope"]["maxHops"] = hops
+        assert (f"netOfGas: a swap of the route is on no path of {hops} hops" in check(document)[1]) is (hops == 3)
 
 
 def test_leaves_that_never_cover_do_not_hold_the_checker_up() -> None:
