@@ -131,7 +131,7 @@ def test_a_protocol_without_a_swap_is_listed(world: ProofWorld, tmp_path: Path) 
     venues = [venue for venue in few.json["venues"] if venue["protocol"] in world.protocols]
     assert {venue["status"] for venue in venues} == {"noneFound"}
     assert all(64 <= venue["searchedBlocks"] < 700 for venue in venues)
-    assert all("8 requests of this run" in venue["reason"] for venue in venues)
+    assert all("this run has used its 8 requests" in venue["reason"] for venue in venues)
     assert verify(world, tmp_path, "--json").exit_code == 0
     table = verify(world, tmp_path, "--max-requests", "8", "--table").stdout
     assert "no swap found" in table
