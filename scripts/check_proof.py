@@ -427,10 +427,10 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         return limits
     def check_bound(self, bound: Record) -> None:
         kind, pays, limits = bound["kind"], Real(self.pays), None
-        left_out = {"output": [], "acyclic": bound.get("excluded"), "netOfGas": self.scope["dust"]}[kind]
+        ends = [[*each] for each in self.directions if each[2] == self.sold or each[1] == self.bought]  # only of cycles
+        left_out = {"output": [], "acyclic": ends, "netOfGas": self.scope["dust"] + ends}[kind]
         usable = [each for each in self.directions if [*each] not in left_out]
         if kind == "netOfGas":
-            usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
             limits = self.limits(bound["limits"], usable)
             self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
@@ -441,7 +441,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         self.require(most <= claimed, f"{kind}: a leaf is above it")
         self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
-        self.proved.append((kind, claimed, gap, len(left_out)))
+        self.proved.append((kind, claimed, gap, len(self.scope["dust"]) if limits else 0))
     def run(self) -> None:
         state = json.dumps(self.document["pools"], sort_keys=True, separators=(",", ":")).encode()
         self.require(self.scope["pools"] == len(self.pools) and self.scope["stateHash"] == sha256(state).hexdigest(),
@@ -458,7 +458,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
     def lines(self) -> list[str]:
         every, block = f"{{}} of {len(self.directions)} directions", self.document["state"]["block"] or "unknown"
         claims = {"output": "no routing that trades each direction of a pool at most once",
-                  "acyclic": f"none of these without {every}",
+                  "acyclic": "none of these without cycles",
                   "netOfGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
                   for kind, bound, gap, out in self.proved]

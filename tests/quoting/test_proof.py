@@ -217,3 +217,12 @@ def test_a_file_that_cannot_be_written_is_an_error(name: str) -> None:
         proof = market.quote("ETH", "USDC", "1", proof=True).proof()
     with pytest.raises((InvalidInput, InputOutputError), match="cannot write"):
         proof.write(name)
+
+
+def test_a_bound_of_routes_without_cycles_counts_all_that_they_may_use() -> None:
+    """The search breaks cycles where its own flow has them; another route may use what it left out."""
+    with Market.embedded("hyperevm") as market:
+        document = market.quote("HYPE", "UBTC", "5000", gas_price=500 * 10**9, proof=True).proof().document()
+    ends = document["order"]["tokenIn"], document["order"]["tokenOut"]
+    excluded = [row for bound in document["bounds"] for row in bound.get("excluded", ())]
+    assert all(token_out == ends[0] or token_in == ends[1] for _, token_in, token_out in excluded)

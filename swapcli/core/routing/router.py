@@ -22,7 +22,7 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
 from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.replay import PoolFault
-from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
+from swapcli.core.routing.search.problem import Exclusions, RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search.route_search import SearchResult as SearchResult
 from swapcli.core.routing.search.scored_route import RouteScorer
@@ -464,7 +464,8 @@ def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
     used = {(step.pool, graph.token_index[step.token_in]) for step in best.replay.steps}
 
     def usable(arc: Arc) -> bool:
-        return problem.is_usable(arc, result.exclusions) or (arc.pool.key, arc.token_in) in used
+        # Not what the search excluded to break cycles: other routes without cycles may use that.
+        return problem.is_usable(arc, Exclusions()) or (arc.pool.key, arc.token_in) in used
 
     return prove_output(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
 
