@@ -49,12 +49,12 @@ class LibraryArgument:
 
     def bounds(self, bound: Record) -> bool:
         is_net = bound["kind"] == "netOfGas"
-        rows = self.document["scope"]["dust"] if is_net else bound["excluded"] if bound["kind"] == "acyclic" else []
-        left_out = {tuple(each) for each in rows}
+        left_out = _set(self.document["scope"]["dust"]) if is_net else frozenset()
         usable = [each for each in self.curves if each not in left_out]
+        if bound["kind"] != "output":
+            usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
         limits: dict[int, float] | None = None
         if is_net:
-            usable = [each for each in usable if each[2] != self.sold and each[1] != self.bought]
             limits = self.limits(bound["limits"], usable)
             if limits is None:
                 return False
