@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from swapcli import Market
-from swapcli.quoting.proof_checker import find_checker
+from swapcli.quoting import proof_checker
 from swapcli.state.markets.embedded import embedded_market
 from tests.scripts.checker import MAX_LINES, check, checker, checker_path
 from tests.scripts.hand_made import hand_made_proof, with_hash
@@ -51,7 +51,7 @@ def test_the_checker_is_one_short_file_of_the_standard_library() -> None:
 
 
 def test_the_checkout_has_the_checker() -> None:
-    assert find_checker() == Path(__file__).parents[2] / "scripts" / "check_proof.py"
+    assert proof_checker.find_checker() == Path(__file__).parents[2] / "scripts" / "check_proof.py"
 
 
 def test_a_proof_made_by_hand_is_accepted_in_five_lines(tmp_path: Path) -> None:
@@ -341,11 +341,14 @@ def test_limits_by_pools_count_what_unknown_families_pay() -> None:
     limits = document["bounds"][1]["limits"]
     limits["spotRates"] = [[2, 0, 2, "1"]]
     limits["tokens"] = [[2, "0", "pools"]]
-    checked = checker().Checker(document, None)
+    checked, recomputed = (checker().Checker(document, library) for library in (None, proof_checker))
     with localcontext(checker().Context(prec=60)):
-        usable = [each for each in checked.directions if each[2] != 0 and each[1] != 1]
-        checked.limits(limits, usable)
+        for each in (checked, recomputed):
+            each.limits(limits, [d for d in each.directions if d[2] != 0 and d[1] != 1])
     assert checked.faith["limits", "solidly_stable"][0] == 1
+    assert checked.reasons == []
+    assert recomputed.reasons == ["netOfGas: limit of token 2 is not its pools"]
+    assert recomputed.faith == {}
 
 
 def test_the_gap_is_to_the_bound_that_is_shown(tmp_path: Path) -> None:
