@@ -124,7 +124,7 @@ class LibraryArgument:
 
     def _products(self, usable: list[Direction]) -> dict[int, float]:
         best, front = {self.sold: float(self.amount)}, {self.sold: float(self.amount)}
-        for _ in range(int(self.document["scope"]["maxHops"]) - 1):
+        for _ in range(min(int(self.document["scope"]["maxHops"]), len(self.document["tokens"])) - 1):
             better = dict[int, float]()
             for direction in usable:
                 _, i, j = direction
