@@ -143,7 +143,10 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes] | None:
     head, _, body = received.partition(b"\r\n\r\n")
     length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
     while len(body) < length:
-        body += connection.recv(65_536)
+        chunk = connection.recv(65_536)
+        if not chunk:  # the client has given up in the middle of its body
+            return None
+        body += chunk
     return head, body
 
 
