@@ -164,8 +164,8 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     QuoteParameter(
         "router_dialect", choice(_DIALECTS), f"Router to build for: {', '.join(_DIALECTS)}.  [default: {AUTO}]",
         "NAME", ANSWER, AUTO, is_keyword=False, tools=(_BUILD,),
-        tool=f"{', '.join(DIALECTS)}. [{AUTO}: most trusted]",
-        setting="Router to build payloads for; auto: the most trusted on live prices, unless the network names one.",
+        tool=f"{', '.join(DIALECTS)}. [{AUTO}]",
+        setting="Router of payloads; auto: the most trusted on live prices, unless the network names one.",
     ),
     QuoteParameter(
         "api_version", choice(_API_VERSIONS, ApiVersion),

@@ -261,7 +261,7 @@ class NetworkSettings(NamedTuple):
     router_dialect: str | None = setting(
         None,
         value_types.choice((AUTO, *DIALECTS)),
-        f"The router's dialect: {', '.join(DIALECTS)}; {AUTO}: the most trusted.",
+        f"Dialect of the router: {AUTO}, {', '.join(DIALECTS)}.",
         example=OWN,
     )
     rpc_urls: tuple[Secret, ...] = ()
