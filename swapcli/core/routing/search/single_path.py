@@ -244,7 +244,7 @@ def _most_valuable(
     onward = {t: state for t, state in front.items() if t != target}
     if len(onward) <= _MAX_FRONT:
         return onward
-    best = nlargest(_MAX_FRONT, onward, key=lambda t: onward[t].amount * values[t] - onward[t].gas_cost)
+    best = nlargest(_MAX_FRONT, onward, key=lambda t: onward[t].amount * values.get(t, 0.0) - onward[t].gas_cost)
     return {t: onward[t] for t in best}
 
 

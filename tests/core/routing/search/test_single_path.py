@@ -267,6 +267,17 @@ def test_several_ways_lead_to_a_path_no_worse(seed: int, amount: int, max_hops: 
     assert not one_way or max(paid, default=0.0) >= delivered(tuple(one_way), amount)
 
 
+def test_tokens_too_far_from_the_target_are_worth_nothing_on_the_way() -> None:
+    """An order worth less than its gas looks at more of them than are extended."""
+    tokens = [build_token(n) for n in range(80)]
+    pools = [build_constant_product(1, tokens[0], tokens[1], 10**24, 10**24)]
+    for n, token in enumerate(tokens[2:], 2):
+        pools.append(build_constant_product(2 * n, tokens[0], token, 10**24, 10**24))
+        pools.append(build_constant_product(2 * n + 1, token, tokens[1], 10**24, 10**24))
+    problem = problem_of(build_market(pools, tokens), 10**18, max_hops=1)
+    assert [len(path) for path in several_ways(problem, -1e30)] == [1]
+
+
 def test_of_several_ways_to_a_token_the_best_need_not_lead_on() -> None:
     """With much arbitrage: the best way to the fifth token passes tokens that a better path on needs."""
     market = build_random_market(697021571, pools=24, noise=30, every_family=True)
