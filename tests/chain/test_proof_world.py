@@ -160,7 +160,7 @@ def test_a_node_without_events_is_reported(world: ProofWorld, tmp_path: Path) ->
 
 MANY_SWAPS = 12
 DEPOSITS = 4
-"""In the vault, by whoever has set up the world: to open it, to fill two pools, and for the user."""
+"""In the vault, held by the deployer of the world: to open it, to fill two pools, and for the user."""
 
 
 @pytest.mark.slow

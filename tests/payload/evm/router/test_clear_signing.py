@@ -99,7 +99,7 @@ def test_every_value_of_a_call_is_shown_or_hidden_on_purpose(key: str) -> None:
 
 def test_the_rest_is_what_the_standard_asks_for() -> None:
     assert DOCUMENT["$schema"].endswith("/specs/erc7730-v2.schema.json")
-    # Whoever deploys a router adds its address: nothing here vouches for somebody else's contract.
+    # The file has no address: each user deploys their own router, and adds its address.
     assert DOCUMENT["context"] == {"$id": "swapcli SwapRouter", "contract": {"deployments": []}}
     assert set(DOCUMENT["metadata"]["enums"]["currency"]) == {str(int(each)) for each in SwapType}
     assert DOCUMENT["metadata"].keys() == {"owner", "contractName", "enums"}
