@@ -14,9 +14,9 @@ TURNOVER_WEIGHT: Final = 1e-4
 """Weight of all traded value, besides the order's, in the scale of imbalances. Arbitrage can move far more value than
 the order; balancing it to a fraction of the order would take too many iterations. Empirical."""
 
-EXHAUSTED_RATIO: Final = 1e-5
-"""Fraction of its price ceiling below which the source counts as exhausted: the pools are full. No quote sells at a
-hundred-thousandth of the spot price."""
+DISPOSAL_FRACTION: Final = 1e-7
+"""Part of its value at which a token may be disposed of, as if an arc sold any amount of it for the target. It bounds
+prices from below where pools run out. No quote sells at a millionth of the spot price."""
 
 # --- Newton's method
 
@@ -74,9 +74,6 @@ Empirical."""
 LINE_SEARCH_ITERATIONS: Final = 20
 LINE_SEARCH_TOL: Final = 1e-3
 """The line search stops at this part of the initial slope: an exact minimum of a model is of no use."""
-
-FLOOR_STIFFNESS: Final = 1e6
-"""Diagonal term, in multiples of the dual, that holds a price at its floor: its step becomes a millionth."""
 
 REGULARIZATION: Final = 1e-13
 """Diagonal term, in multiples of the dual, that keeps the system positive definite: some 500 times the rounding error

@@ -25,13 +25,13 @@ from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
 from swapcli.core.routing.solver.constants import (
     COORDINATE_PART,
     COORDINATE_TOL,
-    EXHAUSTED_RATIO,
+    DISPOSAL_FRACTION,
     TURNOVER_WEIGHT,
 )
 from swapcli.core.routing.solver.roots import find_log_root
 
-PriceCeiling = Callable[[int], float]
-"""Gives the highest price of a token: its spot price, which no order raises."""
+ValueOf = Callable[[int], float]
+"""Gives about what a unit of a token is worth to a small order, 0.0 if that is not known."""
 
 _TradeFunction = Callable[[float], tuple[float, float, float]]
 
@@ -51,6 +51,8 @@ class DualPoint:
 
     `arcs`, `amounts_in`, `amounts_out` and `slopes` are parallel lists, since the innermost loop of the solver builds
     them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where those of the next begin.
+    `held` are the tokens whose prices are at their floors while more comes in than goes out: the rest, of the value in
+    `disposed`, is given away for the floor, which balances them. `gradient` is the imbalance that remains.
     `imbalance_scale` is the value that imbalances are compared with, `residual` the worst of them as a part of it.
     """
 
@@ -58,9 +60,10 @@ class DualPoint:
         "amounts_in",
         "amounts_out",
         "arcs",
+        "disposed",
         "gradient",
+        "held",
         "imbalance_scale",
-        "is_exhausted",
         "pairs",
         "prices",
         "residual",
@@ -103,7 +106,10 @@ class DualPoint:
         gradient[1] = 0.0
         self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
         self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
-        self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.source_floor
+        self.held = [t for t, (price, least) in enumerate(zip(prices, problem.floors)) if price <= least and gradient[t] > 0.0]
+        self.disposed = [gradient[t] for t in self.held]
+        for t in self.held:
+            gradient[t] = 0.0
         self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
@@ -131,7 +137,7 @@ class Dual:
     not. `tokens` are the tokens by their numbers here, and `number` the reverse.
     """
 
-    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: PriceCeiling) -> None:
+    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, value_of: ValueOf) -> None:
         number = {source: 0, target: 1}
         by_pair: dict[TokenPair, list[Arc]] = {}
         for (token_in, token_out), group in groupby(arcs, _TOKENS):
@@ -141,20 +147,12 @@ class Dual:
             parallel.sort(key=_RATE, reverse=True)
         self.pairs = [(i, j, parallel) for (i, j), parallel in by_pair.items()]
         self.tokens, self.number = list(number), number
-        self.ceiling = [ceiling(token) for token in self.tokens]
-        self.source_floor = min(self.ceiling[0] * EXHAUSTED_RATIO, MAX_PRICE)
+        self.floors = [max(min(DISPOSAL_FRACTION * value_of(t), MAX_PRICE), MIN_PRICE) for t in self.tokens]
         self.amount = amount
 
     def clamp(self, prices: list[float]) -> list[float]:
-        """Return `prices` limited to their ceilings, and the source's to the floor at which its pools are full."""
-        clamped = [max(min(price, top, MAX_PRICE), MIN_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
-        clamped[0] = self.clamp_one(0, clamped[0])
-        return clamped
-
-    def clamp_one(self, token: int, price: float) -> float:
-        """Return the price of one token within its limits; see `clamp`."""
-        price = max(min(price, self.ceiling[token], MAX_PRICE), MIN_PRICE)
-        return price if token else max(price, self.source_floor)
+        """Return `prices` limited to those at which their tokens can be disposed of."""
+        return [max(min(price, MAX_PRICE), least) for price, least in zip(prices, self.floors, strict=True)]
 
     def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
         """Return the arcs that may trade once the logarithm of no price has changed by more than that."""
@@ -207,7 +205,7 @@ class Dual:
                     slope += arc_slope
             return balance, slope
 
-        return find_log_root(surplus, prices[token], tolerance)
+        return find_log_root(surplus, prices[token], tolerance, self.floors[token])
 
     def coordinate_descent_step(self, point: DualPoint) -> DualPoint:
         """Return the point where each token's price in turn balances its own flows, the other prices fixed.
@@ -220,5 +218,5 @@ class Dual:
             imbalance = abs(point.gradient[token])
             if token != 1 and imbalance > tolerance:
                 left = max(tolerance, COORDINATE_PART * imbalance)
-                prices[token] = self.clamp_one(token, self._balanced_price(token, prices, left))
+                prices[token] = min(self._balanced_price(token, prices, left), MAX_PRICE)
         return DualPoint(self, prices)

@@ -30,7 +30,7 @@ from swapcli.core.routing.solver.constants import (
     STEP_GROWTH,
     STEP_SHRINKAGE,
 )
-from swapcli.core.routing.solver.dual import Dual, DualPoint, PriceCeiling
+from swapcli.core.routing.solver.dual import Dual, DualPoint, ValueOf
 from swapcli.core.routing.solver.newton_model import minimize_model, predicted_decrease, secant_model, tangent_model
 
 
@@ -58,7 +58,7 @@ def minimize_dual(
     endpoints: TokenPair,
     amount: float,
     start: Prices,
-    ceiling: PriceCeiling,
+    value_of: ValueOf,
     *,
     tolerance: float = 1e-5,
     max_iterations: int = MAX_ITERATIONS,
@@ -72,9 +72,9 @@ def minimize_dual(
     `DualPoint.imbalance_scale`, when nothing improves, or once the value is at most `floor`: it bounds the optimum from
     above at any prices. Calls `check` once per iteration.
     """
-    problem = Dual(arcs, *endpoints, amount, ceiling)
+    problem = Dual(arcs, *endpoints, amount, value_of)
     point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
-    if point.residual > FAR_RESIDUAL and not point.is_exhausted:
+    if point.residual > FAR_RESIDUAL:
         point = problem.coordinate_descent_step(point)
     stalled, max_step, is_slow = 0, MAX_STEP, False
     for iteration in range(max_iterations):
@@ -124,7 +124,9 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
         with_line_search = is_slow and attempt > 0
         step = minimize_model(point, model, damping, with_line_search)
         step = [max(-max_step, min(max_step, change)) for change in step]
-        trial = DualPoint(problem, problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
+        prices = problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)])
+        step = [d if b > f else log(b / a) for a, b, d, f in zip(point.prices, prices, step, problem.floors, strict=True)]
+        trial = DualPoint(problem, prices)
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial, attempt + 1

@@ -18,7 +18,6 @@ from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.solver import laplacian
 from swapcli.core.routing.solver.constants import (
-    FLOOR_STIFFNESS,
     FREE_ROUNDS,
     LINE_SEARCH_TOL,
     REGULARIZATION,
@@ -142,7 +141,7 @@ def minimize_model(point: DualPoint, model: Model, damping: float, with_line_sea
     position = [0.0] * len(point.prices)
     external_flows, damping_terms = _external_flows(point), _damping_terms(point, damping)
     for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
-        step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy())
+        step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy(), (1, *point.held))
         is_free = iteration < FREE_ROUNDS
         fraction = 1.0 if is_free else _line_search(model, external_flows, damping_terms, position, step)
         position = step if fraction == 1.0 else [a + fraction * (b - a) for a, b in zip(position, step, strict=True)]
@@ -197,15 +196,13 @@ def _external_flows(point: DualPoint) -> list[float]:
 def _damping_terms(point: DualPoint, damping: float) -> list[float]:
     """Return the diagonal terms beside the Laplacian, which limit each step."""
     terms = [REGULARIZATION * point.value + damping * abs(inflow) for inflow in point.gradient]
-    if point.is_exhausted:
-        terms[0] = FLOOR_STIFFNESS * point.value
     return terms
 
 
 def _solve_linear(
-    model: Model, lines: list[tuple[float, float]], right: list[float], diagonal: list[float]
+    model: Model, lines: list[tuple[float, float]], right: list[float], diagonal: list[float], fixed: Sequence[int]
 ) -> list[float]:
-    """Return the step that balances every token while the flow of each pair follows its line. The target, 1, is ground.
+    """Return the step that balances every token but the `fixed` ones while the flow of each pair follows its line.
 
     `lines` are a flow and a conductance for each pair of the model, `right` the external flows and `diagonal` the
     damping terms; the last two are consumed.
@@ -225,9 +222,10 @@ def _solve_linear(
         for j, conductance in row.items():
             if j > i:
                 off[j][i] = conductance
-    for neighbour in off[1]:
-        del off[neighbour][1]
-    off[1], diagonal[1], right[1] = {}, 1.0, 0.0
+    for token in fixed:
+        for neighbour in off[token]:
+            del off[neighbour][token]
+        off[token], diagonal[token], right[token] = {}, 1.0, 0.0
     return laplacian.solve_laplacian(diagonal, off, [-flow for flow in right])
 
 
