@@ -110,7 +110,7 @@ class DualPoint:
         self.disposed = [gradient[t] for t in self.held]
         for t in self.held:
             gradient[t] = 0.0
-        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover
+        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover + 1e-2 * value
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
     def pair_slices(self) -> Iterator[tuple[int, int, slice]]:

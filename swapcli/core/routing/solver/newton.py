@@ -31,7 +31,7 @@ from swapcli.core.routing.solver.constants import (
     STEP_SHRINKAGE,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint, ValueOf
-from swapcli.core.routing.solver.newton_model import minimize_model, predicted_decrease, secant_model, tangent_model
+from swapcli.core.routing.solver.newton_model import bent_model, minimize_model, predicted_decrease, tangent_model
 
 
 class Trade(NamedTuple):
@@ -119,7 +119,7 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
     or run out on the way. After slow iterations the model also includes the idle arcs that may start to trade.
     """
     model = tangent_model(point)
-    damping = DAMPING
+    damping, idle = DAMPING, dict[Arc, None]()  # in order, since sums of floats depend on it
     for attempt in range(MAX_ATTEMPTS):
         with_line_search = is_slow and attempt > 0
         step = minimize_model(point, model, damping, with_line_search)
@@ -132,10 +132,12 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
             return trial, attempt + 1
         if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
             return trial, attempt + 1
-        idle_arcs: Sequence[Arc] = ()
         if is_slow and attempt == 0:
-            idle_arcs = problem.arcs_within(point.prices, IDLE_REACH * max(map(abs, step)))
-        model = secant_model(problem, point, model, trial, idle_arcs)
+            idle.update(dict.fromkeys(problem.arcs_within(point.prices, IDLE_REACH * max(map(abs, step)))))
+        idle.update(dict.fromkeys(trial.arcs))
+        for arc in point.arcs:
+            idle.pop(arc, None)
+        model = bent_model(problem, point, trial, idle)
         damping *= DAMPING_GROWTH
     return None, MAX_ATTEMPTS
 

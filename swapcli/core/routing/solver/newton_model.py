@@ -27,65 +27,72 @@ from swapcli.core.routing.solver.dual import Dual, DualPoint
 from swapcli.core.routing.solver.roots import find_slope_root
 
 
-class PairModel:
-    """The arcs of one pair of tokens in the model. A negative flow says how far an idle arc is from trading.
+Piece = tuple[float, float, float]
+"""A part of the flow of an arc: (flow, conductance, largest flow). It is linear in the change of the pair's price
+between zero and the largest flow. A negative flow says how far an idle piece is from trading."""
 
-    `flow` and `conductance` are the sums over all arcs. All of them flow while the change of the logarithm of the
-    pair's price, that of `token_out` less that of `token_in`, is above `all_flow_above`, and none while it is at most
-    `none_flow_to`.
+
+class PairModel:
+    """The pieces of the arcs of one pair of tokens in the model.
+
+    `flow` and `conductance` are the sums over all pieces. All of them are linear while the change of the logarithm of
+    the pair's price, that of `token_out` less that of `token_in`, is above `linear_above` and at most `linear_to`. None
+    flows while it is at most `none_flow_to`.
     """
 
-    __slots__ = (
-        "all_flow_above",
-        "arcs",
-        "conductance",
-        "conductances",
-        "flow",
-        "flows",
-        "none_flow_to",
-        "token_in",
-        "token_out",
-    )
+    __slots__ = ("conductance", "flow", "linear_above", "linear_to", "none_flow_to", "pieces", "token_in", "token_out")
 
-    def __init__(self, pair: TokenPair, arcs: list[Arc], flows: list[float], conductances: list[float]) -> None:
+    def __init__(self, pair: TokenPair, pieces: list[Piece]) -> None:
         self.token_in, self.token_out = pair
-        self.arcs, self.flows, self.conductances = arcs, flows, conductances
-        self.flow, self.conductance = sum(flows), sum(conductances)
-        starts = [
-            -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
-            for flow, conductance in zip(flows, conductances)  # noqa: B905
-        ]
-        self.none_flow_to, self.all_flow_above = min(starts), max(starts)
+        self.pieces = pieces
+        self.flow = self.conductance = 0.0
+        self.none_flow_to, self.linear_above, self.linear_to = inf, -inf, inf
+        for flow, conductance, most in pieces:
+            self.flow += flow
+            self.conductance += conductance
+            start = -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
+            self.none_flow_to, self.linear_above = min(self.none_flow_to, start), max(self.linear_above, start)
+            if most < inf:
+                self.linear_to = min(self.linear_to, (most - flow) / conductance)
 
     def change(self, step: Sequence[float]) -> float:
         """Return the change of the logarithm of the pair's price."""
         return step[self.token_out] - step[self.token_in]
 
     def line_at(self, change: float) -> tuple[float, float]:
-        """Return the flow and the conductance, both at no change, of the arcs that flow after `change`."""
-        if change > self.all_flow_above:
+        """Return the flow at no change and the conductance of the line that the flow follows around `change`."""
+        if self.linear_above < change <= self.linear_to:
             return self.flow, self.conductance
         if change <= self.none_flow_to:
             return 0.0, 0.0
         flow = conductance = 0.0
-        for f, g in zip(self.flows, self.conductances, strict=True):
-            if f + g * change > 0.0:
+        for f, g, most in self.pieces:
+            after = f + g * change
+            if after > most:
+                flow += most
+            elif after > 0.0:
                 flow += f
                 conductance += g
         return flow, conductance
 
     def curvature(self, change: float) -> float:
         """Return what `change` adds to the dual beyond its tangent."""
-        if self.all_flow_above < min(change, 0.0):
+        if self.linear_above < min(change, 0.0) and max(change, 0.0) <= self.linear_to:
             return self.conductance * change * change / 2.0
         if self.none_flow_to >= max(change, 0.0):
             return 0.0
         added = 0.0
-        for f, g in zip(self.flows, self.conductances, strict=True):
+        for f, g, most in self.pieces:
             if g > 0.0:
-                after, before = max(0.0, f + g * change), max(0.0, f)
-                added += (after * after - before * before) / (2.0 * g) - before * change
+                added += (_integral(f + g * change, most) - _integral(f, most)) / g - max(0.0, min(f, most)) * change
         return added
+
+
+def _integral(flow: float, most: float) -> float:
+    """Return the integral of a flow limited to `most`, from zero to `flow`."""
+    if flow <= 0.0:
+        return 0.0
+    return flow * flow / 2.0 if flow <= most else most * (flow - most / 2.0)
 
 
 Model = list[PairModel]
@@ -93,42 +100,66 @@ Model = list[PairModel]
 
 def tangent_model(point: DualPoint) -> Model:
     """Return the model with the slopes of the arcs that trade at `point`."""
-    return [PairModel(*pair_flows) for pair_flows in point.pair_flows()]
+    return [
+        PairModel(pair, [(flow, slope, inf) for flow, slope in zip(flows, slopes, strict=True)])
+        for pair, _, flows, slopes in point.pair_flows()
+    ]
 
 
-def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint, idle: Iterable[Arc]) -> Model:
-    """Return the model with the slopes that the arcs showed between `point` and `trial`, and with the `idle` arcs.
+def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, idle: Iterable[Arc]) -> Model:
+    """Return the model in which each arc flows as at `point` and as at `trial`, and between them as the tangents there.
 
-    An arc that does not trade at `point` gets a negative flow, so that in the model it starts where its pool does.
+    The `idle` arcs, which do not trade at `point`, start where their pools do.
     """
     log_changes = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
-    at_trial = dict(zip(trial.arcs, trial.amounts_in, strict=True))
-    slopes = {arc: g for pair in model for arc, g in zip(pair.arcs, pair.conductances, strict=True)}
-    secants: dict[TokenPair, tuple[list[Arc], list[float], list[float]]] = {}
-    for pair, arcs, flows, _ in point.pair_flows():
+    at_trial = {arc: (amount, slope) for arc, amount, slope in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
+    pieces: dict[TokenPair, list[Piece]] = {}
+    for pair, arcs, flows, slopes in point.pair_flows():
         i, j = pair
-        change, trial_price = log_changes[j] - log_changes[i], trial.prices[i]
-        conductances = []
-        for arc, flow in zip(arcs, flows, strict=True):
-            added_flow = trial_price * at_trial.get(arc, 0.0) - flow
-            conductances.append(added_flow / change if change * added_flow > 0.0 else slopes[arc])
-        secants[pair] = arcs, flows, conductances
-    others = dict.fromkeys([*trial.arcs, *slopes, *idle])  # in order, since sums of floats depend on it
-    for arc in point.arcs:
-        others.pop(arc, None)
-    for arc in others:
+        change, price = log_changes[j] - log_changes[i], trial.prices[i]
+        bent = pieces[pair] = []
+        for arc, flow, slope in zip(arcs, flows, slopes, strict=True):
+            if arc in at_trial:
+                amount, trial_slope = at_trial[arc]
+                bent += _bend(flow, slope, change, price * amount, price * trial_slope)
+            else:
+                bent += _bend(flow, slope, _gap(point, arc, pair), 0.0, arc.depth * price)
+    for arc in idle:
         i, j = pair = problem.number[arc.token_in], problem.number[arc.token_out]
-        gap = log(point.prices[i] / (point.prices[j] * arc.rate))
-        change_after_start = log_changes[j] - log_changes[i] - gap
+        gap, depth = _gap(point, arc, pair), arc.depth * point.prices[i]
+        change_after_start, price = log_changes[j] - log_changes[i] - gap, trial.prices[i]
+        bent = [(0.0, depth, inf)]
         if arc in at_trial and change_after_start > 0.0:
-            conductance = trial.prices[i] * at_trial[arc] / change_after_start
-        else:
-            conductance = slopes[arc] if arc in slopes else arc.depth * point.prices[i]
-        arcs, flows, conductances = secants.setdefault(pair, ([], [], []))
-        arcs.append(arc)
-        flows.append(-conductance * gap)
-        conductances.append(conductance)
-    return [PairModel(pair, *parts) for pair, parts in secants.items()]
+            amount, slope = at_trial[arc]
+            bent = _bend(0.0, depth, change_after_start, price * amount, price * slope)
+        pieces.setdefault(pair, []).extend([(flow - conductance * gap, conductance, most) for flow, conductance, most in bent])
+    return [PairModel(*parts) for parts in pieces.items()]
+
+
+def _gap(point: DualPoint, arc: Arc, pair: TokenPair) -> float:
+    """Return the change of the logarithm of the pair's price at which an arc starts to trade."""
+    return log(point.prices[pair[0]] / (point.prices[pair[1]] * arc.rate))
+
+
+def _bend(flow: float, slope: float, change: float, other_flow: float, other_slope: float) -> list[Piece]:
+    """Return the pieces of a flow that is `flow` at no change of the price and `other_flow` after `change`.
+
+    It follows the tangents at both ends up to where they cross, or the secant if they do not cross in between.
+    """
+    added = other_flow - flow
+    if change * added <= 0.0:
+        return [(flow, slope, inf)]
+    secant = added / change
+    if not min(slope, other_slope) < secant < max(slope, other_slope):
+        return [(flow, secant, inf)]
+    bend = (added - other_slope * change) / (slope - other_slope)
+    at_bend = flow + slope * bend
+    left, right = (slope, other_slope) if change > 0.0 else (other_slope, slope)
+    if left < right:
+        return [(at_bend - left * bend, left, inf), (-(right - left) * bend, right - left, inf)]
+    start = bend - at_bend / left
+    pieces = [(-(left - right) * start, left - right, (left - right) * (bend - start))]
+    return [*pieces, (-right * start, right, inf)] if right > 0.0 else pieces
 
 
 def minimize_model(point: DualPoint, model: Model, damping: float, with_line_search: bool) -> list[float]:
@@ -164,16 +195,17 @@ def _line_search(
     linear = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    flows: list[tuple[float, float, float]] = []  # at `position`, their changes up to `target`, the pair's change
+    # At `position`, their changes up to `target`, the largest ones, and the changes of the pairs.
+    flows: list[tuple[float, float, float, float]] = []
     for pair in model:
         at, way = pair.change(position), pair.change(direction)
-        if min(at, at + way) > pair.all_flow_above:
-            flows.append((pair.flow + pair.conductance * at, pair.conductance * way, way))
+        if min(at, at + way) > pair.linear_above and max(at, at + way) <= pair.linear_to:
+            flows.append((pair.flow + pair.conductance * at, pair.conductance * way, inf, way))
         elif max(at, at + way) > pair.none_flow_to:
-            flows += [(f + g * at, g * way, way) for f, g in zip(pair.flows, pair.conductances, strict=True)]
+            flows += [(f + g * at, g * way, most, way) for f, g, most in pair.pieces]
 
     def slope(fraction: float) -> float:
-        added = sum([(f + fraction * g) * way for f, g, way in flows if f + fraction * g > 0.0])
+        added = sum([min(f + fraction * g, most) * way for f, g, most, way in flows if f + fraction * g > 0.0])
         return linear + start + fraction * curvature + added
 
     at_start, at_end = slope(0.0), slope(1.0)
