@@ -12,7 +12,7 @@ chapters 6 (secant equation) and 16.5 (active sets).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf, log
+from math import exp, inf, log
 
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
@@ -107,7 +107,7 @@ def tangent_model(point: DualPoint) -> Model:
 
 
 def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, idle: Iterable[Arc]) -> Model:
-    """Return the model in which each arc flows as at `point` and as at `trial`, and between them as the tangents there.
+    """Return the model in which each arc flows as at `point` and as at `trial`, and in between about as it does there.
 
     The `idle` arcs, which do not trade at `point`, start where their pools do.
     """
@@ -116,50 +116,74 @@ def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, idle: Iterable
     pieces: dict[TokenPair, list[Piece]] = {}
     for pair, arcs, flows, slopes in point.pair_flows():
         i, j = pair
-        change, price = log_changes[j] - log_changes[i], trial.prices[i]
+        price, rate, change = point.prices[i], point.prices[i] / point.prices[j], log_changes[j] - log_changes[i]
         bent = pieces[pair] = []
         for arc, flow, slope in zip(arcs, flows, slopes, strict=True):
+            here = (0.0, flow, slope)
             if arc in at_trial:
                 amount, trial_slope = at_trial[arc]
-                bent += _bend(flow, slope, change, price * amount, price * trial_slope)
+                there = (change, price * amount, price * trial_slope)
             else:
-                bent += _bend(flow, slope, _gap(point, arc, pair), 0.0, arc.depth * price)
+                there = (log(rate / arc.rate), 0.0, arc.depth * price)
+            bent += _bend(arc, price, rate, here, there)
     for arc in idle:
         i, j = pair = problem.number[arc.token_in], problem.number[arc.token_out]
-        gap, depth = _gap(point, arc, pair), arc.depth * point.prices[i]
-        change_after_start, price = log_changes[j] - log_changes[i] - gap, trial.prices[i]
-        bent = [(0.0, depth, inf)]
-        if arc in at_trial and change_after_start > 0.0:
+        price, rate, change = point.prices[i], point.prices[i] / point.prices[j], log_changes[j] - log_changes[i]
+        start, depth = log(rate / arc.rate), arc.depth * price
+        bent = [(-depth * start, depth, inf)]
+        if arc in at_trial and change > start:
             amount, slope = at_trial[arc]
-            bent = _bend(0.0, depth, change_after_start, price * amount, price * slope)
-        pieces.setdefault(pair, []).extend([(flow - conductance * gap, conductance, most) for flow, conductance, most in bent])
+            bent = _bend(arc, price, rate, (start, 0.0, depth), (change, price * amount, price * slope))
+        pieces.setdefault(pair, []).extend(bent)
     return [PairModel(*parts) for parts in pieces.items()]
 
 
-def _gap(point: DualPoint, arc: Arc, pair: TokenPair) -> float:
-    """Return the change of the logarithm of the pair's price at which an arc starts to trade."""
-    return log(point.prices[pair[0]] / (point.prices[pair[1]] * arc.rate))
+_State = tuple[float, float, float]
+"""A change of a pair's price, with the flow of an arc and its slope there."""
 
 
-def _bend(flow: float, slope: float, change: float, other_flow: float, other_slope: float) -> list[Piece]:
-    """Return the pieces of a flow that is `flow` at no change of the price and `other_flow` after `change`.
+def _bend(arc: Arc, price: float, rate: float, here: _State, there: _State) -> list[Piece]:
+    """Return the pieces of the flow of `arc` between two states and on: it follows the tangents beyond them.
 
-    It follows the tangents at both ends up to where they cross, or the secant if they do not cross in between.
+    `price` is that of the token in, and `rate` that of the pair, at no change.
     """
-    added = other_flow - flow
-    if change * added <= 0.0:
-        return [(flow, slope, inf)]
-    secant = added / change
-    if not min(slope, other_slope) < secant < max(slope, other_slope):
-        return [(flow, secant, inf)]
-    bend = (added - other_slope * change) / (slope - other_slope)
-    at_bend = flow + slope * bend
-    left, right = (slope, other_slope) if change > 0.0 else (other_slope, slope)
-    if left < right:
-        return [(at_bend - left * bend, left, inf), (-(right - left) * bend, right - left, inf)]
-    start = bend - at_bend / left
-    pieces = [(-(left - right) * start, left - right, (left - right) * (bend - start))]
-    return [*pieces, (-right * start, right, inf)] if right > 0.0 else pieces
+    left, right = (here, there) if here[0] < there[0] else (there, here)
+    if right[1] <= left[1] or right[0] - left[0] < 1e-12:
+        return [(here[1] - here[2] * here[0], here[2], inf)]
+    corners = _corners(arc, price, rate, left, right, 6)
+    if len(corners) == 2:
+        secant = (right[1] - left[1]) / (right[0] - left[0])
+        return [(left[1] - secant * left[0], secant, inf)]
+    (at, flow), pieces = corners[0], list[Piece]()
+    for next_at, next_flow in corners[1:]:
+        if next_at > at:
+            added = next_flow - flow
+            g = added / (next_at - at)
+            if not pieces:
+                pieces.append((flow - g * at, g, next_flow if g else inf))
+            elif g:
+                pieces.append((-g * at, g, added))
+            at, flow = next_at, next_flow
+    if right[2] > 0.0:
+        pieces.append((-right[2] * at, right[2], inf))
+    return pieces
+
+
+def _corners(arc: Arc, price: float, rate: float, left: _State, right: _State, depth: int) -> list[tuple[float, float]]:
+    width, added = right[0] - left[0], right[1] - left[1]
+    if width < 1e-12:
+        return [left[:2], right[:2]]
+    secant = added / width
+    low, high = min(left[2], right[2]), max(left[2], right[2])
+    if low < secant < high:
+        bend = (added - right[2] * width) / (left[2] - right[2])
+        return [left[:2], (left[0] + bend, left[1] + left[2] * bend), right[:2]]
+    if not depth or low * 0.5 < secant < high * 2.0:
+        return [left[:2], right[:2]]
+    at = (left[0] + right[0]) / 2.0
+    amount, _, slope = arc.trade_to_marginal_rate(rate * exp(-at))
+    middle = (at, min(max(price * amount, left[1]), right[1]), price * slope)
+    return _corners(arc, price, rate, left, middle, depth - 1) + _corners(arc, price, rate, middle, right, depth - 1)[1:]
 
 
 def minimize_model(point: DualPoint, model: Model, damping: float, with_line_search: bool) -> list[float]:
