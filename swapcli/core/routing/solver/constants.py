@@ -72,7 +72,7 @@ SEARCH_ROUNDS: Final = 24
 Empirical."""
 
 LINE_SEARCH_ITERATIONS: Final = 20
-LINE_SEARCH_TOL: Final = 1e-3
+LINE_SEARCH_TOL: Final = 1e-1
 """The line search stops at this part of the initial slope: an exact minimum of a model is of no use."""
 
 REGULARIZATION: Final = 1e-13

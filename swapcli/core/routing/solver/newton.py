@@ -85,7 +85,9 @@ def minimize_dual(
         has_step = next_point is not None
         max_step *= 1.0 if has_step else STEP_SHRINKAGE
         if next_point is None or next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
-            next_point = problem.coordinate_descent_step(next_point or point)
+            descended = problem.coordinate_descent_step(next_point or point)
+            if next_point is None or descended.value < next_point.value:
+                next_point = descended
         if next_point.value >= point.value and next_point.residual >= point.residual:
             return _build_solution(problem, point, iteration)
         growth = STEP_GROWTH * _max_log_change(point, next_point)

@@ -229,7 +229,7 @@ def _line_search(
             flows += [(f + g * at, g * way, most, way) for f, g, most in pair.pieces]
 
     def slope(fraction: float) -> float:
-        added = sum([min(f + fraction * g, most) * way for f, g, most, way in flows if f + fraction * g > 0.0])
+        added = sum([(x if x < most else most) * w for f, g, most, w in flows if (x := f + fraction * g) > 0.0])
         return linear + start + fraction * curvature + added
 
     at_start, at_end = slope(0.0), slope(1.0)
