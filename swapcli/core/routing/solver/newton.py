@@ -123,7 +123,7 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
     model = tangent_model(point)
     damping, idle = DAMPING, dict[Arc, None]()  # in order, since sums of floats depend on it
     for attempt in range(MAX_ATTEMPTS):
-        with_line_search = attempt > 0
+        with_line_search = attempt > 1 or (is_slow and attempt > 0)
         step = minimize_model(point, model, damping, with_line_search)
         step = [max(-max_step, min(max_step, change)) for change in step]
         prices = problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)])

@@ -19,12 +19,10 @@ from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.solver import laplacian
 from swapcli.core.routing.solver.constants import (
     FREE_ROUNDS,
-    LINE_SEARCH_TOL,
     REGULARIZATION,
     SEARCH_ROUNDS,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint
-from swapcli.core.routing.solver.roots import find_slope_root
 
 
 Piece = tuple[float, float, float]
@@ -216,26 +214,38 @@ def _line_search(
 ) -> float:
     """Return the fraction of the way from `position` to `target` at which the model, convex on it, is least."""
     direction = [b - a for a, b in zip(position, target, strict=True)]
-    linear = sum(p * w for p, w in zip(external_flows, direction, strict=True))
-    start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
+    slope = sum(p * w for p, w in zip(external_flows, direction, strict=True))
+    slope += sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    # At `position`, their changes up to `target`, the largest ones, and the changes of the pairs.
-    flows: list[tuple[float, float, float, float]] = []
+    bends: list[tuple[float, float]] = []  # where pieces start and end to follow their lines, and what curvature changes
     for pair in model:
         at, way = pair.change(position), pair.change(direction)
         if min(at, at + way) > pair.linear_above and max(at, at + way) <= pair.linear_to:
-            flows.append((pair.flow + pair.conductance * at, pair.conductance * way, inf, way))
+            slope += (pair.flow + pair.conductance * at) * way
+            curvature += pair.conductance * way * way
         elif max(at, at + way) > pair.none_flow_to:
-            flows += [(f + g * at, g * way, most, way) for f, g, most in pair.pieces]
-
-    def slope(fraction: float) -> float:
-        added = sum([(x if x < most else most) * w for f, g, most, w in flows if (x := f + fraction * g) > 0.0])
-        return linear + start + fraction * curvature + added
-
-    at_start, at_end = slope(0.0), slope(1.0)
-    if at_end <= 0.0 or at_start >= 0.0:
+            for f, g, most in pair.pieces:
+                flow, added = f + g * at, g * way
+                if flow > 0.0:
+                    slope += (flow if flow < most else most) * way
+                if added:
+                    start, end = -flow / added, (most - flow) / added
+                    if added < 0.0:
+                        start, end = end, start
+                    if start < 1.0 and end > 0.0:
+                        bends.append((start, added * way))
+                        bends.append((end, -added * way))
+    if slope >= 0.0:
         return 1.0
-    return find_slope_root(slope, at_start, at_end, LINE_SEARCH_TOL * -at_start)
+    bends.sort()
+    at = 0.0
+    for bend, change in bends:
+        if bend >= 1.0 or slope + curvature * (bend - at) >= 0.0:
+            break
+        if bend > at:
+            slope, at = slope + curvature * (bend - at), bend
+        curvature += change
+    return min(at - slope / curvature, 1.0) if curvature > 0.0 else 1.0
 
 
 def _external_flows(point: DualPoint) -> list[float]:
