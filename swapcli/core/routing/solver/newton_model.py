@@ -43,15 +43,20 @@ class PairModel:
     def __init__(self, pair: TokenPair, pieces: list[Piece]) -> None:
         self.token_in, self.token_out = pair
         self.pieces = pieces
-        self.flow = self.conductance = 0.0
-        self.none_flow_to, self.linear_above, self.linear_to = inf, -inf, inf
+        total_flow = total_conductance = 0.0
+        none_flow_to, linear_above, linear_to = inf, -inf, inf
         for flow, conductance, most in pieces:
-            self.flow += flow
-            self.conductance += conductance
+            total_flow += flow
+            total_conductance += conductance
             start = -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
-            self.none_flow_to, self.linear_above = min(self.none_flow_to, start), max(self.linear_above, start)
-            if most < inf:
-                self.linear_to = min(self.linear_to, (most - flow) / conductance)
+            if start < none_flow_to:
+                none_flow_to = start
+            if start > linear_above:
+                linear_above = start
+            if most < inf and (end := (most - flow) / conductance) < linear_to:
+                linear_to = end
+        self.flow, self.conductance = total_flow, total_conductance
+        self.none_flow_to, self.linear_above, self.linear_to = none_flow_to, linear_above, linear_to
 
     def change(self, step: Sequence[float]) -> float:
         """Return the change of the logarithm of the pair's price."""
