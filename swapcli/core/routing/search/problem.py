@@ -125,7 +125,6 @@ class RoutingProblem(NamedTuple):
             spec.endpoints,
             float(spec.amount),
             prices,
-            lambda t: self._value_of(t) or prices[t],
             tolerance=tolerance,
             max_iterations=max_iterations,
             floor=floor,
@@ -138,8 +137,3 @@ class RoutingProblem(NamedTuple):
         """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices; see `solve`."""
         arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
         return CandidateSolution(self.solve(arcs, candidate.solution.prices, floor=floor), arcs, exclusions)
-
-    def _value_of(self, token: int) -> float:
-        spot, slices = self.spot.value(token), self.spot.slices
-        reference = slices[self.spec.target] / slices[token] if slices and token in slices else inf
-        return min(spot, reference)

@@ -14,10 +14,6 @@ TURNOVER_WEIGHT: Final = 1e-4
 """Weight of all traded value, besides the order's, in the scale of imbalances. Arbitrage can move far more value than
 the order; balancing it to a fraction of the order would take too many iterations. Empirical."""
 
-DISPOSAL_FRACTION: Final = 1e-30
-"""Part of its value at which a token may be disposed of, as if an arc sold any amount of it for the target. It bounds
-prices from below where pools run out. No quote sells at a millionth of the spot price."""
-
 # --- Newton's method
 
 MAX_ITERATIONS: Final = 24

@@ -25,13 +25,9 @@ from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
 from swapcli.core.routing.solver.constants import (
     COORDINATE_PART,
     COORDINATE_TOL,
-    DISPOSAL_FRACTION,
     TURNOVER_WEIGHT,
 )
 from swapcli.core.routing.solver.roots import find_log_root
-
-ValueOf = Callable[[int], float]
-"""Gives about what a unit of a token is worth to a small order, 0.0 if that is not known."""
 
 _TradeFunction = Callable[[float], tuple[float, float, float]]
 
@@ -46,13 +42,16 @@ PairFlows = tuple[TokenPair, list[Arc], list[float], list[float]]
 of the logarithm of its rate."""
 
 
+def clamp(price: float) -> float:
+    """Return `price` within the bounds of prices."""
+    return max(min(price, MAX_PRICE), MIN_PRICE)
+
+
 class DualPoint:
     """The dual at one vector of prices: its value, each token's net inflow as value, and the arcs that trade.
 
     `arcs`, `amounts_in`, `amounts_out` and `slopes` are parallel lists, since the innermost loop of the solver builds
     them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where those of the next begin.
-    `held` are the tokens whose prices are at their floors while more comes in than goes out: the rest, of the value in
-    `disposed`, is given away for the floor, which balances them. `gradient` is the imbalance that remains.
     `imbalance_scale` is the value that imbalances are compared with, `residual` the worst of them as a part of it.
     """
 
@@ -60,9 +59,7 @@ class DualPoint:
         "amounts_in",
         "amounts_out",
         "arcs",
-        "disposed",
         "gradient",
-        "held",
         "imbalance_scale",
         "pairs",
         "prices",
@@ -106,10 +103,6 @@ class DualPoint:
         gradient[1] = 0.0
         self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
         self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
-        self.held = [t for t, (price, least) in enumerate(zip(prices, problem.floors)) if price <= least and gradient[t] > 0.0]
-        self.disposed = [gradient[t] for t in self.held]
-        for t in self.held:
-            gradient[t] = 0.0
         self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover + 1e-2 * value
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
@@ -137,7 +130,7 @@ class Dual:
     not. `tokens` are the tokens by their numbers here, and `number` the reverse.
     """
 
-    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, value_of: ValueOf) -> None:
+    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float) -> None:
         number = {source: 0, target: 1}
         by_pair: dict[TokenPair, list[Arc]] = {}
         for (token_in, token_out), group in groupby(arcs, _TOKENS):
@@ -147,12 +140,7 @@ class Dual:
             parallel.sort(key=_RATE, reverse=True)
         self.pairs = [(i, j, parallel) for (i, j), parallel in by_pair.items()]
         self.tokens, self.number = list(number), number
-        self.floors = [max(min(DISPOSAL_FRACTION * value_of(t), MAX_PRICE), MIN_PRICE) for t in self.tokens]
         self.amount = amount
-
-    def clamp(self, prices: list[float]) -> list[float]:
-        """Return `prices` limited to those at which their tokens can be disposed of."""
-        return [max(min(price, MAX_PRICE), least) for price, least in zip(prices, self.floors, strict=True)]
 
     def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
         """Return the arcs that may trade once the logarithm of no price has changed by more than that."""
@@ -205,7 +193,7 @@ class Dual:
                     slope += arc_slope
             return balance, slope
 
-        return find_log_root(surplus, prices[token], tolerance, self.floors[token])
+        return find_log_root(surplus, prices[token], tolerance)
 
     def coordinate_descent_step(self, point: DualPoint) -> DualPoint:
         """Return the point where each token's price in turn balances its own flows, the other prices fixed.
@@ -218,5 +206,5 @@ class Dual:
             imbalance = abs(point.gradient[token])
             if token != 1 and imbalance > tolerance:
                 left = max(tolerance, COORDINATE_PART * imbalance)
-                prices[token] = min(self._balanced_price(token, prices, left), MAX_PRICE)
+                prices[token] = clamp(self._balanced_price(token, prices, left))
         return DualPoint(self, prices)

@@ -30,7 +30,7 @@ from swapcli.core.routing.solver.constants import (
     STEP_GROWTH,
     STEP_SHRINKAGE,
 )
-from swapcli.core.routing.solver.dual import Dual, DualPoint, ValueOf
+from swapcli.core.routing.solver.dual import Dual, DualPoint, clamp
 from swapcli.core.routing.solver.newton_model import bent_model, minimize_model, predicted_decrease, tangent_model
 
 
@@ -58,7 +58,6 @@ def minimize_dual(
     endpoints: TokenPair,
     amount: float,
     start: Prices,
-    value_of: ValueOf,
     *,
     tolerance: float = 1e-5,
     max_iterations: int = MAX_ITERATIONS,
@@ -72,8 +71,8 @@ def minimize_dual(
     `DualPoint.imbalance_scale`, when nothing improves, or once the value is at most `floor`: it bounds the optimum from
     above at any prices. Calls `check` once per iteration.
     """
-    problem = Dual(arcs, *endpoints, amount, value_of)
-    point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
+    problem = Dual(arcs, *endpoints, amount)
+    point = DualPoint(problem, [clamp(start[t]) for t in problem.tokens])
     if point.residual > FAR_RESIDUAL:
         point = problem.coordinate_descent_step(point)
     stalled, max_step, is_slow = 0, MAX_STEP, False
@@ -126,9 +125,7 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
         with_line_search = attempt > 1 or (is_slow and attempt > 0)
         step = minimize_model(point, model, damping, with_line_search)
         step = [max(-max_step, min(max_step, change)) for change in step]
-        prices = problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)])
-        step = [d if b > f else log(b / a) for a, b, d, f in zip(point.prices, prices, step, problem.floors, strict=True)]
-        trial = DualPoint(problem, prices)
+        trial = DualPoint(problem, [clamp(p * exp(d)) for p, d in zip(point.prices, step, strict=True)])
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial, attempt + 1

@@ -199,7 +199,7 @@ def minimize_model(point: DualPoint, model: Model, damping: float, with_line_sea
     position = [0.0] * len(point.prices)
     external_flows, damping_terms = _external_flows(point), _damping_terms(point, damping)
     for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
-        step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy(), (1, *point.held))
+        step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy())
         is_free = iteration < FREE_ROUNDS
         fraction = 1.0 if is_free else _line_search(model, external_flows, damping_terms, position, step)
         position = step if fraction == 1.0 else [a + fraction * (b - a) for a, b in zip(position, step, strict=True)]
@@ -271,9 +271,9 @@ def _damping_terms(point: DualPoint, damping: float) -> list[float]:
 
 
 def _solve_linear(
-    model: Model, lines: list[tuple[float, float]], right: list[float], diagonal: list[float], fixed: Sequence[int]
+    model: Model, lines: list[tuple[float, float]], right: list[float], diagonal: list[float]
 ) -> list[float]:
-    """Return the step that balances every token but the `fixed` ones while the flow of each pair follows its line.
+    """Return the step that balances every token while the flow of each pair follows its line. The target, 1, is ground.
 
     `lines` are a flow and a conductance for each pair of the model, `right` the external flows and `diagonal` the
     damping terms; the last two are consumed.
@@ -293,10 +293,9 @@ def _solve_linear(
         for j, conductance in row.items():
             if j > i:
                 off[j][i] = conductance
-    for token in fixed:
-        for neighbour in off[token]:
-            del off[neighbour][token]
-        off[token], diagonal[token], right[token] = {}, 1.0, 0.0
+    for neighbour in off[1]:
+        del off[neighbour][1]
+    off[1], diagonal[1], right[1] = {}, 1.0, 0.0
     return laplacian.solve_laplacian(diagonal, off, [-flow for flow in right])
 
 

@@ -137,19 +137,17 @@ def _narrow(
     return high
 
 
-def find_log_root(
-    rising: Callable[[float], tuple[float, float]], start: float, tolerance: float, least: float = 0.0
-) -> float:
+def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
     """Return a zero of `rising`, an amount and its slope by the logarithm of a price, searched from the price `start`.
 
     Newton steps inside a growing bracket; where one leaves more than half of the amount, the next halves the bracket.
-    `tolerance` bounds the value, price times amount, that may be left. No price below `least` is tried. Returns the last price tried where none in
+    `tolerance` bounds the value, price times amount, that may be left. Returns the last price tried where none in
     reach changes the sign.
     """
     low, high, price, max_step, last_excess = 0.0, inf, start, FIRST_STEP, inf
     for _ in range(LOG_ROOT_STEPS):
         excess, slope = rising(price)
-        if abs(excess) * price <= tolerance or (price <= least and excess > 0.0):
+        if abs(excess) * price <= tolerance:
             break
         low, high = (low, price) if excess > 0.0 else (price, high)
         is_bracketed = low > 0.0 and high < inf
@@ -161,7 +159,7 @@ def find_log_root(
             if max_step >= MAX_LOG_STEP:
                 break
             max_step = min(max_step * STEP_OUT, MAX_LOG_STEP)
-        price, last_excess = max(guess, least), abs(excess)
+        price, last_excess = guess, abs(excess)
     return price
 
 
