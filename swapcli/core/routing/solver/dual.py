@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
-from math import exp
 from operator import attrgetter
 
 from swapcli.core.routing.graph.digraph import TokenPair
@@ -25,6 +24,7 @@ from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
 from swapcli.core.routing.solver.constants import (
     COORDINATE_PART,
     COORDINATE_TOL,
+    OUTPUT_WEIGHT,
     TURNOVER_WEIGHT,
 )
 from swapcli.core.routing.solver.roots import find_log_root
@@ -103,7 +103,7 @@ class DualPoint:
         gradient[1] = 0.0
         self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
         self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
-        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover + 1e-2 * value
+        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover + OUTPUT_WEIGHT * value
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
     def pair_slices(self) -> Iterator[tuple[int, int, slice]]:
@@ -141,18 +141,6 @@ class Dual:
         self.pairs = [(i, j, parallel) for (i, j), parallel in by_pair.items()]
         self.tokens, self.number = list(number), number
         self.amount = amount
-
-    def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
-        """Return the arcs that may trade once the logarithm of no price has changed by more than that."""
-        margin = exp(2.0 * max_log_change)
-        within: list[Arc] = []
-        for i, j, arcs in self.pairs:
-            min_rate = prices[i] / (prices[j] * margin)
-            for arc in arcs:
-                if arc.rate <= min_rate:
-                    break
-                within.append(arc)
-        return within
 
     @cached_property
     def _incident(self) -> list[tuple[list[_IncidentPair], list[_IncidentPair]]]:

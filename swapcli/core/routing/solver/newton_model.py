@@ -2,32 +2,38 @@
 
 In logarithmic prices the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
 in the language of electrical networks). Kinks, where arcs start or stop trading, are part of the model: an arc's flow
-is linear in the change of its two prices, and never negative. After a rejected step, secants replace tangents.
+is linear in the change of its two prices, and never negative. After a rejected step, each arc's flow is bent as its
+pool's is on the way of that step.
 
 Sources: Diamandis, Angeris, Convex Network Flows (2024), for the dual of a flow over concave edges; Spielman,
 Algorithms, Graph Theory, and Linear Equations in Laplacian Matrices (2010); Nocedal, Wright, Numerical Optimization,
-chapters 6 (secant equation) and 16.5 (active sets).
+chapter 16.5 (active sets).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp, inf, log
 
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.solver import laplacian
 from swapcli.core.routing.solver.constants import (
+    DAMPING,
     FREE_ROUNDS,
+    MAX_BISECTIONS,
+    MAX_SLOPE_RATIO,
     REGULARIZATION,
     SEARCH_ROUNDS,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint
 
-
 Piece = tuple[float, float, float]
-"""A part of the flow of an arc: (flow, conductance, largest flow). It is linear in the change of the pair's price
-between zero and the largest flow. A negative flow says how far an idle piece is from trading."""
+"""(flow, conductance, largest flow) of a part of an arc's flow, which is linear in the change of the pair's price between
+zero and its largest flow. A negative flow says how far an idle piece is from trading."""
+
+
+_MIN_WIDTH = 1e-10  # of a change that is halved `MAX_BISECTIONS` times: floats resolve the parts
 
 
 class PairModel:
@@ -110,86 +116,81 @@ def tangent_model(point: DualPoint) -> Model:
 
 
 def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, idle: Iterable[Arc]) -> Model:
-    """Return the model in which each arc flows as at `point` and as at `trial`, and in between about as it does there.
+    """Return the model in which each arc's flow is right at `point` and at `trial`, and bent in between as its own is.
 
     The `idle` arcs, which do not trade at `point`, start where their pools do.
     """
-    log_changes = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
-    at_trial = {arc: (amount, slope) for arc, amount, slope in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
-    pieces: dict[TokenPair, list[Piece]] = {}
+    at_trial = {arc: at for arc, *at in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
+    known: dict[TokenPair, dict[Arc, list[_State]]] = {}
     for pair, arcs, flows, slopes in point.pair_flows():
-        i, j = pair
-        price, rate, change = point.prices[i], point.prices[i] / point.prices[j], log_changes[j] - log_changes[i]
-        bent = pieces[pair] = []
-        for arc, flow, slope in zip(arcs, flows, slopes, strict=True):
-            here = (0.0, flow, slope)
-            if arc in at_trial:
-                amount, trial_slope = at_trial[arc]
-                there = (change, price * amount, price * trial_slope)
-            else:
-                there = (log(rate / arc.rate), 0.0, arc.depth * price)
-            bent += _bend(arc, price, rate, here, there)
+        known[pair] = {arc: [(0.0, flow, slope)] for arc, flow, slope in zip(arcs, flows, slopes, strict=True)}
     for arc in idle:
-        i, j = pair = problem.number[arc.token_in], problem.number[arc.token_out]
-        price, rate, change = point.prices[i], point.prices[i] / point.prices[j], log_changes[j] - log_changes[i]
-        start, depth = log(rate / arc.rate), arc.depth * price
-        bent = [(-depth * start, depth, inf)]
-        if arc in at_trial and change > start:
-            amount, slope = at_trial[arc]
-            bent = _bend(arc, price, rate, (start, 0.0, depth), (change, price * amount, price * slope))
-        pieces.setdefault(pair, []).extend(bent)
-    return [PairModel(*parts) for parts in pieces.items()]
+        known.setdefault((problem.number[arc.token_in], problem.number[arc.token_out]), {})[arc] = []
+    model = []
+    for (i, j), states_of in known.items():
+        price, rate = point.prices[i], point.prices[i] / point.prices[j]
+        change = log(rate * trial.prices[j] / trial.prices[i])
+        pieces: list[Piece] = []
+        for arc, states in states_of.items():
+            if arc in at_trial:
+                amount, slope = at_trial[arc]
+                states.append((change, price * amount, price * slope))
+            if len(states) < 2:
+                states.append((log(rate / arc.rate), 0.0, price * arc.depth))
+            pieces += _bend(arc, price, rate, states)
+        model.append(PairModel((i, j), pieces))
+    return model
 
 
 _State = tuple[float, float, float]
 """A change of a pair's price, with the flow of an arc and its slope there."""
 
 
-def _bend(arc: Arc, price: float, rate: float, here: _State, there: _State) -> list[Piece]:
-    """Return the pieces of the flow of `arc` between two states and on: it follows the tangents beyond them.
+def _bend(arc: Arc, price: float, rate: float, states: list[_State]) -> list[Piece]:
+    """Return the pieces of the flow of `arc` through one or two states. Beyond them, it follows its tangents there.
 
     `price` is that of the token in, and `rate` that of the pair, at no change.
     """
-    left, right = (here, there) if here[0] < there[0] else (there, here)
-    if right[1] <= left[1] or right[0] - left[0] < 1e-12:
-        return [(here[1] - here[2] * here[0], here[2], inf)]
-    corners = _corners(arc, price, rate, left, right, 6)
-    if len(corners) == 2:
-        secant = (right[1] - left[1]) / (right[0] - left[0])
-        return [(left[1] - secant * left[0], secant, inf)]
-    (at, flow), pieces = corners[0], list[Piece]()
-    for next_at, next_flow in corners[1:]:
-        if next_at > at:
-            added = next_flow - flow
-            g = added / (next_at - at)
-            if not pieces:
-                pieces.append((flow - g * at, g, next_flow if g else inf))
-            elif g:
-                pieces.append((-g * at, g, added))
-            at, flow = next_at, next_flow
-    if right[2] > 0.0:
+    left, right = min(states), max(states)
+    at, flow, slope = left
+    if right[1] <= flow or right[0] - at < _MIN_WIDTH:
+        return [(flow - slope * at, slope, inf)]
+    corners = _corners(arc, price, rate, left, right, MAX_BISECTIONS)
+    pieces: list[Piece] = []
+    for next_at, next_flow in corners:
+        secant = (next_flow - flow) / (next_at - at)
+        if not pieces:
+            pieces.append((flow - secant * at, secant, next_flow if secant > 0.0 and len(corners) > 1 else inf))
+        elif secant > 0.0:
+            pieces.append((-secant * at, secant, next_flow - flow))
+        at, flow = next_at, next_flow
+    if len(corners) > 1 and right[2] > 0.0:
         pieces.append((-right[2] * at, right[2], inf))
     return pieces
 
 
-def _corners(arc: Arc, price: float, rate: float, left: _State, right: _State, depth: int) -> list[tuple[float, float]]:
+def _corners(
+    arc: Arc, price: float, rate: float, left: _State, right: _State, bisections: int
+) -> list[tuple[float, float]]:
+    """Return the changes and flows, after those of `left`, between which the flow of `arc` counts as straight.
+
+    It follows the tangents up to where they cross. If they do not, it may jump somewhere in between.
+    """
     width, added = right[0] - left[0], right[1] - left[1]
-    if width < 1e-12:
-        return [left[:2], right[:2]]
-    secant = added / width
-    low, high = min(left[2], right[2]), max(left[2], right[2])
+    secant, low, high = added / width, min(left[2], right[2]), max(left[2], right[2])
     if low < secant < high:
         bend = (added - right[2] * width) / (left[2] - right[2])
-        return [left[:2], (left[0] + bend, left[1] + left[2] * bend), right[:2]]
-    if not depth or low * 0.5 < secant < high * 2.0:
-        return [left[:2], right[:2]]
+        return [(left[0] + bend, left[1] + left[2] * bend), right[:2]] if 0.0 < bend < width else [right[:2]]
+    if not bisections or (low < secant * MAX_SLOPE_RATIO and secant < high * MAX_SLOPE_RATIO):
+        return [right[:2]]
     at = (left[0] + right[0]) / 2.0
     amount, _, slope = arc.trade_to_marginal_rate(rate * exp(-at))
     middle = (at, min(max(price * amount, left[1]), right[1]), price * slope)
-    return _corners(arc, price, rate, left, middle, depth - 1) + _corners(arc, price, rate, middle, right, depth - 1)[1:]
+    halves = (left, middle), (middle, right)
+    return [corner for half in halves for corner in _corners(arc, price, rate, *half, bisections - 1)]
 
 
-def minimize_model(point: DualPoint, model: Model, damping: float, with_line_search: bool) -> list[float]:
+def minimize_model(point: DualPoint, model: Model, with_line_search: bool) -> list[float]:
     """Return the change of each logarithmic price that minimises the model, in which no arc has a negative flow.
 
     The set of active arcs is found in rounds. The later rounds, `with_line_search`, move only as far as the model
@@ -197,7 +198,7 @@ def minimize_model(point: DualPoint, model: Model, damping: float, with_line_sea
     """
     lines = [pair.line_at(0.0) for pair in model] if with_line_search else [(p.flow, p.conductance) for p in model]
     position = [0.0] * len(point.prices)
-    external_flows, damping_terms = _external_flows(point), _damping_terms(point, damping)
+    external_flows, damping_terms = _external_flows(point), _damping_terms(point)
     for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
         step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy())
         is_free = iteration < FREE_ROUNDS
@@ -222,35 +223,37 @@ def _line_search(
     slope = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     slope += sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    bends: list[tuple[float, float]] = []  # where pieces start and end to follow their lines, and what curvature changes
+    bends: list[tuple[float, float]] = []  # fractions, with the changes of the curvature there
     for pair in model:
         at, way = pair.change(position), pair.change(direction)
         if min(at, at + way) > pair.linear_above and max(at, at + way) <= pair.linear_to:
             slope += (pair.flow + pair.conductance * at) * way
             curvature += pair.conductance * way * way
         elif max(at, at + way) > pair.none_flow_to:
-            for f, g, most in pair.pieces:
-                flow, added = f + g * at, g * way
-                if flow > 0.0:
-                    slope += (flow if flow < most else most) * way
-                if added:
-                    start, end = -flow / added, (most - flow) / added
-                    if added < 0.0:
-                        start, end = end, start
-                    if start < 1.0 and end > 0.0:
-                        bends.append((start, added * way))
-                        bends.append((end, -added * way))
+            slope += sum([max(0.0, min(f + g * at, most)) for f, g, most in pair.pieces]) * way
+            bends += _bends(pair, at, way)
     if slope >= 0.0:
         return 1.0
-    bends.sort()
-    at = 0.0
-    for bend, change in bends:
-        if bend >= 1.0 or slope + curvature * (bend - at) >= 0.0:
+    last = 0.0
+    for bend, change in sorted(bends):
+        if bend >= 1.0 or slope + curvature * (bend - last) >= 0.0:
             break
-        if bend > at:
-            slope, at = slope + curvature * (bend - at), bend
+        if bend > last:
+            slope, last = slope + curvature * (bend - last), bend
         curvature += change
-    return min(at - slope / curvature, 1.0) if curvature > 0.0 else 1.0
+    return min(last - slope / curvature, 1.0) if curvature > 0.0 else 1.0
+
+
+def _bends(pair: PairModel, at: float, way: float) -> Iterator[tuple[float, float]]:
+    """Yield the fractions of `way` from `at` where a piece starts or ends to be linear, and the change of curvature."""
+    for flow, conductance, most in pair.pieces:
+        added = conductance * way
+        if added:
+            bends = -(flow + conductance * at) / added, (most - flow - conductance * at) / added
+            start, end = min(bends), max(bends)
+            if start < 1.0 and end > 0.0:
+                yield start, added * way
+                yield end, -added * way
 
 
 def _external_flows(point: DualPoint) -> list[float]:
@@ -264,10 +267,9 @@ def _external_flows(point: DualPoint) -> list[float]:
     return flows
 
 
-def _damping_terms(point: DualPoint, damping: float) -> list[float]:
+def _damping_terms(point: DualPoint) -> list[float]:
     """Return the diagonal terms beside the Laplacian, which limit each step."""
-    terms = [REGULARIZATION * point.value + damping * abs(inflow) for inflow in point.gradient]
-    return terms
+    return [REGULARIZATION * point.value + DAMPING * abs(inflow) for inflow in point.gradient]
 
 
 def _solve_linear(
