@@ -11,13 +11,9 @@ from typing import Final
 # --- the dual and its prices
 
 OUTPUT_WEIGHT: Final = 1e-2
-"""Weight of the dual itself in the scale of imbalances. An order that drains its pools is worth next to nothing at the
-marginal prices that imbalances are measured with; a hundredth of its output is a stricter scale for any other order.
-Empirical."""
-
-TURNOVER_WEIGHT: Final = 1e-4
-"""Weight of all traded value, besides the order's, in the scale of imbalances. Arbitrage can move far more value than
-the order; balancing it to a fraction of the order would take too many iterations. Empirical."""
+"""Weight of the dual, beside the order's value, in the scale of imbalances. An order that drains its pools is worth
+next to nothing at the marginal prices that imbalances are measured with. Arbitrage can move far more value than the
+order, and balancing it to a fraction of the order would take too many iterations. Empirical."""
 
 # --- Newton's method
 
@@ -51,7 +47,7 @@ MAX_BISECTIONS: Final = 6
 """Halvings of a price change in search of a jump of a pool's flow: to a 64th of it. Empirical."""
 
 MAX_SLOPE_RATIO: Final = 2.0
-"""A pool's flow counts as straight between two prices if its slopes at both differ from the secant by less. Empirical."""
+"""A pool's flow counts as straight between two prices if its slopes there differ from the secant by less. Empirical."""
 
 FREE_ROUNDS: Final = 3
 SEARCH_ROUNDS: Final = 24

@@ -25,7 +25,6 @@ from swapcli.core.routing.solver.constants import (
     COORDINATE_PART,
     COORDINATE_TOL,
     OUTPUT_WEIGHT,
-    TURNOVER_WEIGHT,
 )
 from swapcli.core.routing.solver.roots import find_log_root
 
@@ -71,7 +70,7 @@ class DualPoint:
     def __init__(self, problem: Dual, prices: list[float]) -> None:
         gradient = [0.0] * len(prices)
         gradient[0] = problem.amount * prices[0]
-        value, turnover = gradient[0], 0.0
+        value = gradient[0]
         pairs: list[tuple[int, int, int]] = []
         trading: list[Arc] = []
         amounts_in: list[float] = []
@@ -98,12 +97,11 @@ class DualPoint:
                 value_in, value_out = price_in * total_in, price_out * total_out
                 gradient[i] -= value_in
                 gradient[j] += value_out
-                turnover += value_in
                 value += max(0.0, value_out - value_in)  # below zero only through rounding at extreme prices
         gradient[1] = 0.0
         self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
         self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
-        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover + OUTPUT_WEIGHT * value
+        self.imbalance_scale = problem.amount * prices[0] + OUTPUT_WEIGHT * value
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
     def pair_slices(self) -> Iterator[tuple[int, int, slice]]:

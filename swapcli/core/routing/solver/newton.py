@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, inf
+from operator import attrgetter
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
@@ -98,7 +99,7 @@ def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
     A rejected attempt shows how every arc responds over its distance. The next model follows each of them there, and so
     includes pools that start to trade or run out on the way.
     """
-    model = tangent_model(point)
+    model, best = tangent_model(point), point
     idle = dict[Arc, None]()  # in order, since sums of floats depend on it
     for attempt in range(MAX_ATTEMPTS):
         step = minimize_model(point, model, attempt > 1)
@@ -107,8 +108,9 @@ def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial
+        best = min(best, trial, key=attrgetter("value"))
         idle.update(dict.fromkeys(trial.arcs))
         for arc in point.arcs:
             idle.pop(arc, None)
         model = bent_model(problem, point, trial, idle)
-    return None
+    return None if best is point else best

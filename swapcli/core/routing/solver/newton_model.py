@@ -29,8 +29,8 @@ from swapcli.core.routing.solver.constants import (
 from swapcli.core.routing.solver.dual import Dual, DualPoint
 
 Piece = tuple[float, float, float]
-"""(flow, conductance, largest flow) of a part of an arc's flow, which is linear in the change of the pair's price between
-zero and its largest flow. A negative flow says how far an idle piece is from trading."""
+"""(flow, conductance, largest flow) of a part of an arc's flow. It is linear in the change of the pair's price between
+zero and the largest flow. A negative flow says how far an idle piece is from trading."""
 
 
 _MIN_WIDTH = 1e-10  # of a change that is halved `MAX_BISECTIONS` times: floats resolve the parts
