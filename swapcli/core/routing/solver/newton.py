@@ -20,6 +20,7 @@ from swapcli.core.routing.solver.constants import (
     MAX_ATTEMPTS,
     MAX_ITERATIONS,
     MAX_STEP,
+    RESIDUAL_HALVED,
     SLOW_RATIO,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint, clamp
@@ -72,11 +73,9 @@ def minimize_dual(
         if point.residual <= tolerance or point.value <= floor:
             return _build_solution(problem, point, iteration)
         next_point = _newton_step(problem, point)
-        if next_point is None or next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
-            descended = problem.coordinate_descent_step(next_point or point)
-            if next_point is None or descended.value < next_point.value:
-                next_point = descended
-        if next_point.value >= point.value and next_point.residual >= point.residual:
+        if next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
+            next_point = min(next_point, problem.coordinate_descent_step(next_point), key=attrgetter("value"))
+        if next_point is point:
             return _build_solution(problem, point, iteration)
         point = next_point
     return _build_solution(problem, point, max_iterations)
@@ -93,8 +92,8 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
-    """Return the point after one accepted step of Newton's method; None if none lowers the dual.
+def _newton_step(problem: Dual, point: DualPoint) -> DualPoint:
+    """Return the point after one accepted step of Newton's method; `point` if none lowers the dual.
 
     A rejected attempt shows how every arc responds over its distance. The next model follows each of them there, and so
     includes pools that start to trade or run out on the way.
@@ -108,9 +107,11 @@ def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial
+        if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
+            return trial
         best = min(best, trial, key=attrgetter("value"))
         idle.update(dict.fromkeys(trial.arcs))
         for arc in point.arcs:
             idle.pop(arc, None)
         model = bent_model(problem, point, trial, idle)
-    return None if best is point else best
+    return best
