@@ -21,8 +21,9 @@ from bench.optimum.real_market import REAL_MARKET, market_name
 from bench.optimum.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared
 from bench.optimum.simple_methods.figures import MIN_GAINS_BPS
 from bench.optimum.simple_methods.measure import EVALUATIONS, Settings, compare_all, gain_figures
-from bench.optimum.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
 from bench.running import BenchmarkFailed
+from bench.worlds.changed_pools import pushed_market
+from bench.worlds.random_pairs import PairOrder, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from bench.optimum.simple_methods.exact_paths import PathFinder
 from bench.optimum.simple_methods.hill_climb import hill_climb
-from bench.optimum.simple_methods.random_pairs import PairOrder
 from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
 from bench.optimum.simple_methods.water_fill import candidate_paths, fill, water_fill
+from bench.worlds.random_pairs import PairOrder
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import HUNDREDTHS, Route

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from bench.optimum.real_market import market_name
 from bench.optimum.simple_methods.compare import DEFAULT_METHODS, Compared, Found, compare
 from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
-from bench.optimum.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
+from bench.worlds.changed_pools import pushed_market
+from bench.worlds.random_pairs import PairOrder, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS
 from swapcli.core.routing.router import Router
