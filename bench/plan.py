@@ -46,7 +46,7 @@ class Plan(NamedTuple):
     Ours and the peer are timed in turn in `rounds` rounds, each over all orders `passes` times (the first is not warm)
     on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. The service is
     saturated for `service_s` seconds, and soaked twice with `soak_requests` requests. Workers are loaded in
-    `load_rounds` rounds. Simple methods compete on `simple_orders` orders of each state, and answers of
+    `load_rounds` rounds. Rivals compete on `rival_orders` orders of each world and gas price, and answers of
     `contradiction_cases` cases are compared. Each order is quoted `store_runs` times on `stores` of so many pools.
 
     `out` is the page to write or to update; None only prints its tables. `work` is the folder of markets and raw
@@ -65,7 +65,7 @@ class Plan(NamedTuple):
     service_s: float
     soak_requests: int
     load_rounds: int
-    simple_orders: int
+    rival_orders: int
     contradiction_cases: int
     stores: tuple[int, ...]
     store_runs: int
@@ -146,7 +146,7 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         service_s=3.0 if quick else 20.0,
         soak_requests=1_000 if quick else 20_000,
         load_rounds=1 if quick else 5,
-        simple_orders=2 if quick else 20,
+        rival_orders=1 if quick else 10,
         contradiction_cases=30 if quick else 300,
         stores=_QUICK_STORES if quick else _STORES,
         store_runs=1 if quick else 5,

@@ -1,6 +1,6 @@
 """Quote orders with this revision and others in turn, and print what differs.
 
-    python -m bench.orders [--against REVISION] [--worlds real,random,pushed,drained,large] [--gas 0,0.01,1]
+    python -m bench.orders [--against REVISION] [--worlds real,random,pushed,drained,hundredfold] [--gas 0,0.01,1]
                            [--orders 100] [--seed 1] [--rounds 2] [--exact-output N] [--market FILE]
 
 makes each world of each real state, and quotes its orders in this revision and in a checkout of each other one, some
@@ -23,7 +23,7 @@ from bench.optimum.real_market import REAL_MARKET
 from bench.orders.figures import Comparison, Times, compare, input_leads
 from bench.orders.in_turn import Quotes, quote_world, revisions
 from bench.running import BenchmarkFailed
-from bench.worlds.world import KINDS, World, generated_world, make_world
+from bench.worlds.world import KINDS, make_worlds
 
 _SHOWN = 4
 """Orders furthest behind that are printed."""
@@ -79,7 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out = stack.enter_context(options.json.open("w")) if options.json else None
             compared = stack.enter_context(revisions(options.against or [], folder))
             names = [revision.name for revision in compared]
-            for world in _worlds(options, folder):
+            worlds = (
+                world
+                for file in options.market or [REAL_MARKET]
+                for world in make_worlds(options.worlds, file, options.orders, options.seed, folder)
+            )
+            for world in worlds:
                 found = quote_world(world, compared, options.gas, options.rounds, folder, options.exact_output)
                 print("\n".join(lines(found, names)), flush=True)
                 for quotes in found if out else ():
@@ -88,15 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
     return 0
-
-
-def _worlds(options: argparse.Namespace, folder: Path) -> Iterator[World]:
-    for kind in options.worlds:
-        if kind.isdecimal():
-            yield generated_world(int(kind), options.seed, options.orders, folder)
-            continue
-        for file in options.market or [REAL_MARKET]:
-            yield make_world(kind, file, options.orders, options.seed)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -13,23 +13,21 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
 from typing import Any
 
-try:
-    from swapcli.core.errors import SwapcliError
-    from swapcli.core.model.order import Order
-    from swapcli.core.networks.catalogue import find_network
-    from swapcli.core.routing.router import Router
-    from swapcli.quoting.open_market import open_market
-except ImportError:  # revisions before `swapcli.core`
-    from swapcli.engine.open_market import open_market  # type: ignore[import-not-found, no-redef]
-    from swapcli.model.order import Order  # type: ignore[import-not-found, no-redef]
-    from swapcli.networks.catalogue import find_network  # type: ignore[import-not-found, no-redef]
-    from swapcli.routing.router import Router  # type: ignore[import-not-found, no-redef]
-
-    from swapcli.errors import SwapcliError  # type: ignore[import-not-found, no-redef]
+_CORE, _OPENING = "swapcli.core", "swapcli.quoting"
+if find_spec(_CORE) is None:  # revisions before that package
+    _CORE, _OPENING = "swapcli", "swapcli.engine"
+SwapcliError = import_module(f"{_CORE}.errors").SwapcliError
+Order = import_module(f"{_CORE}.model.order").Order
+Router = import_module(f"{_CORE}.routing.router").Router
+find_network = import_module(f"{_CORE}.networks.catalogue").find_network
+open_market = import_module(f"{_OPENING}.open_market").open_market
 
 _GC_THRESHOLDS = (5_000, 10, 50)
 """Those of commands that run for long: full collections of a large market's graph are rare."""
@@ -48,22 +46,23 @@ def main(market_file: str) -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         gas_price_wei, orders = json.loads(line)
-        print(json.dumps([_quote(router, order, gas_price_wei) for order in orders]), flush=True)
+        print(json.dumps([quote(router, order, gas_price_wei) for order in orders]), flush=True)
 
 
-def _quote(router: Router, row: list[Any], gas_price_wei: int) -> tuple[float, int, int, int, float, float]:
-    token_in, token_out, amount, reverse = row
+def quote(router: Any, values: Sequence[Any], gas_price_wei: int) -> tuple[float, int, int, int, float, float]:
+    """Return the row of an order: token in, token out, amount, and whether it is one of exact output."""
+    token_in, token_out, amount, reverse = values
     tokens = router.market.tokens
     order = Order(tokens[token_in], tokens[token_out], amount, reverse)
     started = process_time()
     try:
-        quote = router.quote(order, gas_price_wei=gas_price_wei)
+        found = router.quote(order, gas_price_wei=gas_price_wei)
     except SwapcliError:
         return (process_time() - started) * 1e3, 0, 0, 0, 0.0, 0.0
     ms = (process_time() - started) * 1e3
-    price, token = (quote.price_in_usd, order.token_in) if reverse else (quote.price_out_usd, order.token_out)
+    price, token = (found.price_in_usd, order.token_in) if reverse else (found.price_out_usd, order.token_out)
     unit_usd = (price or 0.0) / 10**token.decimals
-    return ms, quote.amount_in, quote.amount_out, quote.gas_units, quote.wei_usd or 0.0, unit_usd
+    return ms, found.amount_in, found.amount_out, found.gas_units, found.wei_usd or 0.0, unit_usd
 
 
 if __name__ == "__main__":

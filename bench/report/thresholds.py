@@ -64,8 +64,8 @@ MAX_FEED_BYTES = 400e6
 MIN_WORKERS_SPEEDUP, MAX_WORKER_BYTES = 1.6, 60e6
 MAX_DUST_LOSS_BPS, MAX_DUST_TIME_RATIO, MAX_SOLVE_S = 0.1, 1.2, 2.0
 
-MAX_GAINING_PERCENT, MAX_SIMPLE_GAIN_BPS = (1.0, 2.0), (1.0, 2.0)
-"""Of orders with a gain above 0.05 bps, and of the greatest gain: on real states, and on those pushed out of line."""
+MAX_GAINING_PERCENT, MAX_RIVAL_GAIN_BPS = 1.0, 1.0
+"""Of orders that a rival routes better by 0.05 bps and a cent, and of the greatest such gain."""
 
 _NOISE = 1e-9
 """Bounds and the amounts of the peer have about eleven digits."""

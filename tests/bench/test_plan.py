@@ -49,7 +49,7 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
     assert all(less < more for less, more in zip(quick.chain, whole.chain, strict=True) if more != whole.chain.swaps)
     assert max(quick.stores) < max(whole.stores)
     numbers = (
-        "rounds", "passes", "runs", "real_orders", "service_s", "soak_requests", "load_rounds", "simple_orders",
+        "rounds", "passes", "runs", "real_orders", "service_s", "soak_requests", "load_rounds", "rival_orders",
         "contradiction_cases", "store_runs",
     )  # fmt: skip
     assert all(getattr(quick, name) < getattr(whole, name) for name in numbers)

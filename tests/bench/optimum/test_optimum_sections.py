@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.optimum.gap_section import exactness_section, gap_section
 from bench.optimum.peer_section import peer_section, real_section
 from bench.optimum.question import answer
-from bench.optimum.simple_section import contradictions_section, simple_section
+from bench.optimum.simple_section import contradictions_section, rivals_section
 from bench.report.tables import MISSED
 from tests.bench.optimum.figures import GAINS, NO_LOSS, made_up_measured, optimum_figures, orders, real_measured
 from tests.bench.support import missed, missed_rows
@@ -20,12 +20,14 @@ def test_an_order_that_only_the_peer_routes_is_a_miss(tmp_path: Path) -> None:
     assert "somewhere_1: orders that only Tines routes" in missed
 
 
-def test_a_pushed_state_has_thresholds_of_its_own() -> None:
-    assert not missed(simple_section([GAINS]))
+def test_a_rival_may_be_ahead_rarely_and_by_little(tmp_path: Path) -> None:
+    assert not missed(rivals_section([GAINS]))
     many, large = GAINS._replace(above=(3, 0, 0)), GAINS._replace(worst_bps=1.1)
-    assert missed(simple_section([many])) == ["simple methods, somewhere, gas 0.01 gwei, orders with a gain, %"]
-    assert missed(simple_section([large])) == ["simple methods, somewhere, gas 0.01 gwei, worst, bps"]
-    assert not missed(simple_section([each._replace(market="somewhere, pushed") for each in (many, large)]))
+    assert missed(rivals_section([large])) == ["rivals, real orders, somewhere, gas 0.01 gwei, worst, bps"]
+    for bad in (many, large):
+        assert missed_rows(answer(optimum_figures(tmp_path)._replace(rivals=[bad]))) == [
+            "real orders: a rival is ahead, % of 200 / by at most, bps"
+        ]
 
 
 def test_no_contradiction_is_allowed() -> None:
