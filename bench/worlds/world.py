@@ -17,6 +17,8 @@ from swapcli.state.markets.format import render_market
 
 RANDOM_MAX_USD = 100_000.0
 _HUNDREDFOLD, _LEAST_USD = 100, 1e8
+_LARGE = frozenset({"large", "huge"})
+"""Sizes of orders on generated markets that take time: they sell 3% and 20% of the depth."""
 _PUSHED_SHARE = 0.3  # of the pools
 
 
@@ -36,6 +38,13 @@ class World(NamedTuple):
     name: str
     market: MarketState
     orders: tuple[WorldOrder, ...]
+
+    @property
+    def title(self) -> str:
+        """Return the kind of its orders in words, and the size of a generated market."""
+        if self.kind == "generated":
+            return f"{len(self.market.pools):,} generated pools"
+        return {"random": "random pairs", "pushed": "pushed state"}.get(self.kind, f"{self.kind} orders")
 
     def write_market(self, folder: Path) -> Path:
         """Write the market file, which any revision can read, and return it."""
@@ -68,13 +77,13 @@ def make_worlds(kinds: Sequence[str], file: Path, most: int, seed: int, folder: 
 
 
 def generated_world(pools: int, seed: int, most: int, folder: Path) -> World:
-    """Return a generated market with at most so many of its orders, whose files are written into `folder`."""
+    """Return a generated market with at most so many of its large and huge orders; its files are in `folder`."""
     case = generated_case(pools, seed, folder)
     return World(
         "generated",
         f"generated {case.name}",
         read_market(case.market),
-        _sample([_order(row) for row in case.read_order_rows()], most, seed),
+        _sample([_order(row) for row in case.read_order_rows() if row["size"] in _LARGE], most, seed),
     )
 
 

@@ -50,7 +50,8 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
     assert max(quick.stores) < max(whole.stores)
     numbers = (
         "rounds", "passes", "runs", "real_orders", "service_s", "soak_requests", "load_rounds", "rival_orders",
-        "contradiction_cases", "store_runs",
+        "contradiction_cases", "store_runs", "pair_rounds", "world_orders",
+        "exact_output_orders", "proven_orders", "ablation_orders",
     )  # fmt: skip
     assert all(getattr(quick, name) < getattr(whole, name) for name in numbers)
     assert set(numbers) | {"sizes", "stores", "chain", "is_quick", "out"} == {
@@ -61,8 +62,8 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--only=chains", "argument --only: expected some of speed, optimum, service, chain, not 'chains'"),
-        ("--only=chain,", "argument --only: expected some of speed, optimum, service, chain, not 'chain,'"),
+        ("--only=chains", "argument --only: expected some of orders, speed, optimum, service, chain, not 'chains'"),
+        ("--only=chain,", "argument --only: expected some of orders, speed, optimum, service, chain, not 'chain,'"),
         ("--seed=one", "argument --seed: expected a whole number, not 'one'"),
         ("--seed=-1", "argument --seed: expected a whole number, not '-1'"),
         ("--seed=1.5", "argument --seed: expected a whole number, not '1.5'"),
