@@ -78,6 +78,11 @@ class Ablation(NamedTuple):
     without: Comparison
 
     @property
+    def place(self) -> tuple[str, float]:
+        """Return the name of the world, and the gas price."""
+        return self.without.quotes.world.name, self.without.quotes.gas_gwei
+
+    @property
     def gains(self) -> bool:
         """Whether the mechanism brings any order more than is tolerated, or its only route."""
         return bool(self.without.behind) or self.without.lost > 0

@@ -81,27 +81,19 @@ def gap_section(found: Sequence[tuple[str, float, Sequence[Proof]]]) -> Section:
 
 
 def ablation_section(found: Sequence[Ablation]) -> Section:
-    """Return the section with a row for each mechanism, world and gas price."""
+    """Return the section with a table for each world and gas price."""
     section = Section("Ablation")
     section.add_paragraph(
         "The search without one mechanism compared with the whole search on the same orders, net of gas: the mean, the "
         "sum, the worst order, the orders worse and better by more than 0.05 bps and a cent, those without a route, "
         "and the CPU time. `python -m bench.orders.ablation` measures more orders."
     )
-    header = [
-        "without",
-        "orders",
-        "gas, gwei",
-        "number",
-        "mean, bps",
-        "$",
-        "worst, bps",
-        "worse",
-        "better",
-        "lost",
-        "CPU",
-    ]
-    section.add_table(header, [_ablation_row(each) for each in found], text_columns=2)
+    header = ["without", "mean, bps", "$", "worst, bps", "worse", "better", "lost", "CPU"]
+    places = dict.fromkeys(each.place for each in found)
+    for name, gas_gwei in places:
+        rows = [each for each in found if each.place == (name, gas_gwei)]
+        section.add_paragraph(f"**{name}**, gas {gas_gwei:g} gwei, {len(rows[0].without.quotes.orders)} orders")
+        section.add_table(header, map(_ablation_row, rows))
     return section
 
 
@@ -109,9 +101,6 @@ def _ablation_row(ablation: Ablation) -> list[str]:
     without = ablation.without
     return [
         ablation.mechanism,
-        without.quotes.world.name,
-        f"{without.quotes.gas_gwei:g}",
-        str(len(without.quotes.orders)),
         number(without.mean_bps, 4),
         number(without.usd, 2),
         bps(without.worst_bps),
