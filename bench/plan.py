@@ -13,7 +13,7 @@ PAGE = ROOT / "BENCHMARKS.md"
 QUESTIONS = ("orders", "speed", "optimum", "service", "chain")
 """In the order of measuring. The optimum judges the routes of the peer that the speed has timed."""
 FEW_PASSES = 2
-SIZES, SEEDS = (100, 1_000, 10_000), (7, 1)
+SIZES, SEEDS = (1_000, 10_000), (7, 1)
 """Pools and seeds of the generated markets of the page."""
 
 _QUICK_SIZES = (100,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ def measure(plan: Plan, folder: Path, note: Note) -> Answer:
 def answer(found: OptimumFigures) -> Answer:
     """Return the tables and sections of the figures."""
     return Answer(
-        [exactness_table(found), gap_table(found.made_up), others_table(found)],
+        [optimum_table(found), others_table(found)],
         [
             exactness_section([*found.made_up, *found.real]),
             gap_section(found.made_up),
@@ -76,61 +76,72 @@ def answer(found: OptimumFigures) -> Answer:
     )
 
 
-def exactness_table(found: OptimumFigures) -> Table:
-    """Return how many routes are exact to the base unit."""
+def optimum_table(found: OptimumFigures) -> Table:
+    """Return how many routes are exact, and the gaps to the proven optimum beside those of the peer."""
     cases = [*found.made_up, *found.real]
     whole = [measured.exactness for measured in cases]
     fine = [measured.fine_exactness for measured in cases if measured.fine_exactness]
     everything = [measured.all_exactness for measured in cases if measured.all_exactness]
-    return Table(
-        "Exactness",
-        "A second implementation of the pools replays each quote in integers and must get the same output, to the base "
-        "unit. It covers Uniswap V2 and V3 pools and their forks. All families are tested on real contracts "
-        "(*Following a chain*) and on [recorded swaps](docs/exactness.md).",
-        [
-            counted("orders with a route", sum(each.routed for each in whole), sum(each.orders for each in whole)),
-            _exact("exact quotes", whole),
-            _exact("exact quotes, fine shares", fine),
-            _exact("exact quotes over all families, of those that can be replayed", everything),
-        ],
-    )
-
-
-def _exact(what: str, found: Iterable[Exactness]) -> Row:
-    found = list(found)
-    return counted(what, sum(each.exact for each in found), sum(each.routed - each.skipped for each in found))
-
-
-def gap_table(cases: Sequence[Measured]) -> Table:
-    """Return the gaps to the proven optimum by number of pools and size of the order, beside those of the peer."""
-    rows = []
-    for pools, group in by_pools(cases):
-        for size in SIZES:
-            orders = of_size((judged for measured in group for judged in measured.orders), size)
-            if orders:
-                rows.append(_gap_row(pools, size, orders))
-    rows += _fine_rows(cases)
-    refuted = sum(judged.is_bound_refuted for measured in cases for judged in measured.orders)
+    rows = [
+        counted("orders with a route", sum(each.routed for each in whole), sum(each.orders for each in whole)),
+        _exact_row(whole, fine, everything),
+    ]
+    for pools, group in by_pools(found.made_up):
+        rows += _gap_rows(pools, [judged for measured in group for judged in measured.orders])
+    rows += _fine_rows(found.made_up)
+    refuted = sum(judged.is_bound_refuted for measured in found.made_up for judged in measured.orders)
     rows.append(row("certificates below a known route", Check("refuted", refuted, 0)))
     return Table(
-        "Gap to the proven optimum",
-        "How far the output is below a proven upper bound (any splits, hops and pools of the market), in basis points "
-        "(bps): median / maximum. Orders sell 0.01% (small), 0.3%, 3% and 20% (huge) of the thinner token's depth. Our "
-        "outputs include all rounding, Tines' outputs none.",
+        "Exactness and the gap to the optimum",
+        "A second implementation of Uniswap V2 and V3 pools replays each quote in integers and must get the same "
+        "output, to the base unit; all families are tested on real contracts (*Following a chain*) and on "
+        "[recorded swaps](docs/exactness.md). Gaps on generated markets without arbitrage are basis points (bps) below "
+        "a proven upper bound (any splits, hops and pools). Orders sell 0.01% (small), 0.3%, 3% and 20% (huge) of the "
+        "thinner token's depth. Our outputs include all rounding, Tines' outputs none.",
         rows,
     )
 
 
-def _gap_row(pools: int, size: str, orders: Sequence[Judged]) -> Row:
-    bar, ours, theirs = gap_threshold(pools, size), Spread.of(gaps(orders)), peer_gaps(orders)
-    maximum = ours.maximum if bar.maximum is None else Check("maximum", ours.maximum, bar.maximum)
-    peer = Spread.of(theirs) if theirs else None
-    return row(
-        f"{pools:,} pools, {size} orders",
-        Check("median", ours.median, bar.median),
-        maximum,
+def _exact_row(*kinds: Iterable[Exactness]) -> Row:
+    """Return how many routes are exact: with whole percents, with fine shares, and over all families."""
+    rows = [_exact(kind) for kind in kinds]
+    return Row(
+        "exact quotes: whole percents; fine shares; all families, where they can be replayed",
+        "; ".join(each.bar for each in rows),
+        "; ".join(each.reached for each in rows),
+    )
+
+
+def _exact(found: Iterable[Exactness]) -> Row:
+    found = list(found)
+    return counted("", sum(each.exact for each in found), sum(each.routed - each.skipped for each in found))
+
+
+def _gap_rows(pools: int, orders: Sequence[Judged]) -> Iterator[Row]:
+    """Yield the medians and the maxima of the sizes on markets of that many pools."""
+    by_size = {size: chosen for size in SIZES if (chosen := of_size(orders, size))}
+    ours = {size: Spread.of(gaps(chosen)) for size, chosen in by_size.items()}
+    theirs = [Spread.of(values) if (values := peer_gaps(chosen)) else None for chosen in by_size.values()]
+    bars = {size: gap_threshold(pools, size) for size in by_size}
+    shown = " / ".join(by_size)
+    medians = [Check("median", ours[size].median, bars[size].median) for size in by_size]
+    maxima = [
+        ours[size].maximum if (most := bars[size].maximum) is None else Check("maximum", ours[size].maximum, most)
+        for size in by_size
+    ]
+    known = [peer for peer in theirs if peer]
+    is_complete = len(known) == len(theirs)
+    yield row(
+        f"{pools:,} pools, {shown} orders: median gap",
+        *medians,
         show=bps,
-        peer=(peer.median, peer.maximum) if peer else (),
+        peer=[peer.median for peer in known] if is_complete else (),
+    )
+    yield row(
+        f"{pools:,} pools, {shown} orders: largest gap",
+        *maxima,
+        show=bps,
+        peer=[peer.maximum for peer in known] if is_complete else (),
     )
 
 
@@ -158,9 +169,9 @@ def others_table(found: OptimumFigures) -> Table:
         rows.append(row(f"{name}: orders that only Tines routes", Check("lost", lost, 0)))
         if orders:
             lead = Spread.of(leads(orders))
-            rows.append(row(f"{name}: bps ahead of Tines, mean", Check("mean", lead.mean, 0.0, is_floor=True)))
+            mean = Check("mean", lead.mean, 0.0, is_floor=True)
             worst = Check("worst", lead.minimum, -MAX_BEHIND_REAL_BPS, is_floor=True)
-            rows.append(row(f"{name}: bps ahead of Tines, worst of {len(orders)} orders", worst))
+            rows.append(row(f"{name}: bps ahead of Tines, mean / worst of {len(orders)} orders", mean, worst))
     if values := leads(judged for measured in found.made_up for judged in measured.orders):
         worst = Check("worst", min(values), -MAX_BEHIND_BPS, is_floor=True)
         rows.append(row(f"made-up markets: bps ahead of Tines, worst of {len(values)} orders", worst))

@@ -16,7 +16,7 @@ from bench.orders.section import ablation_section, gap_section, orders_section
 from bench.plan import Plan
 from bench.report.answer import Answer, Row, Table, row
 from bench.report.figures import Spread
-from bench.report.tables import NOTHING, bps, format_figure, ms
+from bench.report.tables import bps, ms
 from bench.report.thresholds import (
     MAX_CPU_RATIOS,
     MAX_LOSS_BPS,
@@ -124,7 +124,7 @@ def _seed(plan: Plan) -> int:
 def answer(found: OrderFigures) -> Answer:
     """Return the tables and sections of the figures."""
     return Answer(
-        [orders_table(found), ablation_table(found.ablations)],
+        [orders_table(found)],
         [
             orders_section(found.quotes, found.revisions),
             gap_section([(proofs.world.name, proofs.gas_gwei, proofs.found) for proofs in found.proofs]),
@@ -153,12 +153,16 @@ def orders_table(found: OrderFigures) -> Table:
         total = sum(len(each.quotes.orders) for each in compared)
         rows.append(row(f"orders behind by > 0.05 bps and a cent, of {total:,}", Check("behind", behind, 0)))
     rows += [_slowest_row(found.quotes), _exact_output_row(found.quotes), *map(_gap_row, found.proofs)]
+    rows += _ablation_rows(found.ablations)
     return Table(
         "Users' orders",
         "Recorded orders of users on a real state; random pairs on it; the state with 30% of its pools *pushed* out of "
         "line by 0.1 to 5%; a *hundredfold* of amounts, at least $100 million; large and huge orders on generated "
-        "markets. Each order is quoted by both revisions in turn, and counts with its least CPU time; outputs are net "
-        "of gas at mid prices. All gas prices and worlds are in [the history](bench/HISTORY.md#users-orders).",
+        "markets. Each order is quoted by both revisions in turn: ratios of its least CPU times (mean / p50 / p95 / "
+        "maximum), and how far we are ahead net of gas at mid prices, in the mean and in dollars. The last rows count "
+        "the worlds, each at 0.01 and 1 gwei, in which the search without a mechanism is behind in any order, and name "
+        "the one that loses the most. Other gas prices and worlds are in "
+        "[the history](bench/HISTORY.md#users-orders).",
         rows,
     )
 
@@ -172,7 +176,7 @@ def _paired_row(what: str, found: Comparison, name: str) -> Row:
     times = row("", *checks, show="{:.2f}".format)
     ahead = row("", Check("mean", found.mean_bps, -MAX_LOSS_BPS, is_floor=True), show="{:+.4f}".format)
     return Row(
-        f"{what}: CPU to {name}, mean / p50 / p95 / maximum; ahead, mean bps; $",
+        f"{what}, to {name}: CPU ratios; bps ahead; $",
         f"{times.bar}; {ahead.bar}",
         f"{times.reached}; {ahead.reached}; {found.usd:+,.2f}",
     )
@@ -212,23 +216,14 @@ def _proof_ratios(proofs: Sequence[Proof]) -> list[float]:
     return [each.proof_s / each.search_s for each in proofs]
 
 
-def ablation_table(ablations: Sequence[Ablation]) -> Table:
-    """Return what each mechanism gains in the world where it gains the most."""
-    rows = []
+def _ablation_rows(ablations: Sequence[Ablation]) -> Iterator[Row]:
+    """Yield in how many worlds each mechanism gains, and what in the one where it gains the most."""
     for mechanism in dict.fromkeys(each.mechanism for each in ablations):
         found = [each for each in ablations if each.mechanism == mechanism]
-        best = min(found, key=lambda each: (not each.gains, each.without.usd))
-        world = best.without.quotes.world.kind if best.gains else NOTHING
-        checks = Check("worlds", sum(each.gains for each in found), 1, is_floor=True)
-        shown = row(f"without {mechanism}", checks)
-        amounts = (
-            f"{world}: {best.without.mean_bps:+.3f} bps, ${format_figure(best.without.usd)}" if best.gains else NOTHING
-        )
-        rows.append(shown._replace(reached=f"{shown.reached}; {amounts}"))
-    return Table(
-        "Ablation",
-        "What each mechanism of the search is worth: in how many worlds, each at 0.01 and 1 gwei, the search without "
-        "it is behind by 0.05 bps and a cent in any order, and the world that loses the most: its mean and sum. A "
-        "mechanism that gains nowhere is to be deleted.",
-        rows,
-    )
+        gaining = [each for each in found if each.gains]
+        shown = row(f"worlds that lose without {mechanism}", Check("worlds", len(gaining), 1, is_floor=True))
+        if gaining:
+            most = min(gaining, key=lambda each: each.without.usd).without
+            what = f"{most.quotes.world.kind} {most.mean_bps:+.2f} bps, $ {most.usd:+,.2f}"
+            shown = shown._replace(reached=f"{shown.reached}: {what}")
+        yield shown

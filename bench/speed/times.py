@@ -14,7 +14,7 @@ from bench.speed.core_time import time_in_core
 Passes = list[list[float]]
 
 _QUICK_TO_ROUTE = 1_000
-"""Generated markets of more pools take the peer a second per order, a hundred times as long as us: one round says so."""
+"""Generated markets of more pools take the peer a second per order, a hundred times as long as us: one round."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ def test_good_figures_miss_nothing() -> None:
     found = order_figures()
     assert missed_rows(answer(found)) == []
     rows = {row.figure: row for row in answer(found).tables[0].rows}
-    row = rows["real orders, 1 gwei: CPU to abc, mean / p50 / p95 / maximum; ahead, mean bps; $"]
+    row = rows["real orders, 1 gwei, to abc: CPU ratios; bps ahead; $"]
     assert (row.bar, row.reached) == ("≤ 1 / – / ≤ 1 / –; ≥ -0.001", "1.00 / 1.00 / 1.00 / 1.00; +0.0000; +0.00")
 
 
@@ -20,7 +20,7 @@ def test_slower_orders_and_lower_outputs_are_misses() -> None:
     found = order_figures()
     slow = paired("real", 1.0)._replace(rows=[[routed(10**9, ms=1.1)] * 3, [routed(10**9)] * 3])
     low = paired("real", 1.0)._replace(rows=[[routed(10**9 - 10**6)] * 3, [routed(10**9)] * 3])
-    figure = "real orders, 1 gwei: CPU to abc, mean / p50 / p95 / maximum; ahead, mean bps; $"
+    figure = "real orders, 1 gwei, to abc: CPU ratios; bps ahead; $"
     assert missed_rows(answer(found._replace(quotes=[slow]))) == [figure]
     assert missed_rows(answer(found._replace(quotes=[low]))) == [
         figure,
@@ -44,4 +44,6 @@ def test_slow_orders_of_pushed_states_loose_proofs_and_idle_mechanisms_are_misse
     assert missed_rows(answer(found._replace(proofs=[loose]))) == [
         "real orders, 1 gwei: proven gap, bps, p50 / p95; time to a search"
     ]
-    assert missed_rows(answer(found._replace(ablations=[ablation("detours", 10**9)]))) == ["without detours"]
+    assert missed_rows(answer(found._replace(ablations=[ablation("detours", 10**9)]))) == [
+        "worlds that lose without detours"
+    ]
