@@ -42,7 +42,8 @@ class Plan(NamedTuple):
 
     Users' orders are quoted in turn with the revisions `against`, each `pair_rounds` times: at most `real_orders` of
     each real market, `world_orders` of each other world, and `exact_output_orders` also for exact output;
-    `proven_orders` are proven net of gas, and `ablation_orders` quoted without each mechanism of the search.
+    `proven_orders` are proven net of gas, and `ablation_orders` quoted without each mechanism of the search; brute
+    force judges `small_market_orders`.
 
     `seed` makes new markets and orders; None stands for those of the page. `markets` are real ones, by default the
     committed one, of each of which at most `real_orders` orders count.
@@ -72,6 +73,7 @@ class Plan(NamedTuple):
     exact_output_orders: int
     proven_orders: int
     ablation_orders: int
+    small_market_orders: int
     service_s: float
     soak_requests: int
     load_rounds: int
@@ -166,6 +168,7 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         exact_output_orders=3 if quick else 30,
         proven_orders=3 if quick else 20,
         ablation_orders=2 if quick else 25,
+        small_market_orders=10 if quick else 40,
         service_s=3.0 if quick else 20.0,
         soak_requests=1_000 if quick else 20_000,
         load_rounds=1 if quick else 5,

@@ -13,6 +13,7 @@ from bench.orders.ablation import WORLDS, Ablation, ablate
 from bench.orders.figures import Comparison, Lead, Times, compare, input_leads
 from bench.orders.in_turn import WEI_A_GWEI, Quotes, quote_world, revisions
 from bench.orders.section import ablation_section, gap_section, orders_section
+from bench.orders.small_markets import Judged, judge_small_markets
 from bench.plan import Plan
 from bench.report.answer import Answer, Row, Table, row
 from bench.report.figures import Spread
@@ -73,6 +74,7 @@ class OrderFigures(NamedTuple):
     quotes: Sequence[Quotes]
     proofs: Sequence[Proofs]
     ablations: Sequence[Ablation]
+    small_markets: Sequence[Judged]
 
 
 def measure(plan: Plan, folder: Path, note: Note) -> Answer:
@@ -87,7 +89,9 @@ def measure(plan: Plan, folder: Path, note: Note) -> Answer:
     proofs = list(_proofs(plan))
     note("orders: ablation")
     ablations = list(_ablations(plan, folder))
-    return answer(OrderFigures([each.name for each in compared], quotes, proofs, ablations))
+    note("orders: brute force on small markets")
+    small_markets = list(judge_small_markets(plan.small_market_orders, _seed(plan)))
+    return answer(OrderFigures([each.name for each in compared], quotes, proofs, ablations, small_markets))
 
 
 def _worlds(plan: Plan, folder: Path) -> Iterator[World]:
@@ -153,7 +157,9 @@ def orders_table(found: OrderFigures) -> Table:
         total = sum(len(each.quotes.orders) for each in compared)
         rows.append(row(f"orders behind by > 0.05 bps and a cent, of {total:,}", Check("behind", behind, 0)))
     rows += [_slowest_row(found.quotes), _exact_output_row(found.quotes), *map(_gap_row, found.proofs)]
-    rows += _ablation_rows(found.ablations)
+    ahead = sum(each.ahead_bps > 0.0 for each in found.small_markets)
+    figure = f"small markets: brute force is ahead by > 0.05 bps and two base units, of {len(found.small_markets)}"
+    rows += [row(figure, Check("ahead", ahead, 0)), *_ablation_rows(found.ablations)]
     return Table(
         "Users' orders",
         "Recorded orders of users on a real state; random pairs on it; the state with 30% of its pools *pushed* out of "

@@ -51,7 +51,7 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
     numbers = (
         "rounds", "passes", "runs", "real_orders", "service_s", "soak_requests", "load_rounds", "rival_orders",
         "contradiction_cases", "store_runs", "pair_rounds", "world_orders",
-        "exact_output_orders", "proven_orders", "ablation_orders",
+        "exact_output_orders", "proven_orders", "ablation_orders", "small_market_orders",
     )  # fmt: skip
     assert all(getattr(quick, name) < getattr(whole, name) for name in numbers)
     assert set(numbers) | {"sizes", "stores", "chain", "is_quick", "out"} == {

@@ -9,10 +9,12 @@ from bench.orders.ablation import Ablation
 from bench.orders.figures import compare
 from bench.orders.in_turn import Quotes, Row
 from bench.orders.question import OrderFigures, Proofs
+from bench.orders.small_markets import Judged
 from bench.worlds.world import World, WorldOrder
 from tests.support.pools import build_random_market
 
 MICRO_USD = 1e-6
+JUDGED = Judged("small 1 0", 0, 0.0)
 WORLD = World("real", "real somewhere 1", build_random_market(1), (WorldOrder("0xa", "0xb", 10**7),) * 4)
 
 
@@ -43,4 +45,6 @@ def order_figures() -> OrderFigures:
     proofs = [
         Proofs(WORLD._replace(kind=kind), 1.0, [Proof(0.01, True, 0.1, 0.5)]) for kind in ("real", "random", "pushed")
     ]
-    return OrderFigures(["this", "abc"], [found[0], reverse, *found[1:]], proofs, [ablation("detours", 10**8)])
+    return OrderFigures(
+        ["this", "abc"], [found[0], reverse, *found[1:]], proofs, [ablation("detours", 10**8)], [JUDGED] * 3
+    )

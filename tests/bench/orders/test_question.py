@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.optimum.net_proof import Proof
 from bench.orders.question import answer
-from tests.bench.orders.figures import ablation, order_figures, paired, routed
+from tests.bench.orders.figures import JUDGED, ablation, order_figures, paired, routed
 from tests.bench.support import missed_rows
 
 
@@ -43,6 +43,10 @@ def test_slow_orders_of_pushed_states_loose_proofs_and_idle_mechanisms_are_misse
     loose = found.proofs[0]._replace(found=[Proof(0.03, True, 0.1, 1.1)])
     assert missed_rows(answer(found._replace(proofs=[loose]))) == [
         "real orders, 1 gwei: proven gap, bps, p50 / p95; time to a search"
+    ]
+    behind = [*found.small_markets, JUDGED._replace(ahead_bps=0.06)]
+    assert missed_rows(answer(found._replace(small_markets=behind))) == [
+        "small markets: brute force is ahead by > 0.05 bps and two base units, of 4"
     ]
     assert missed_rows(answer(found._replace(ablations=[ablation("detours", 10**9)]))) == [
         "worlds that lose without detours"
