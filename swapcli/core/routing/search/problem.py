@@ -125,7 +125,6 @@ class RoutingProblem(NamedTuple):
             spec.endpoints,
             float(spec.amount),
             prices,
-            self._ceiling,
             tolerance=tolerance,
             max_iterations=max_iterations,
             floor=floor,
@@ -138,6 +137,3 @@ class RoutingProblem(NamedTuple):
         """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices; see `solve`."""
         arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
         return CandidateSolution(self.solve(arcs, candidate.solution.prices, floor=floor), arcs, exclusions)
-
-    def _ceiling(self, token: int) -> float:
-        return self.spot.value(token) or inf

@@ -58,7 +58,6 @@ _ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
 _FINE_ROUNDING_LOSS = (
     3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
 )
-_BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
@@ -102,9 +101,7 @@ class SearchResult(NamedTuple):
         known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        # Best rates for a slice of the order would be too low as ceilings of the prices of smaller flows.
-        wide = problem._replace(spot=SpotPrices(graph.with_spot_rates(), target, _BOUND_MAX_HOPS))
-        solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
+        solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
         return [fine.prices, known, *solved]
 
 
