@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from math import inf
 
-from swapcli.core.model.quote import WHOLE_PERCENTS
+from swapcli.core.model.quote import WHOLE_PERCENTS, WeiValue
 from swapcli.core.model.router_execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
@@ -27,7 +27,8 @@ class SwapSpec(NamedTuple):
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100.
+    shares of segments are multiples of, in hundredths of a percent; it divides 100. `wei_value` is what `gas_value`
+    comes from; None if unknown.
     """
 
     source: int
@@ -38,6 +39,7 @@ class SwapSpec(NamedTuple):
     check: CancelCheck = no_cancellation
     share_step: int = WHOLE_PERCENTS
     router_gas: RouterGas = OWN_ROUTER_GAS
+    wei_value: WeiValue | None = None
 
     @property
     def endpoints(self) -> tuple[int, int]:
