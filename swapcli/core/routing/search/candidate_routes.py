@@ -74,9 +74,10 @@ class CandidateRoutes:
         spec = problem.spec
         for capacity_margin in CAPACITY_MARGINS:
             rounding = self._rounding(candidate, capacity_margin, rejected_pools)
-            shares = rounding.shares(spec.share_step, spec.check) if rounding else {}
-            amount = float(spec.amount)
-            rounded = rounding.route(shares, problem.graph, amount, spec.max_hops, spec.share_step) if rounding else None
+            if rounding is None:
+                return None
+            shares = rounding.shares(spec.share_step, spec.check)
+            rounded = rounding.route(shares, problem.graph, float(spec.amount), spec.max_hops, spec.share_step)
             if rounded is None:
                 return None
             route, rerouted = rounded

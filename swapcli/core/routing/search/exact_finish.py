@@ -205,7 +205,8 @@ class _ShareSearch:
             total = sum([carried[pair] for pair in leaving])
             if total:
                 per_share[token] = sum([amounts[pair] for pair in leaving]) / total
-                values[token] = sum([carried[pair] * rates[pair] * values.get(pair[1], 0.0) for pair in leaving]) / total
+                worth = sum([carried[pair] * rates[pair] * values.get(pair[1], 0.0) for pair in leaving])
+                values[token] = worth / total
         return _Margins(rates, amounts, values, per_share)
 
     def _refills(self, margins: _Margins) -> Iterator[_HopMove]:
@@ -260,12 +261,17 @@ class _ShareSearch:
             self._try(self._paths, self._hops | {move.pair: move.swaps})
             return
         step, start, paths = self._problem.spec.share_step, self.best.net, self._paths
-        size = max(step, int(move.size * _FIRST_PART) // step * step) if move.slope else move.size
+        if not move.slope:
+            # The estimate of where a tick lies may be a share short.
+            if (self._try_size(paths, move, move.size) or start) <= start and paths[move.giver] >= move.size + step:
+                self._try_size(paths, move, move.size + step)
+            return
+        size = max(step, int(move.size * _FIRST_PART) // step * step)
         net = self._try_size(paths, move, size)
-        while net is None and size > step and move.slope:
+        while net is None and size > step:
             size = max(step, size // 4 // step * step)
             net = self._try_size(paths, move, size)
-        if net is None or not move.slope:
+        if net is None:
             return
         curvature = (move.slope * size - (net - start)) / size**2
         best = min(move.size, round(move.slope / (2.0 * curvature) / step) * step) if curvature > 0.0 else move.size

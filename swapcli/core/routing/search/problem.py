@@ -27,8 +27,8 @@ class SwapSpec(NamedTuple):
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units of
-    the target, 0.0 where that is unknown.
+    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
+    of the target, 0.0 where that is unknown.
     """
 
     source: int
