@@ -10,22 +10,27 @@ goes where it brings most.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import ceil
+from heapq import nlargest
+from math import ceil, inf
 
+from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.graph.market_graph import Arc
+from swapcli.core.routing.search.order_flow import trades_by_pair
 from swapcli.core.routing.search.problem import RoutingProblem
-from swapcli.core.routing.search.rounding import largest_remainder, pool_shares
+from swapcli.core.routing.search.rounding import largest_remainder, move_sizes, pool_shares
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
+from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
+_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_REPLAYS = 60  # bounds the work. Empirical: moves after these gain next to nothing
-_MAX_ADDED_PATHS = 16  # of other routes. Bounds the work
-_TRIED = 3  # givers of the lowest and takers of the highest slope. Empirical
+_MAX_PATHS = 200  # that the hops join to. Bounds the work; the shortest come first
+_TRIED = 8  # givers that lose least and takers that gain most by a size. Empirical
+_MAX_FAILED = 4  # moves of a size in a row. Empirical
 _BISECTIONS = 30  # to find the amount that reaches a tick, to a billionth
-_FIRST_PART = 0.25  # of what a path could give, for the first trial. Empirical
 
 _Pair = tuple[str, str]
 """A hop: the addresses of the token in and out."""
@@ -35,16 +40,12 @@ _Swaps = tuple[Swap, ...]
 
 
 class _PathMove(NamedTuple):
-    """A move of at most `size` hundredths of a percent between two paths.
-
-    It gains about `slope` for the first one, and at most `gain`. Without a slope, the size is tried as it is.
-    """
+    """A move of `size` hundredths of a percent between two paths, and about what it gains."""
 
     gain: float
     giver: _Path
     taker: _Path
     size: int
-    slope: float = 0.0
 
 
 class _HopMove(NamedTuple):
@@ -55,39 +56,69 @@ class _HopMove(NamedTuple):
     swaps: _Swaps
 
 
-class _Margins(NamedTuple):
-    """What more input brings: the rate of each pool used and hop, the value of each token, and its units per share."""
+class _Margins:
+    """Estimates of what a little more or less on a path changes, at the amounts of a replay.
 
-    rates: dict[_Pair, float]
-    amounts: dict[_Pair, float]
-    values: dict[str, float]
-    per_share: dict[str, float]
+    `sold` are the curves of each hop with what they sell and their shares, `values` is what a unit of a token brings,
+    and `per_share` the units of each token used per hundredth of a percent of the order.
+    """
 
-    def slope(self, path: _Path) -> float:
-        """Return how the output changes with the share of `path`, per hundredth of a percent, up to a constant.
+    def __init__(self) -> None:
+        self.sold: dict[_Pair, list[tuple[RateCurve, float, float]]] = {}
+        self.values: dict[str, float] = {}
+        self.per_share: dict[str, float] = {}
+        self._changes: dict[tuple[_Pair, float], float] = {}
 
-        A path that gets more takes its token's balance from the other hops there.
+    def amount(self, pair: _Pair) -> float:
+        """Return what the hop sells."""
+        return sum([amount for _, amount, _ in self.sold[pair]])
+
+    def change(self, pair: _Pair, amount: float) -> float:
+        """Return how the output of a hop changes with its input, split as before; minus infinity without capacity."""
+        known = self._changes.get((pair, amount))
+        if known is None:
+            known = 0.0
+            for curve, sold, share in self.sold[pair]:
+                changed = max(0.0, sold + amount * share)
+                full = changed > max(sold, curve.capacity)
+                known += -inf if full else curve.amount_out(changed) - curve.amount_out(sold)
+            self._changes[pair, amount] = known
+        return known
+
+    def gains(self, path: _Path, share: int) -> dict[_Pair, float]:
+        """Return about what each hop of `path` gains by `share` more, together with hops that only this path uses.
+
+        What a hop gets more, it takes from the balance of its token, which the other hops there would sell.
         """
-        slope, value = 0.0, 1.0
-        for pair in reversed(path):
-            value *= self.rates[pair]
-            units = self.per_share.get(pair[0], 0.0)
-            if units:  # otherwise nothing arrives but on this path
-                slope += units * (value - self.values[pair[0]])
+        gains: dict[_Pair, float] = {}
+        first, amount = path[0], 0.0
+        for pair in path:
+            units = self.per_share.get(pair[0])
+            if units is not None:
                 value = self.values[pair[0]]
-        return slope
+                gains[first] = gains.get(first, 0.0) + amount * value
+                first, amount = pair, units * share
+                gains[first] = -amount * value
+            amount = self.change(pair, amount)
+        gains[first] += amount * self.values[path[-1][1]]
+        return gains
 
 
 def finish(
-    problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, others: Iterable[ScoredRoute], min_gain: float
+    problem: RoutingProblem,
+    scorer: RouteScorer,
+    found: ScoredRoute,
+    others: Iterable[ScoredRoute],
+    solution: Solution,
+    min_gain: float,
 ) -> Iterator[ScoredRoute]:
-    """Yield routes that pay more and more net of gas, of the paths of `found` and those of `others` that can join.
+    """Yield routes that pay more and more net of gas, of the hops of `found`, `others` and `solution` that can join.
 
     Moves that bring no more than `min_gain` are not tried. Calls the problem's check before each replay.
     """
     search = _ShareSearch(problem, scorer, found, min_gain)
     if search.is_supported:
-        search.join(others)
+        search.join(others, solution)
         while search.improve():
             yield search.best
 
@@ -102,7 +133,7 @@ class _ShareSearch:
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed: set[tuple[object, ...]] = set()
-        self._replays, self._has_gained = 0, False
+        self._replays, self._sizes = 0, move_sizes(_SIZES, problem.spec.share_step)
         weights: dict[_Pair, dict[str, int]] = {}
         for segment in found.route.segments:
             path = _path(segment)
@@ -126,88 +157,84 @@ class _ShareSearch:
         found = {arc.pool.key: arc for arc in graph.arcs_by_pair[i].get(j, ()) if arc.pool.key in wanted}
         self._arcs[pair] = self._arcs.get(pair, {}) | found
 
-    def join(self, others: Iterable[ScoredRoute]) -> None:
-        """Add the paths and pools of other routes, the best first, without a share."""
-        max_paths = min(len(self._paths) + _MAX_ADDED_PATHS, MAX_SEGMENTS)
+    def join(self, others: Iterable[ScoredRoute], solution: Solution) -> None:
+        """Add the hops and pools of other routes, the best first, and of a solution, and the paths that all join to."""
         for other in sorted(others, key=lambda each: -each.net):
             for segment in other.route.segments:
-                path = _path(segment)
-                hops = dict(zip(path, segment.hops, strict=True))
-                if topological_order([*self._hops, *path]) is None:
-                    continue
-                for pair, hop in hops.items():
-                    self._add_arcs(pair, [swap.pool for swap in hop])
-                new = {pair: hop for pair, hop in hops.items() if pair not in self._hops}
-                can_join = all(swap.pool in self._arcs[pair] for pair, hop in new.items() for swap in hop)
-                if can_join and len(self._paths) < max_paths:
-                    self._hops.update(new)
+                self._join(dict(zip(_path(segment), segment.hops, strict=True)))
+        addresses = self._problem.graph.addresses
+        for (i, j), trades in trades_by_pair(solution.trades).items():
+            pair, total = (addresses[i], addresses[j]), sum([trade.amount_in for trade in trades])
+            parts = [trade.amount_in * SHARES_PER_HOP / total for trade in trades]
+            shares = zip(trades, largest_remainder(parts, SHARES_PER_HOP), strict=True)
+            self._join({pair: tuple(Swap(trade.arc.pool.key, *pair, n) for trade, n in shares if n)})
+        spec = self._problem.spec
+        front: list[_Path] = [()]
+        for _ in range(spec.max_hops):
+            ends = [(path, path[-1][1] if path else addresses[spec.source]) for path in front]
+            front = [(*path, pair) for path, end in ends for pair in self._hops if pair[0] == end]
+            for path in front:
+                if path[-1][1] == addresses[spec.target]:
                     self._paths.setdefault(path, 0)
+            front = front[:_MAX_PATHS]
+            if len(self._paths) >= _MAX_PATHS:
+                break
+
+    def _join(self, hops: dict[_Pair, _Swaps]) -> None:
+        if topological_order([*self._hops, *hops]) is None:
+            return
+        for pair, hop in hops.items():
+            self._add_arcs(pair, [swap.pool for swap in hop])
+        if all(swap.pool in self._arcs[pair] for pair, hop in hops.items() for swap in hop):
+            self._hops = hops | self._hops
 
     def improve(self) -> bool:
-        """Make the first move, most promising first, that pays; return whether there was one."""
-        while True:
-            moves = [move for move in self._moves() if move.gain > self._min_gain and _key(move) not in self._failed]
-            for move in sorted(moves, key=lambda each: -each.gain):
-                if self._replays >= _MAX_REPLAYS:
-                    return False
-                before = self.best
-                self._make(move)
-                if self.best is not before:
-                    self._has_gained = True
+        """Make the most promising move that pays; return whether there is one. First large moves, then small ones."""
+        while self._sizes and self._replays < _MAX_REPLAYS:
+            moves = [move for move in self._moves(self._sizes[0]) if move.gain > self._min_gain]
+            moves = [move for move in moves if move[1:] not in self._failed]
+            for move in nlargest(_MAX_FAILED, moves, key=lambda each: each.gain):
+                if self._make(move):
                     return True
-                self._failed.add(_key(move))
-            if not self._has_gained:
-                return False
-            self._has_gained = False  # what did not pay before the last moves may pay now
-            self._failed.clear()
+                self._failed.add(move[1:])
+            self._sizes.pop(0)
+        return False
 
-    def _moves(self) -> Iterator[_PathMove | _HopMove]:
+    def _moves(self, size: int) -> Iterator[_PathMove | _HopMove]:
         margins = self._margins()
-        slopes = {path: margins.slope(path) for path in self._paths}
-        by_slope = sorted(slopes, key=slopes.__getitem__)
-        for giver in [path for path in by_slope if self._paths[path]][:_TRIED]:
-            for taker in by_slope[: -_TRIED - 1 : -1]:
-                slope = slopes[taker] - slopes[giver]
-                if slope > 0.0:
-                    size = self._room(giver, taker, margins)
-                    yield _PathMove(slope * size, giver, taker, size, slope)
+        gains = {path: margins.gains(path, size) for path in self._paths}
+        losses = {path: margins.gains(path, -size) for path, share in self._paths.items() if share >= size}
+        givers = nlargest(_TRIED, losses, key=lambda path: sum(losses[path].values()))
+        takers = nlargest(_TRIED, gains, key=lambda path: sum(gains[path].values()))
+        for giver in givers:
+            for taker in takers:
+                yield _path_move(giver, taker, gains[taker], losses[giver], size)
         yield from self._refills(margins)
-        if self._problem.spec.gas_value:
-            yield from self._tick_moves(margins, by_slope[::-1])
-
-    def _room(self, giver: _Path, taker: _Path, margins: _Margins) -> int:
-        """Return the share, in steps, that `giver` has and the hops of `taker` can take."""
-        room = float(self._paths[giver])
-        for pair in taker:
-            units = margins.per_share.get(pair[0])
-            if units and pair not in giver:
-                capacity = sum([self._arcs[pair][swap.pool].curve.capacity for swap in self._hops[pair]])
-                room = min(room, (capacity - margins.amounts[pair]) / units)
-        step = self._problem.spec.share_step
-        return int(max(0.0, room)) // step * step
+        if self._problem.spec.gas_value and size == self._sizes[-1]:
+            yield from self._tick_moves(margins, takers)
 
     def _margins(self) -> _Margins:
         """Return the margins at the amounts of the best route."""
+        margins, target = _Margins(), self._problem.graph.addresses[self._problem.spec.target]
         sold = {step[:3]: float(step.amount_in) for step in self.best.replay.steps}
         carried = dict.fromkeys(self._hops, 0)
         for path, share in self._paths.items():
             for pair in path:
                 carried[pair] += share
-        rates, amounts = dict[_Pair, float](), dict[_Pair, float]()
         for pair, hop in self._hops.items():
             arcs = self._arcs[pair]
-            used = [(swap, sold.get(swap[:3], 0.0)) for swap in hop]
-            rates[pair] = sum([arcs[swap.pool].curve.rate(x) * swap.share for swap, x in used]) / SHARES_PER_HOP
-            amounts[pair] = sum([x for _, x in used])
-        values, per_share = {self._problem.graph.addresses[self._problem.spec.target]: 1.0}, dict[str, float]()
+            margins.sold[pair] = [(arcs[s.pool].curve, sold.get(s[:3], 0.0), s.share / SHARES_PER_HOP) for s in hop]
+        values = margins.values = {target: 1.0}
         for token in reversed(topological_order(self._hops) or []):
-            leaving = [pair for pair in self._hops if pair[0] == token]
+            leaving = [pair for pair in self._hops if pair[0] == token and carried[pair]]
             total = sum([carried[pair] for pair in leaving])
             if total:
-                per_share[token] = sum([amounts[pair] for pair in leaving]) / total
-                worth = sum([carried[pair] * rates[pair] * values.get(pair[1], 0.0) for pair in leaving])
-                values[token] = worth / total
-        return _Margins(rates, amounts, values, per_share)
+                margins.per_share[token] = sum([margins.amount(pair) for pair in leaving]) / total
+                values[token] = 0.0
+                for pair in leaving:
+                    rate = sum([curve.rate(amount) * share for curve, amount, share in margins.sold[pair]])
+                    values[token] += carried[pair] / total * rate * values[pair[1]]
+        return margins
 
     def _refills(self, margins: _Margins) -> Iterator[_HopMove]:
         """Yield hops whose pools are filled again to equal rates for the amount that arrives: to the last unit."""
@@ -216,9 +243,12 @@ class _ShareSearch:
             paid[step.token_in, step.token_out] += step.amount_out
         has_gas = self._problem.spec.gas_value > 0.0
         for pair, hop in self._hops.items():
-            arcs, amount = self._arcs[pair], margins.amounts[pair]
+            arcs, amount = self._arcs[pair], margins.amount(pair)
+            sold = dict(zip([swap.pool for swap in hop], [amount for _, amount, _ in margins.sold[pair]], strict=True))
             pools = [arcs[swap.pool] for swap in hop] if has_gas else list(arcs.values())
-            if len(pools) > 1 and amount:
+            rates = [(arc.curve.rate(sold.get(arc.pool.key, 0.0)), sold.get(arc.pool.key, 0.0)) for arc in pools]
+            best = max(rates)[0]
+            if amount and sum([(best - rate) * x for rate, x in rates]) * margins.values[pair[1]] > self._min_gain:
                 filled = Hop(pools)
                 amounts, amount_out = filled.split_and_output(amount)
                 shares = pool_shares(filled, amounts, amount, 1.0)
@@ -238,12 +268,12 @@ class _ShareSearch:
                 continue
             hop, arcs = self._hops[pair], self._arcs[pair]
             if len(hop) > 1:
-                size = ceil(beyond * SHARES_PER_HOP / margins.amounts[pair])
+                size = ceil(beyond * SHARES_PER_HOP / margins.amount(pair))
                 giver = next(k for k, swap in enumerate(hop) if swap.pool == step.pool)
                 shares = [swap.share for swap in hop]
                 taker = max(
                     (k for k in range(len(hop)) if k != giver),
-                    key=lambda k: arcs[hop[k].pool].curve.rate(margins.amounts[pair] * shares[k] / SHARES_PER_HOP),
+                    key=lambda k: arcs[hop[k].pool].curve.rate(margins.amount(pair) * shares[k] / SHARES_PER_HOP),
                 )
                 size = min(size, shares[giver])
                 shares[giver] -= size
@@ -251,47 +281,36 @@ class _ShareSearch:
                 swaps = tuple(swap._replace(share=n) for swap, n in zip(hop, shares, strict=True) if n)
                 yield _HopMove(gain, pair, swaps)
             size = ceil(beyond / margins.per_share[pair[0]] / step_size) * step_size
-            for giver_path in (path for path, share in self._paths.items() if pair in path and share >= size):
-                for taker_path in [path for path in takers if pair not in path][:_TRIED]:
-                    yield _PathMove(gain, giver_path, taker_path, size)
-
-    def _make(self, move: _PathMove | _HopMove) -> None:
-        """Make a move if it pays. A parabola through the slope and the first trial says which size pays most."""
-        if isinstance(move, _HopMove):
-            self._try(self._paths, self._hops | {move.pair: move.swaps})
-            return
-        step, start, paths = self._problem.spec.share_step, self.best.net, self._paths
-        if not move.slope:
             # The estimate of where a tick lies may be a share short.
-            if (self._try_size(paths, move, move.size) or start) <= start and paths[move.giver] >= move.size + step:
-                self._try_size(paths, move, move.size + step)
-            return
-        size = max(step, int(move.size * _FIRST_PART) // step * step)
-        net = self._try_size(paths, move, size)
-        while net is None and size > step:
-            size = max(step, size // 4 // step * step)
-            net = self._try_size(paths, move, size)
-        if net is None:
-            return
-        curvature = (move.slope * size - (net - start)) / size**2
-        best = min(move.size, round(move.slope / (2.0 * curvature) / step) * step) if curvature > 0.0 else move.size
-        if 0 < best != size:
-            self._try_size(paths, move, best)
+            for moved in (size, size + step_size):
+                for giver_path in (path for path, share in self._paths.items() if pair in path and share >= moved):
+                    losses = margins.gains(giver_path, -moved)
+                    for taker_path in (path for path in takers if pair not in path):
+                        gains = margins.gains(taker_path, moved)
+                        move = _path_move(giver_path, taker_path, gains, losses, moved)
+                        yield move._replace(gain=move.gain + gas * spec.gas_value)
 
-    def _try_size(self, paths: _Paths, move: _PathMove, size: int) -> float | None:
-        moved = {**paths, move.giver: paths[move.giver] - size, move.taker: paths[move.taker] + size}
-        return self._try(moved, self._hops)
+    def _make(self, move: _PathMove | _HopMove) -> bool:
+        """Make a move if it pays, and return whether it does."""
+        if isinstance(move, _HopMove):
+            return self._try(self._paths, self._hops | {move.pair: move.swaps})
+        _, giver, taker, size = move
+        paths = self._paths
+        return self._try({**paths, giver: paths[giver] - size, taker: paths[taker] + size}, self._hops)
 
-    def _try(self, paths: _Paths, hops: dict[_Pair, _Swaps]) -> float | None:
-        """Replay a route; keep it if it pays more. Return its net output; None if a pool rejects its amount."""
+    def _try(self, paths: _Paths, hops: dict[_Pair, _Swaps]) -> bool:
+        """Replay a route, keep it if it pays more, and return whether it does."""
         self._replays += 1
         self._problem.spec.check()
         shares = sorted(((share, path) for path, share in paths.items() if share), key=lambda each: -each[0])
+        if len(shares) > MAX_SEGMENTS or self._replays > _MAX_REPLAYS:
+            return False
         route = Route(tuple(Segment(share, tuple(hops[pair] for pair in path)) for share, path in shares))
         scored = self._scorer.score_if_accepted(route, self.best.amount_in)
-        if scored and scored.net > self.best.net:
-            self.best, self._paths, self._hops = scored, paths, hops
-        return scored.net if scored else None
+        if scored is None or scored.net <= self.best.net:
+            return False
+        self.best, self._paths, self._hops = scored, paths, hops
+        return True
 
 
 def _beyond_last_tick(arc: Arc, pair: _Pair, amount_in: float) -> tuple[float, int]:
@@ -314,8 +333,10 @@ def _path(segment: Segment) -> _Path:
     return tuple((hop[0].token_in, hop[0].token_out) for hop in segment.hops)
 
 
-def _key(move: _PathMove | _HopMove) -> tuple[object, ...]:
-    """Return what names a move when its gain has changed."""
-    if isinstance(move, _HopMove) or not move.slope:
-        return move[1:]
-    return move[1:3]
+def _path_move(
+    giver: _Path, taker: _Path, gains: dict[_Pair, float], losses: dict[_Pair, float], size: int
+) -> _PathMove:
+    """Return a move with its gain: on hops of both paths, nothing changes."""
+    gain = sum([x for pair, x in gains.items() if pair not in giver])
+    gain += sum([x for pair, x in losses.items() if pair not in taker])
+    return _PathMove(gain, giver, taker, size)

@@ -176,7 +176,7 @@ class RouteSearch:
         from swapcli.core.routing.search.exact_finish import finish
 
         others = list(self.scorer.known(found.amount_in))
-        for better in finish(self.problem, self.scorer, found, others, min_gain):
+        for better in finish(self.problem, self.scorer, found, others, result.solution, min_gain):
             result = result._replace(best=better)
             self._record_best(result)
         return result
