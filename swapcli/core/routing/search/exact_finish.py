@@ -28,8 +28,9 @@ from swapcli.core.routing.solver.parallel_pools import Hop
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_REPLAYS = 60  # bounds the work. Empirical: moves after these gain next to nothing
 _MAX_PATHS = 200  # that the hops join to. Bounds the work; the shortest come first
-_TRIED = 8  # givers that lose least and takers that gain most by a size. Empirical
-_MAX_FAILED = 4  # moves of a size in a row. Empirical
+_TRIED = 8  # givers that lose least, and takers that gain most by a size, before all are. Empirical
+_MAX_FAILED = 12  # moves of a size in a row. Empirical
+_SMALL = 1e-3  # of a token's balance: a change by less has a constant rate
 _BISECTIONS = 30  # to find the amount that reaches a tick, to a billionth
 
 _Pair = tuple[str, str]
@@ -59,14 +60,15 @@ class _HopMove(NamedTuple):
 class _Margins:
     """Estimates of what a little more or less on a path changes, at the amounts of a replay.
 
-    `sold` are the curves of each hop with what they sell and their shares, `values` is what a unit of a token brings,
-    and `per_share` the units of each token used per hundredth of a percent of the order.
+    `sold` are the curves of each hop with what they sell and their shares, `leaving` the hops that sell each token used
+    with their parts of it, `values` is what a unit of it brings, and `per_share` its units per hundredth of a percent.
     """
 
     def __init__(self) -> None:
         self.sold: dict[_Pair, list[tuple[RateCurve, float, float]]] = {}
         self.values: dict[str, float] = {}
         self.per_share: dict[str, float] = {}
+        self.leaving: dict[str, list[tuple[_Pair, float]]] = {}
         self._changes: dict[tuple[_Pair, float], float] = {}
 
     def amount(self, pair: _Pair) -> float:
@@ -85,6 +87,13 @@ class _Margins:
             self._changes[pair, amount] = known
         return known
 
+    def worth(self, token: str, amount: float) -> float:
+        """Return what a change of the balance of a token brings, at its value if it is small."""
+        leaving = self.leaving.get(token, ())
+        if abs(amount) <= _SMALL * sum([self.amount(pair) for pair, _ in leaving]) or not leaving:
+            return amount * self.values[token]
+        return sum([self.worth(pair[1], self.change(pair, amount * part)) for pair, part in leaving])
+
     def gains(self, path: _Path, share: int) -> dict[_Pair, float]:
         """Return about what each hop of `path` gains by `share` more, together with hops that only this path uses.
 
@@ -95,12 +104,11 @@ class _Margins:
         for pair in path:
             units = self.per_share.get(pair[0])
             if units is not None:
-                value = self.values[pair[0]]
-                gains[first] = gains.get(first, 0.0) + amount * value
+                gains[first] = gains.get(first, 0.0) + self.worth(pair[0], amount)
                 first, amount = pair, units * share
-                gains[first] = -amount * value
+                gains[first] = self.worth(pair[0], -amount)
             amount = self.change(pair, amount)
-        gains[first] += amount * self.values[path[-1][1]]
+        gains[first] += amount
         return gains
 
 
@@ -133,7 +141,9 @@ class _ShareSearch:
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed: set[tuple[object, ...]] = set()
-        self._replays, self._sizes = 0, move_sizes(_SIZES, problem.spec.share_step)
+        self._replays = 0
+        sizes = move_sizes(_SIZES, problem.spec.share_step)
+        self._sizes = [(size, count) for count in (_TRIED, _MAX_PATHS) for size in sizes]
         weights: dict[_Pair, dict[str, int]] = {}
         for segment in found.route.segments:
             path = _path(segment)
@@ -191,27 +201,30 @@ class _ShareSearch:
     def improve(self) -> bool:
         """Make the most promising move that pays; return whether there is one. First large moves, then small ones."""
         while self._sizes and self._replays < _MAX_REPLAYS:
-            moves = [move for move in self._moves(self._sizes[0]) if move.gain > self._min_gain]
-            moves = [move for move in moves if move[1:] not in self._failed]
-            for move in nlargest(_MAX_FAILED, moves, key=lambda each: each.gain):
+            size, count = self._sizes[0]
+            moves = (move for move in self._moves(size, count) if move.gain > self._min_gain)
+            for move in nlargest(_MAX_FAILED, (m for m in moves if m[1:] not in self._failed), key=lambda m: m.gain):
                 if self._make(move):
                     return True
                 self._failed.add(move[1:])
             self._sizes.pop(0)
         return False
 
-    def _moves(self, size: int) -> Iterator[_PathMove | _HopMove]:
+    def _moves(self, size: int, count: int) -> Iterator[_PathMove | _HopMove]:
+        """Yield moves of `size` between `count` givers and takers, and those that are due to ticks and single pools."""
         margins = self._margins()
         gains = {path: margins.gains(path, size) for path in self._paths}
         losses = {path: margins.gains(path, -size) for path, share in self._paths.items() if share >= size}
-        givers = nlargest(_TRIED, losses, key=lambda path: sum(losses[path].values()))
-        takers = nlargest(_TRIED, gains, key=lambda path: sum(gains[path].values()))
-        for giver in givers:
-            for taker in takers:
-                yield _path_move(giver, taker, gains[taker], losses[giver], size)
+        takers = nlargest(count, ((sum(gain.values()), path, gain) for path, gain in gains.items()))
+        for lost, giver, loss in nlargest(count, ((sum(loss.values()), path, loss) for path, loss in losses.items())):
+            hops = set(giver)
+            for gained, taker, gain in takers:
+                # On hops of both, nothing changes.
+                both = sum([gain.get(pair, 0.0) + loss.get(pair, 0.0) for pair in hops.intersection(taker)])
+                yield _PathMove(gained + lost - both, giver, taker, size)
         yield from self._refills(margins)
-        if self._problem.spec.gas_value and size == self._sizes[-1]:
-            yield from self._tick_moves(margins, takers)
+        if self._problem.spec.gas_value and size == self._problem.spec.share_step:
+            yield from self._tick_moves(margins, [taker for _, taker, _ in takers])
 
     def _margins(self) -> _Margins:
         """Return the margins at the amounts of the best route."""
@@ -230,11 +243,18 @@ class _ShareSearch:
             total = sum([carried[pair] for pair in leaving])
             if total:
                 margins.per_share[token] = sum([margins.amount(pair) for pair in leaving]) / total
+                margins.leaving[token] = [(pair, carried[pair] / total) for pair in leaving]
                 values[token] = 0.0
                 for pair in leaving:
                     rate = sum([curve.rate(amount) * share for curve, amount, share in margins.sold[pair]])
                     values[token] += carried[pair] / total * rate * values[pair[1]]
         return margins
+
+    def _gain(self, margins: _Margins, giver: _Path, taker: _Path, size: int) -> float:
+        gains, losses = margins.gains(taker, size), margins.gains(giver, -size)
+        return sum([x for pair, x in gains.items() if pair not in giver]) + sum(
+            [x for pair, x in losses.items() if pair not in taker]
+        )
 
     def _refills(self, margins: _Margins) -> Iterator[_HopMove]:
         """Yield hops whose pools are filled again to equal rates for the amount that arrives: to the last unit."""
@@ -250,8 +270,8 @@ class _ShareSearch:
             best = max(rates)[0]
             if amount and sum([(best - rate) * x for rate, x in rates]) * margins.values[pair[1]] > self._min_gain:
                 filled = Hop(pools)
-                amounts, amount_out = filled.split_and_output(amount)
-                shares = pool_shares(filled, amounts, amount, 1.0)
+                shares = pool_shares(filled, filled.split(amount), amount, 1.0)
+                amount_out = sum([pools[k].curve.amount_out(amount * n / SHARES_PER_HOP) for k, n in shares])
                 swaps = tuple(Swap(pools[k].pool.key, *pair, n) for k, n in shares)
                 yield _HopMove((amount_out - paid[pair]) * margins.values[pair[1]], pair, swaps)
 
@@ -284,11 +304,9 @@ class _ShareSearch:
             # The estimate of where a tick lies may be a share short.
             for moved in (size, size + step_size):
                 for giver_path in (path for path, share in self._paths.items() if pair in path and share >= moved):
-                    losses = margins.gains(giver_path, -moved)
                     for taker_path in (path for path in takers if pair not in path):
-                        gains = margins.gains(taker_path, moved)
-                        move = _path_move(giver_path, taker_path, gains, losses, moved)
-                        yield move._replace(gain=move.gain + gas * spec.gas_value)
+                        gain = self._gain(margins, giver_path, taker_path, moved) + gas * spec.gas_value
+                        yield _PathMove(gain, giver_path, taker_path, moved)
 
     def _make(self, move: _PathMove | _HopMove) -> bool:
         """Make a move if it pays, and return whether it does."""
@@ -331,12 +349,3 @@ def _beyond_last_tick(arc: Arc, pair: _Pair, amount_in: float) -> tuple[float, i
 
 def _path(segment: Segment) -> _Path:
     return tuple((hop[0].token_in, hop[0].token_out) for hop in segment.hops)
-
-
-def _path_move(
-    giver: _Path, taker: _Path, gains: dict[_Pair, float], losses: dict[_Pair, float], size: int
-) -> _PathMove:
-    """Return a move with its gain: on hops of both paths, nothing changes."""
-    gain = sum([x for pair, x in gains.items() if pair not in giver])
-    gain += sum([x for pair, x in losses.items() if pair not in taker])
-    return _PathMove(gain, giver, taker, size)
