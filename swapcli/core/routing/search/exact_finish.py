@@ -9,7 +9,7 @@ goes where it brings most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from math import ceil, inf
 
@@ -26,10 +26,10 @@ from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
-_MAX_REPLAYS = 60  # bounds the work. Empirical: moves after these gain next to nothing
-_MAX_PATHS = 200  # that the hops join to. Bounds the work; the shortest come first
-_TRIED = 8  # givers that lose least, and takers that gain most by a size, before all are. Empirical
-_MAX_FAILED = 12  # moves of a size in a row. Empirical
+_MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
+_MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
+_TRIED = 12  # givers that lose least, and takers that gain most, by a size. Empirical
+_PREDICTED = 100  # moves between them whose whole effect is estimated, before a replay. Empirical
 _SMALL = 1e-3  # of a token's balance: a change by less has a constant rate
 _BISECTIONS = 30  # to find the amount that reaches a tick, to a billionth
 
@@ -37,6 +37,8 @@ _Pair = tuple[str, str]
 """A hop: the addresses of the token in and out."""
 _Path = tuple[_Pair, ...]
 _Paths = dict[_Path, int]
+_Sold = tuple[RateCurve, float, float, float]
+"""The curve of a pool, what it sells and brings, and its part of the input of its hop."""
 _Swaps = tuple[Swap, ...]
 
 
@@ -57,42 +59,41 @@ class _HopMove(NamedTuple):
     swaps: _Swaps
 
 
-class _Margins:
-    """Estimates of what a little more or less on a path changes, at the amounts of a replay.
+class _Flow:
+    """The flow of a replayed route, with estimates of what a little more or less on a path changes.
 
-    `sold` are the curves of each hop with what they sell and their shares, `leaving` the hops that sell each token used
-    with their parts of it, `values` is what a unit of it brings, and `per_share` its units per hundredth of a percent.
+    `sold` are the curves of each hop with what they sell, bring and have of its input. `per_share` are the units of
+    each token used per hundredth of a percent of the order, and `values` what a unit brings.
     """
 
-    def __init__(self) -> None:
-        self.sold: dict[_Pair, list[tuple[RateCurve, float, float]]] = {}
-        self.values: dict[str, float] = {}
+    def __init__(self, order: Sequence[str], carried: dict[_Pair, int], sold: dict[_Pair, list[_Sold]]) -> None:
+        self._order, self._carried, self._sold = order, carried, sold
+        self.amounts = {pair: sum([amount for _, amount, _, _ in pools]) for pair, pools in sold.items()}
+        self._leaving: dict[str, list[_Pair]] = {}
+        for pair in carried:
+            self._leaving.setdefault(pair[0], []).append(pair)
+        self._totals = {token: sum([carried[pair] for pair in pairs]) for token, pairs in self._leaving.items()}
         self.per_share: dict[str, float] = {}
-        self.leaving: dict[str, list[tuple[_Pair, float]]] = {}
-        self._changes: dict[tuple[_Pair, float], float] = {}
+        self.values = {order[-1]: 1.0}
+        for token in reversed(order):
+            total = self._totals.get(token)
+            if total:
+                used = [pair for pair in self._leaving[token] if carried[pair]]
+                self.per_share[token] = sum([self.amounts[pair] for pair in used]) / total
+                self.values[token] = sum([carried[p] * self._rate(p) * self.values[p[1]] for p in used]) / total
 
-    def amount(self, pair: _Pair) -> float:
-        """Return what the hop sells."""
-        return sum([amount for _, amount, _ in self.sold[pair]])
+    def _rate(self, pair: _Pair) -> float:
+        return sum([curve.rate(amount) * part for curve, amount, _, part in self._sold[pair]])
 
-    def change(self, pair: _Pair, amount: float) -> float:
+    def _change(self, pair: _Pair, amount: float) -> float:
         """Return how the output of a hop changes with its input, split as before; minus infinity without capacity."""
-        known = self._changes.get((pair, amount))
-        if known is None:
-            known = 0.0
-            for curve, sold, share in self.sold[pair]:
-                changed = max(0.0, sold + amount * share)
-                full = changed > max(sold, curve.capacity)
-                known += -inf if full else curve.amount_out(changed) - curve.amount_out(sold)
-            self._changes[pair, amount] = known
-        return known
-
-    def worth(self, token: str, amount: float) -> float:
-        """Return what a change of the balance of a token brings, at its value if it is small."""
-        leaving = self.leaving.get(token, ())
-        if abs(amount) <= _SMALL * sum([self.amount(pair) for pair, _ in leaving]) or not leaving:
-            return amount * self.values[token]
-        return sum([self.worth(pair[1], self.change(pair, amount * part)) for pair, part in leaving])
+        change = 0.0
+        for curve, sold, paid, part in self._sold[pair]:
+            changed = max(0.0, sold + amount * part)
+            if changed > max(sold, curve.capacity):
+                return -inf
+            change += curve.amount_out(changed) - paid
+        return change
 
     def gains(self, path: _Path, share: int) -> dict[_Pair, float]:
         """Return about what each hop of `path` gains by `share` more, together with hops that only this path uses.
@@ -104,12 +105,40 @@ class _Margins:
         for pair in path:
             units = self.per_share.get(pair[0])
             if units is not None:
-                gains[first] = gains.get(first, 0.0) + self.worth(pair[0], amount)
+                value = self.values[pair[0]]
+                gains[first] = gains.get(first, 0.0) + amount * value
                 first, amount = pair, units * share
-                gains[first] = self.worth(pair[0], -amount)
-            amount = self.change(pair, amount)
+                gains[first] = -amount * value
+            amount = self._change(pair, amount)
         gains[first] += amount
         return gains
+
+    def gain(self, move: _PathMove) -> float:
+        """Return what a move changes, followed through all tokens whose balances change by more than a little."""
+        _, giver, taker, size = move
+        changes = dict.fromkeys(taker, size)
+        for pair in giver:
+            changes[pair] = changes.get(pair, 0) - size
+        touched = {pair[0] for pair, change in changes.items() if change}
+        balances: dict[str, float] = {}
+        gain = 0.0
+        for token in self._order[:-1]:
+            more = balances.get(token, 0.0)
+            if not more and token not in touched:
+                continue
+            total = self._totals[token]
+            balance = self.per_share.get(token, 0.0) * total
+            if token not in touched and abs(more) <= _SMALL * balance:
+                gain += more * self.values[token]
+                continue
+            pairs = self._leaving[token]
+            shares = [self._carried[pair] + changes.get(pair, 0) for pair in pairs]
+            each = (balance + more) / (sum(shares) or 1)
+            for pair, share in zip(pairs, shares, strict=True):
+                if share or self._carried[pair]:
+                    change = self._change(pair, each * share - self.amounts[pair])
+                    balances[pair[1]] = balances.get(pair[1], 0.0) + change
+        return gain + balances.get(self._order[-1], 0.0)
 
 
 def finish(
@@ -141,9 +170,7 @@ class _ShareSearch:
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed: set[tuple[object, ...]] = set()
-        self._replays = 0
-        sizes = move_sizes(_SIZES, problem.spec.share_step)
-        self._sizes = [(size, count) for count in (_TRIED, _MAX_PATHS) for size in sizes]
+        self._replays, self._sizes = 0, move_sizes(_SIZES, problem.spec.share_step)
         weights: dict[_Pair, dict[str, int]] = {}
         for segment in found.route.segments:
             path = _path(segment)
@@ -200,113 +227,105 @@ class _ShareSearch:
 
     def improve(self) -> bool:
         """Make the most promising move that pays; return whether there is one. First large moves, then small ones."""
-        while self._sizes and self._replays < _MAX_REPLAYS:
-            size, count = self._sizes[0]
-            moves = (move for move in self._moves(size, count) if move.gain > self._min_gain)
-            for move in nlargest(_MAX_FAILED, (m for m in moves if m[1:] not in self._failed), key=lambda m: m.gain):
-                if self._make(move):
+        while self._sizes:
+            moves = [move for move in self._moves(self._sizes[0]) if move.gain > self._min_gain]
+            for move in sorted(moves, key=lambda each: -each.gain):
+                if self._replays >= _MAX_REPLAYS:
+                    return False
+                if move[1:] not in self._failed and self._make(move):
                     return True
                 self._failed.add(move[1:])
             self._sizes.pop(0)
         return False
 
-    def _moves(self, size: int, count: int) -> Iterator[_PathMove | _HopMove]:
-        """Yield moves of `size` between `count` givers and takers, and those that are due to ticks and single pools."""
-        margins = self._margins()
-        gains = {path: margins.gains(path, size) for path in self._paths}
-        losses = {path: margins.gains(path, -size) for path, share in self._paths.items() if share >= size}
-        takers = nlargest(count, ((sum(gain.values()), path, gain) for path, gain in gains.items()))
-        for lost, giver, loss in nlargest(count, ((sum(loss.values()), path, loss) for path, loss in losses.items())):
-            hops = set(giver)
-            for gained, taker, gain in takers:
+    def _moves(self, size: int) -> Iterator[_PathMove | _HopMove]:
+        """Yield moves of `size` between paths, and those that are due to single pools and to ticks."""
+        flow = self._flow()
+        gains = {path: flow.gains(path, size) for path in self._paths}
+        losses = {path: flow.gains(path, -size) for path, share in self._paths.items() if share >= size}
+        takers = nlargest(_TRIED, gains, key=lambda path: sum(gains[path].values()))
+        moves: list[_PathMove] = []
+        for giver in nlargest(_TRIED, losses, key=lambda path: sum(losses[path].values())):
+            loss, hops = losses[giver], set(giver)
+            for taker in takers:
                 # On hops of both, nothing changes.
-                both = sum([gain.get(pair, 0.0) + loss.get(pair, 0.0) for pair in hops.intersection(taker)])
-                yield _PathMove(gained + lost - both, giver, taker, size)
-        yield from self._refills(margins)
+                gain = sum([x for pair, x in gains[taker].items() if pair not in hops])
+                gain += sum([x for pair, x in loss.items() if pair not in taker])
+                moves.append(_PathMove(gain, giver, taker, size))
+        for move in nlargest(_PREDICTED, moves, key=lambda move: move.gain):
+            yield move._replace(gain=flow.gain(move))
+        yield from self._refills(flow)
         if self._problem.spec.gas_value and size == self._problem.spec.share_step:
-            yield from self._tick_moves(margins, [taker for _, taker, _ in takers])
+            yield from self._tick_moves(flow, takers)
 
-    def _margins(self) -> _Margins:
-        """Return the margins at the amounts of the best route."""
-        margins, target = _Margins(), self._problem.graph.addresses[self._problem.spec.target]
-        sold = {step[:3]: float(step.amount_in) for step in self.best.replay.steps}
+    def _flow(self) -> _Flow:
+        """Return the flow of the best route."""
+        sold = {step[:3]: (float(step.amount_in), float(step.amount_out)) for step in self.best.replay.steps}
         carried = dict.fromkeys(self._hops, 0)
         for path, share in self._paths.items():
             for pair in path:
                 carried[pair] += share
+        pools: dict[_Pair, list[_Sold]] = {}
         for pair, hop in self._hops.items():
             arcs = self._arcs[pair]
-            margins.sold[pair] = [(arcs[s.pool].curve, sold.get(s[:3], 0.0), s.share / SHARES_PER_HOP) for s in hop]
-        values = margins.values = {target: 1.0}
-        for token in reversed(topological_order(self._hops) or []):
-            leaving = [pair for pair in self._hops if pair[0] == token and carried[pair]]
-            total = sum([carried[pair] for pair in leaving])
-            if total:
-                margins.per_share[token] = sum([margins.amount(pair) for pair in leaving]) / total
-                margins.leaving[token] = [(pair, carried[pair] / total) for pair in leaving]
-                values[token] = 0.0
-                for pair in leaving:
-                    rate = sum([curve.rate(amount) * share for curve, amount, share in margins.sold[pair]])
-                    values[token] += carried[pair] / total * rate * values[pair[1]]
-        return margins
+            pools[pair] = [
+                (arcs[swap.pool].curve, *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP) for swap in hop
+            ]
+        return _Flow(topological_order(self._hops) or [], carried, pools)
 
-    def _gain(self, margins: _Margins, giver: _Path, taker: _Path, size: int) -> float:
-        gains, losses = margins.gains(taker, size), margins.gains(giver, -size)
-        return sum([x for pair, x in gains.items() if pair not in giver]) + sum(
-            [x for pair, x in losses.items() if pair not in taker]
-        )
-
-    def _refills(self, margins: _Margins) -> Iterator[_HopMove]:
+    def _refills(self, flow: _Flow) -> Iterator[_HopMove]:
         """Yield hops whose pools are filled again to equal rates for the amount that arrives: to the last unit."""
         paid = dict.fromkeys(self._hops, 0)
+        sold = dict.fromkeys([step[:3] for step in self.best.replay.steps], 0)
         for step in self.best.replay.steps:
             paid[step.token_in, step.token_out] += step.amount_out
+            sold[step[:3]] += step.amount_in
         has_gas = self._problem.spec.gas_value > 0.0
         for pair, hop in self._hops.items():
-            arcs, amount = self._arcs[pair], margins.amount(pair)
-            sold = dict(zip([swap.pool for swap in hop], [amount for _, amount, _ in margins.sold[pair]], strict=True))
+            arcs, amount = self._arcs[pair], flow.amounts[pair]
             pools = [arcs[swap.pool] for swap in hop] if has_gas else list(arcs.values())
-            rates = [(arc.curve.rate(sold.get(arc.pool.key, 0.0)), sold.get(arc.pool.key, 0.0)) for arc in pools]
+            amounts = [sold.get((arc.pool.key, *pair), 0) for arc in pools]
+            rates = [(arc.curve.rate(float(x)), x) for arc, x in zip(pools, amounts, strict=True)]
             best = max(rates)[0]
-            if amount and sum([(best - rate) * x for rate, x in rates]) * margins.values[pair[1]] > self._min_gain:
+            if amount and sum([(best - rate) * x for rate, x in rates]) * flow.values[pair[1]] > self._min_gain:
                 filled = Hop(pools)
                 shares = pool_shares(filled, filled.split(amount), amount, 1.0)
                 amount_out = sum([pools[k].curve.amount_out(amount * n / SHARES_PER_HOP) for k, n in shares])
                 swaps = tuple(Swap(pools[k].pool.key, *pair, n) for k, n in shares)
-                yield _HopMove((amount_out - paid[pair]) * margins.values[pair[1]], pair, swaps)
+                yield _HopMove((amount_out - paid[pair]) * flow.values[pair[1]], pair, swaps)
 
-    def _tick_moves(self, margins: _Margins, takers: list[_Path]) -> Iterator[_PathMove | _HopMove]:
+    def _tick_moves(self, flow: _Flow, takers: list[_Path]) -> Iterator[_PathMove | _HopMove]:
         """Yield moves of what a swap sells beyond the last tick that it crosses, where that loses less than its gas."""
         spec, step_size = self._problem.spec, self._problem.spec.share_step
         for step in self.best.replay.steps:
             pair, arc = (step.token_in, step.token_out), self._arcs[step.token_in, step.token_out][step.pool]
             beyond, gas = _beyond_last_tick(arc, pair, float(step.amount_in))
-            rate, value = arc.curve.rate(float(step.amount_in)), margins.values[pair[1]]
+            rate, value = arc.curve.rate(float(step.amount_in)), flow.values[pair[1]]
             lost = beyond * (arc.curve.rate(step.amount_in - beyond) - rate) / 2.0 * value
             gain = gas * spec.gas_value - lost
             if not gas or gain <= self._min_gain:
                 continue
             hop, arcs = self._hops[pair], self._arcs[pair]
             if len(hop) > 1:
-                size = ceil(beyond * SHARES_PER_HOP / margins.amount(pair))
+                size = ceil(beyond * SHARES_PER_HOP / flow.amounts[pair])
                 giver = next(k for k, swap in enumerate(hop) if swap.pool == step.pool)
                 shares = [swap.share for swap in hop]
                 taker = max(
                     (k for k in range(len(hop)) if k != giver),
-                    key=lambda k: arcs[hop[k].pool].curve.rate(margins.amount(pair) * shares[k] / SHARES_PER_HOP),
+                    key=lambda k: arcs[hop[k].pool].curve.rate(flow.amounts[pair] * shares[k] / SHARES_PER_HOP),
                 )
                 size = min(size, shares[giver])
                 shares[giver] -= size
                 shares[taker] += size
                 swaps = tuple(swap._replace(share=n) for swap, n in zip(hop, shares, strict=True) if n)
                 yield _HopMove(gain, pair, swaps)
-            size = ceil(beyond / margins.per_share[pair[0]] / step_size) * step_size
+            size = ceil(beyond / flow.per_share[pair[0]] / step_size) * step_size
             # The estimate of where a tick lies may be a share short.
             for moved in (size, size + step_size):
                 for giver_path in (path for path, share in self._paths.items() if pair in path and share >= moved):
                     for taker_path in (path for path in takers if pair not in path):
-                        gain = self._gain(margins, giver_path, taker_path, moved) + gas * spec.gas_value
-                        yield _PathMove(gain, giver_path, taker_path, moved)
+                        move = _PathMove(gas * spec.gas_value, giver_path, taker_path, moved)
+                        yield move._replace(gain=move.gain + flow.gain(move))
 
     def _make(self, move: _PathMove | _HopMove) -> bool:
         """Make a move if it pays, and return whether it does."""
@@ -321,7 +340,7 @@ class _ShareSearch:
         self._replays += 1
         self._problem.spec.check()
         shares = sorted(((share, path) for path, share in paths.items() if share), key=lambda each: -each[0])
-        if len(shares) > MAX_SEGMENTS or self._replays > _MAX_REPLAYS:
+        if len(shares) > MAX_SEGMENTS:
             return False
         route = Route(tuple(Segment(share, tuple(hops[pair] for pair in path)) for share, path in shares))
         scored = self._scorer.score_if_accepted(route, self.best.amount_in)
