@@ -14,7 +14,7 @@ from heapq import nlargest
 from math import ceil, inf
 
 from swapcli.core.model.pool import RateCurve
-from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
+from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, WHOLE_PERCENTS, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.graph.market_graph import Arc
@@ -30,7 +30,7 @@ _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to 
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
 _TRIED = 12  # givers that lose least, and takers that gain most, by a size. Empirical
 _PREDICTED = 100  # moves between them whose whole effect is estimated, before a replay. Empirical
-_SMALL = 1e-3  # of a token's balance: a change by less has a constant rate
+_SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
 _BISECTIONS = 30  # to find the amount that reaches a tick, to a billionth
 
 _Pair = tuple[str, str]
@@ -216,6 +216,8 @@ class _ShareSearch:
             front = front[:_MAX_PATHS]
             if len(self._paths) >= _MAX_PATHS:
                 break
+        used = {pair for path in self._paths for pair in path}
+        self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
     def _join(self, hops: dict[_Pair, _Swaps]) -> None:
         if topological_order([*self._hops, *hops]) is None:
@@ -253,7 +255,8 @@ class _ShareSearch:
                 gain += sum([x for pair, x in loss.items() if pair not in taker])
                 moves.append(_PathMove(gain, giver, taker, size))
         for move in nlargest(_PREDICTED, moves, key=lambda move: move.gain):
-            yield move._replace(gain=flow.gain(move))
+            if move.gain > 0.0 or size >= WHOLE_PERCENTS:
+                yield move._replace(gain=flow.gain(move))
         yield from self._refills(flow)
         if self._problem.spec.gas_value and size == self._problem.spec.share_step:
             yield from self._tick_moves(flow, takers)
