@@ -30,7 +30,10 @@ _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to 
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
 _TRIED = 12  # givers that lose least, and takers that gain most, by a size. Empirical
 _PREDICTED = 100  # moves between them whose whole effect is estimated, before a replay. Empirical
+_MIN_PART = 3e-3  # of the gap: what a move must close. Empirical
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
+_IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
+_MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
 _BISECTIONS = 30  # to find the amount that reaches a tick, to a billionth
 
 _Pair = tuple[str, str]
@@ -147,13 +150,15 @@ def finish(
     found: ScoredRoute,
     others: Iterable[ScoredRoute],
     solution: Solution,
+    gap: float,
     min_gain: float,
 ) -> Iterator[ScoredRoute]:
     """Yield routes that pay more and more net of gas, of the hops of `found`, `others` and `solution` that can join.
 
-    Moves that bring no more than `min_gain` are not tried. Calls the problem's check before each replay.
+    `gap` is what better shares of the paths may gain at most. Moves that bring no more than `min_gain` are not tried.
+    Calls the problem's check before each replay.
     """
-    search = _ShareSearch(problem, scorer, found, min_gain)
+    search = _ShareSearch(problem, scorer, found, gap, min_gain)
     if search.is_supported:
         search.join(others, solution)
         while search.improve():
@@ -163,14 +168,20 @@ def finish(
 class _ShareSearch:
     """The shares of the best route so far, and the moves that did not pay."""
 
-    def __init__(self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, min_gain: float) -> None:
-        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, min_gain, found
+    def __init__(
+        self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, gap: float, min_gain: float
+    ) -> None:
+        self._problem, self._scorer, self.best = problem, scorer, found
+        # Moves that close less of the gap are too many.
+        self._min_gain = max(min_gain, _MIN_PART * gap)
         self._paths: _Paths = {}
         self._hops: dict[_Pair, _Swaps] = {}
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed: set[tuple[object, ...]] = set()
-        self._replays, self._sizes = 0, move_sizes(_SIZES, problem.spec.share_step)
+        self._replays, self._sizes = 0, move_sizes(_SIZES, problem.spec.share_step) if gap > min_gain else []
+        if problem.spec.gas_value:
+            self._sizes.append(0)  # for gas
         weights: dict[_Pair, dict[str, int]] = {}
         for segment in found.route.segments:
             path = _path(segment)
@@ -230,7 +241,8 @@ class _ShareSearch:
     def improve(self) -> bool:
         """Make the most promising move that pays; return whether there is one. First large moves, then small ones."""
         while self._sizes:
-            moves = [move for move in self._moves(self._sizes[0]) if move.gain > self._min_gain]
+            found = self._moves(self._sizes[0]) if self._sizes[0] else self._gas_moves()
+            moves = [move for move in found if move.gain > self._min_gain]
             for move in sorted(moves, key=lambda each: -each.gain):
                 if self._replays >= _MAX_REPLAYS:
                     return False
@@ -258,8 +270,46 @@ class _ShareSearch:
             if move.gain > 0.0 or size >= WHOLE_PERCENTS:
                 yield move._replace(gain=flow.gain(move))
         yield from self._refills(flow)
-        if self._problem.spec.gas_value and size == self._problem.spec.share_step:
-            yield from self._tick_moves(flow, takers)
+
+    def _gas_moves(self) -> Iterator[_PathMove | _HopMove]:
+        """Yield moves that may save gas, or earn that of a further pool."""
+        flow = self._flow()
+        takers = nlargest(_TRIED, self._paths, key=lambda path: sum(flow.gains(path, 1).values()))
+        yield from self._tick_moves(flow, takers)
+        for pair in self._hops:
+            if flow.amounts[pair]:
+                yield from self._pool_moves(flow, pair)
+
+    def _pool_moves(self, flow: _Flow, pair: _Pair) -> Iterator[_HopMove]:
+        """Yield a pool more, a pool less, and another pool for one of a hop, if the hop then pays more net of gas."""
+        graph, arcs, amount, value = self._problem.graph, self._arcs[pair], flow.amounts[pair], flow.values[pair[1]]
+        present = [arcs[swap.pool] for swap in self._hops[pair]]
+        used = {step.pool for step in self.best.replay.steps}
+        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
+        idle = [arc for arc in graph.arcs_by_pair[i].get(j, ()) if arc.pool.key not in used]
+        part, gas_value = amount / len(present), self._problem.spec.gas_value
+        idle = nlargest(
+            _IDLE, idle, key=lambda arc: arc.curve.amount_out(part) * value - arc.pool.gas_units(arc.pool) * gas_value
+        )
+        fewer = [[arc for arc in present if arc is not left] for left in present] if len(present) <= _MAX_POOLS else []
+        net = self._net(present, pair, amount, value)
+        for pools in [*([*some, arc] for some in (present, *fewer) for arc in idle), *(some for some in fewer if some)]:
+            gain = self._net(pools, pair, amount, value) - net
+            if gain > self._min_gain:
+                hop = Hop(pools)
+                shares = pool_shares(hop, hop.split(amount), amount, 1.0)
+                self._add_arcs(pair, [arc.pool.key for arc in pools])
+                yield _HopMove(gain, pair, tuple(Swap(pools[k].pool.key, *pair, n) for k, n in shares))
+
+    def _net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> float:
+        """Return what a hop of `pools` pays for `amount`, less the gas of their swaps; minus infinity if too much."""
+        hop, spec = Hop(pools), self._problem.spec
+        if amount >= hop.capacity:
+            return -inf
+        amounts, amount_out = hop.split_and_output(amount)
+        sold = [(arc, x) for arc, x in zip(pools, amounts, strict=True) if x > 0.0]
+        gas = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) + spec.router_gas.each_swap for arc, x in sold])
+        return amount_out * value - gas * spec.gas_value
 
     def _flow(self) -> _Flow:
         """Return the flow of the best route."""

@@ -60,7 +60,6 @@ _FINE_ROUNDING_LOSS = (
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
-_MIN_PART = 1e-2  # of the gap to the best solution: moves that close less of it are too many. Empirical
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
@@ -167,18 +166,16 @@ class RouteSearch:
         return best_result
 
     def finish(self, result: SearchResult) -> SearchResult:
-        """Return `result` with shares decided by exact replays, if rounding or crossed ticks have cost enough."""
-        found, gas_value = result.best, self.spec.gas_value
-        min_gain = self._min_gain(result)
-        crossed = gas_value * self.scorer.crossed_gas(found) if gas_value else 0.0
-        gap = max(crossed, self.routes.potential - found.net)
-        if gap <= min_gain:
+        """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
+        found, min_gain = result.best, self._min_gain(result)
+        gap, gas_cost = self.routes.potential - found.net, self.spec.gas_value * found.gas_units
+        if max(gap, gas_cost) <= min_gain:
             return result
         self._record_best(result)
         from swapcli.core.routing.search.exact_finish import finish
 
         others = list(self.scorer.known(found.amount_in))
-        for better in finish(self.problem, self.scorer, found, others, result.solution, max(min_gain, _MIN_PART * gap)):
+        for better in finish(self.problem, self.scorer, found, others, result.solution, gap, min_gain):
             result = result._replace(best=better)
             self._record_best(result)
         return result
