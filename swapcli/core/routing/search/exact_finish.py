@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from math import ceil, inf
 
-from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, WHOLE_PERCENTS, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
@@ -34,14 +33,15 @@ _MIN_PART = 3e-3  # of the gap: what a move must close. Empirical
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
 _IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
 _MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
+_TICK_PATHS = 3  # that give, and take, what a swap sells beyond a tick. Empirical
 _BISECTIONS = 30  # to find the amount that reaches a tick, to a billionth
 
 _Pair = tuple[str, str]
 """A hop: the addresses of the token in and out."""
 _Path = tuple[_Pair, ...]
 _Paths = dict[_Path, int]
-_Sold = tuple[RateCurve, float, float, float]
-"""The curve of a pool, what it sells and brings, and its part of the input of its hop."""
+_Sold = tuple[Arc, float, float, float]
+"""A pool, what it sells and brings, and its part of the input of its hop."""
 _Swaps = tuple[Swap, ...]
 
 
@@ -65,7 +65,7 @@ class _HopMove(NamedTuple):
 class _Flow:
     """The flow of a replayed route, with estimates of what a little more or less on a path changes.
 
-    `sold` are the curves of each hop with what they sell, bring and have of its input. `per_share` are the units of
+    `sold` are the pools of each hop with what they sell, bring and have of its input. `per_share` are the units of
     each token used per hundredth of a percent of the order, and `values` what a unit brings.
     """
 
@@ -86,17 +86,27 @@ class _Flow:
                 self.values[token] = sum([carried[p] * self._rate(p) * self.values[p[1]] for p in used]) / total
 
     def _rate(self, pair: _Pair) -> float:
-        return sum([curve.rate(amount) * part for curve, amount, _, part in self._sold[pair]])
+        return sum([arc.curve.rate(amount) * part for arc, amount, _, part in self._sold[pair]])
 
     def _change(self, pair: _Pair, amount: float) -> float:
         """Return how the output of a hop changes with its input, split as before; minus infinity without capacity."""
         change = 0.0
-        for curve, sold, paid, part in self._sold[pair]:
+        for arc, sold, paid, part in self._sold[pair]:
             changed = max(0.0, sold + amount * part)
-            if changed > max(sold, curve.capacity):
+            if changed > max(sold, arc.curve.capacity):
                 return -inf
-            change += curve.amount_out(changed) - paid
+            change += arc.curve.amount_out(changed) - paid
         return change
+
+    def _gas_change(self, pair: _Pair, amount: float) -> int:
+        """Return how the gas of a hop's pools changes with its input."""
+        rates = [
+            (arc, arc.curve.rate(x), arc.curve.rate(max(0.0, x + amount * part)))
+            for arc, x, _, part in self._sold[pair]
+        ]
+        return sum(
+            [arc.pool.gas_units_to(*pair, rate) - arc.pool.gas_units_to(*pair, before) for arc, before, rate in rates]
+        )
 
     def gains(self, path: _Path, share: int) -> dict[_Pair, float]:
         """Return about what each hop of `path` gains by `share` more, together with hops that only this path uses.
@@ -116,8 +126,11 @@ class _Flow:
         gains[first] += amount
         return gains
 
-    def gain(self, move: _PathMove) -> float:
-        """Return what a move changes, followed through all tokens whose balances change by more than a little."""
+    def gain(self, move: _PathMove, gas_value: float = 0.0) -> float:
+        """Return what a move changes, followed through all tokens whose balances change by more than a little.
+
+        With a value of gas, the gas of ticks on the way counts.
+        """
         _, giver, taker, size = move
         changes = dict.fromkeys(taker, size)
         for pair in giver:
@@ -139,8 +152,9 @@ class _Flow:
             each = (balance + more) / (sum(shares) or 1)
             for pair, share in zip(pairs, shares, strict=True):
                 if share or self._carried[pair]:
-                    change = self._change(pair, each * share - self.amounts[pair])
-                    balances[pair[1]] = balances.get(pair[1], 0.0) + change
+                    amount = each * share - self.amounts[pair]
+                    balances[pair[1]] = balances.get(pair[1], 0.0) + self._change(pair, amount)
+                    gain -= self._gas_change(pair, amount) * gas_value if gas_value else 0.0
         return gain + balances.get(self._order[-1], 0.0)
 
 
@@ -322,7 +336,7 @@ class _ShareSearch:
         for pair, hop in self._hops.items():
             arcs = self._arcs[pair]
             pools[pair] = [
-                (arcs[swap.pool].curve, *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP) for swap in hop
+                (arcs[swap.pool], *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP) for swap in hop
             ]
         return _Flow(topological_order(self._hops) or [], carried, pools)
 
@@ -375,10 +389,11 @@ class _ShareSearch:
             size = ceil(beyond / flow.per_share[pair[0]] / step_size) * step_size
             # The estimate of where a tick lies may be a share short.
             for moved in (size, size + step_size):
-                for giver_path in (path for path, share in self._paths.items() if pair in path and share >= moved):
-                    for taker_path in (path for path in takers if pair not in path):
-                        move = _PathMove(gas * spec.gas_value, giver_path, taker_path, moved)
-                        yield move._replace(gain=move.gain + flow.gain(move))
+                givers = [path for path, share in self._paths.items() if pair in path and share >= moved]
+                for giver_path in givers[:_TICK_PATHS]:
+                    for taker_path in [path for path in takers if pair not in path][:_TICK_PATHS]:
+                        move = _PathMove(0.0, giver_path, taker_path, moved)
+                        yield move._replace(gain=flow.gain(move, spec.gas_value))
 
     def _make(self, move: _PathMove | _HopMove) -> bool:
         """Make a move if it pays, and return whether it does."""
