@@ -10,15 +10,13 @@ from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, notable_flow, shorten_paths
 from swapcli.core.routing.search.gas_pruning import estimated_net_output, prune_for_gas
-from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, continuous_flow, trades_by_pair
+from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, continuous_flow
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.rounding import FlowRounding
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 
 CAPACITY_MARGINS = (1 - 2e-4, *[0.98] * 4)
 """Of a hop's capacity, by attempt: rounding earlier hops changes what arrives, by up to a percent of the order."""
-_NEAR_MARGINAL = 0.99  # of a hop's marginal rate: idle pools above it would trade for a little more input
-_MAX_IDLE_POOLS = 3  # of those per hop that rounding may use. Empirical
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
@@ -96,29 +94,13 @@ class CandidateRoutes:
     ) -> FlowRounding | None:
         """Return the rounding of the flow over the usable pools; None where no flow is left."""
         problem, solution = self._problem, candidate.solution
-        arcs = {pair: arcs for pair, arcs in self._usable_arcs(candidate, rejected_pools) if arcs}
+        unusable = arcs_reusing_a_pool(solution.trades, solution.prices)  # too small to be excluded with the cycles
+        arcs = dict[TokenPair, list[Arc]]()
+        for trade in solution.trades:
+            if trade.arc.pool.key not in rejected_pools and id(trade.arc) not in unusable:
+                arcs.setdefault((trade.arc.token_in, trade.arc.token_out), []).append(trade.arc)
         values = {pair: value for pair, value in notable_flow(problem, solution).items() if pair in arcs}
         flow = continuous_flow(
             values, arcs, problem.spec.endpoints, float(problem.spec.amount), solution.prices, MIN_HOP_FRACTION
         )
         return FlowRounding(flow, solution.prices, capacity_margin) if flow.hops else None
-
-    def _usable_arcs(
-        self, candidate: CandidateSolution, rejected_pools: frozenset[str]
-    ) -> Iterator[tuple[TokenPair, list[Arc]]]:
-        """Yield the arcs of each used hop: those that trade and, with free gas, those close to trading."""
-        solution = candidate.solution
-        allowed: dict[TokenPair, list[Arc]] = {}
-        for arc in candidate.arcs:
-            allowed.setdefault((arc.token_in, arc.token_out), []).append(arc)
-        used_pools = {trade.arc.pool.key for trade in solution.trades} | rejected_pools
-        # Too small to be excluded when cycles were broken.
-        weaker = arcs_reusing_a_pool(solution.trades, solution.prices)
-        for pair, trades in trades_by_pair(solution.trades).items():
-            arcs = [t.arc for t in trades if t.arc.pool.key not in rejected_pools and id(t.arc) not in weaker]
-            if self._problem.spec.gas_value == 0.0:
-                rate = solution.prices[pair[0]] / solution.prices[pair[1]] * _NEAR_MARGINAL
-                idle = [arc for arc in allowed[pair] if arc.rate > rate and arc.pool.key not in used_pools]
-                arcs += idle[:_MAX_IDLE_POOLS]
-                used_pools.update(arc.pool.key for arc in idle[:_MAX_IDLE_POOLS])
-            yield pair, arcs

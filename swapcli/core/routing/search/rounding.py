@@ -25,8 +25,7 @@ from swapcli.core.model.quote import (
 )
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
-from swapcli.core.routing.graph.best_paths import best_labels
-from swapcli.core.routing.graph.digraph import TokenPair, topological_order
+from swapcli.core.routing.graph.digraph import TokenPair, longest_path, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.core.routing.search.order_flow import Flow
 from swapcli.core.routing.solver.parallel_pools import Hop
@@ -43,11 +42,6 @@ _MIN_FLOW = 1e-6  # of the order: narrower paths cannot get a share
 _MIN_SHARE = 0.5  # of integer shares: none is narrower
 
 _Path = tuple[TokenPair, ...]
-_PathLabel = tuple[float, _Path]
-"""(width or cost, path) of the best path to a token."""
-_NO_WIDTH: _PathLabel = (0.0, ())
-_WHOLE: _PathLabel = (inf, ())
-
 
 Losses = Mapping[TokenPair, Callable[[int], float]]
 """For each hop: the value lost as a function of the share that it carries."""
@@ -91,10 +85,6 @@ class FlowRounding:
             for pair, change in cycle:
                 shares[pair] = shares.get(pair, 0) + change
         return False
-
-    def loss(self, shares: Shares) -> float:
-        """Return the value that `shares` lose in all."""
-        return sum(self.losses[pair](share) for pair, share in shares.items())
 
     def route(
         self, shares: Shares, graph: MarketGraph, amount: float, max_hops: int, share_step: int
@@ -235,68 +225,49 @@ def decompose_into_paths(
 ) -> list[WeightedPath]:
     """Return paths of at most `max_hops` that carry the acyclic flow `amounts`, at most one per hop.
 
-    The widest comes first, or the longest if the flow has paths of too many hops: what the first ones leave may then
-    join to short enough paths. Omits paths narrower than `min_width`, and flow that only longer paths could carry.
+    The widest comes first, or the longest if the flow has paths of too many hops: what it leaves may then join to short
+    enough paths. Omits paths narrower than `min_width`, and flow that only longer paths could carry.
     """
     left = dict(amounts)
     leaving: dict[int, list[TokenPair]] = {}
     for pair in left:
         leaving.setdefault(pair[0], []).append(pair)
-    next_path = _longest_path if _depth(leaving) > max_hops else _widest_path
+    is_long = len(longest_path(left)) > max_hops if len(leaving) > max_hops else False
     paths: list[WeightedPath] = []
     while True:
-        width, path = next_path(left, leaving, endpoints, max_hops)
-        if width <= min_width:
+        width, path = _next_path(left, leaving, endpoints, max_hops, min_width, longest_first=is_long)
+        if not path:
             return paths
         paths.append((list(path), width))
         for pair in path:
             left[pair] -= width
 
 
-def _depth(leaving: Mapping[int, list[TokenPair]]) -> int:
-    """Return the hops of the longest path over acyclic hops."""
-    depths: dict[int, int] = {}
-    for token in reversed(topological_order(pair for pairs in leaving.values() for pair in pairs) or []):
-        depths[token] = max((1 + depths[j] for _, j in leaving.get(token, ())), default=0)
-    return max(depths.values(), default=0)
+def _next_path(
+    left: Mapping[TokenPair, float],
+    leaving: Mapping[int, list[TokenPair]],
+    endpoints: TokenPair,
+    max_hops: int,
+    min_width: float,
+    *,
+    longest_first: bool,
+) -> tuple[float, _Path]:
+    """Return the widest path between `endpoints`, or the widest of those with most hops; empty if none has the width.
 
-
-def _longest_path(
-    left: Mapping[TokenPair, float], leaving: Mapping[int, list[TokenPair]], endpoints: TokenPair, max_hops: int
-) -> _PathLabel:
-    """Return the path of most hops, at most `max_hops`, and of those the widest."""
+    `leaving` are the hops out of each token.
+    """
     source, target = endpoints
-    found, front = _NO_WIDTH, {source: _WHOLE}
+    found, front = (min_width, _Path()), {source: (inf, _Path())}
     for _ in range(max_hops):
-        reached: dict[int, _PathLabel] = {}
+        reached: dict[int, tuple[float, _Path]] = {}
+        floor = min_width if longest_first else found[0]
         for token, (width, path) in front.items():
             for pair in leaving.get(token, ()):
                 wide = min(width, left[pair])
-                if wide > _MIN_FLOW and wide > reached.get(pair[1], _NO_WIDTH)[0]:
+                if wide > floor and (pair[1] not in reached or wide > reached[pair[1]][0]):
                     reached[pair[1]] = (wide, (*path, pair))
         found, front = reached.pop(target, found), reached
     return found
-
-
-def _widest_path(
-    left: Mapping[TokenPair, float], leaving: Mapping[int, list[TokenPair]], endpoints: TokenPair, max_hops: int
-) -> _PathLabel:
-    """Return the path between `endpoints` whose narrowest hop is widest. `leaving` are the hops out of each token."""
-    source, target = endpoints
-
-    def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
-        improved: dict[int, _PathLabel] = {}
-        found = best.get(target, _NO_WIDTH)[0]  # no narrower path is of use
-        for token, (width, path) in front.items():
-            for pair in leaving.get(token, ()):
-                wide = left[pair]
-                if wide > width:
-                    wide = width
-                if wide > found and wide > (improved.get(pair[1]) or best.get(pair[1], _NO_WIDTH))[0]:
-                    improved[pair[1]] = (wide, (*path, pair))
-        return improved
-
-    return best_labels({source: _WHOLE}, max_hops, extend).get(target, _NO_WIDTH)
 
 
 def _reroute(share: int, paths: dict[_Path, int], losses: Losses, share_step: int) -> None:
