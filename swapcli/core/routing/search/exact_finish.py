@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from math import inf
 
-from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, WHOLE_PERCENTS, Route, Segment, Swap
+from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.graph.market_graph import Arc
@@ -27,6 +27,8 @@ _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. E
 _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
 _TRIED = 10  # givers that lose least, and takers that gain most, by a size. Empirical
+_MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
+_DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
 _IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
 _MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
@@ -134,11 +136,18 @@ class _Flow:
 class ShareSearch:
     """The shares of the best route so far, and the moves that did not pay.
 
-    Moves that gain no more than `min_gain` are not tried. Example: `list(ShareSearch(problem, scorer, found, 1.0).run())`.
+    `gap` is what rounding has lost at most. Moves that gain no more than `min_gain` are not tried.
+    Example: `list(ShareSearch(problem, scorer, found, 1e6, 1.0).run())`.
     """
 
-    def __init__(self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, min_gain: float) -> None:
-        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, min_gain, found
+    def __init__(
+        self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, gap: float, min_gain: float
+    ) -> None:
+        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, max(min_gain, _MIN_PART * gap), found
+        crossed = problem.spec.gas_value * scorer.crossed_gas(found)
+        self._moves_shares = max(gap, crossed) > min_gain
+        self._slack = inf if gap > _DRAINED * found.net else crossed
+        """What the estimate of a move may be short of what it gains: all where pools are drained, else gas."""
         self._paths: dict[_Path, int] = {}
         self._hops: dict[_Pair, _Swaps] = {}
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
@@ -174,12 +183,12 @@ class ShareSearch:
         used = {pair for path in self._paths for pair in path}
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
-    def run(self, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
+    def run(self) -> Iterator[ScoredRoute]:
         """Yield routes that pay more and more net of gas. Calls the problem's check before each replay.
 
         First come large moves between paths, if they may pay, then small ones, and last those of pools for their gas.
         """
-        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if moves_shares else ()), 0]:
+        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if self._moves_shares else ()), 0]:
             while self._is_supported and self._improve(size):
                 yield self.best
 
@@ -235,8 +244,7 @@ class ShareSearch:
         takers = nlargest(_TRIED, gains, key=gains.__getitem__)
         for giver in nlargest(_TRIED, losses, key=losses.__getitem__):
             for taker in takers:
-                # While pools are not drained, the estimates are close.
-                if giver != taker and (size >= WHOLE_PERCENTS or gains[taker] + losses[giver] > 0.0):
+                if giver != taker and gains[taker] + losses[giver] > -self._slack:
                     shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
                     yield _Move(flow.gain(giver, taker, size), shares)
 

@@ -60,7 +60,6 @@ _FINE_ROUNDING_LOSS = (
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
-_MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
@@ -168,17 +167,16 @@ class RouteSearch:
 
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
-        found, min_gain, gas_value = result.best, self._min_gain(result), self.spec.gas_value
+        found, min_gain = result.best, self._min_gain(result)
         gap = self.routes.potential - found.net
-        if max(gap, gas_value * found.gas_units) <= min_gain:
+        if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         self._record_best(result)
         from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        search = ShareSearch(self.problem, self.scorer, found, max(min_gain, _MIN_PART * gap))
+        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
-        are_open = max(gap, gas_value * self.scorer.crossed_gas(found)) > min_gain
-        for better in search.run(moves_shares=are_open):
+        for better in search.run():
             result = result._replace(best=better)
             self._record_best(result)
         return result
