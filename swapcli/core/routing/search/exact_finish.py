@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
+from itertools import takewhile
 from math import inf
 
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
@@ -25,6 +26,7 @@ from swapcli.core.routing.solver.parallel_pools import Hop
 
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
+_MAX_PREDICTED = 500  # moves, of a tenth of a millisecond each for large routes. Bounds the work
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
 _TRIED = 10  # givers that lose least, and takers that gain most, by a size. Empirical
 _MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
@@ -153,7 +155,7 @@ class ShareSearch:
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed = set[_Move]()
-        self._replays = 0
+        self._replays = self._predicted = 0
         for segment in found.route.segments:
             path = _path(segment)
             self._paths[path] = self._paths.get(path, 0) + segment.share
@@ -244,7 +246,9 @@ class ShareSearch:
         takers = nlargest(_TRIED, gains, key=gains.__getitem__)
         for giver in nlargest(_TRIED, losses, key=losses.__getitem__):
             for taker in takers:
-                if giver != taker and gains[taker] + losses[giver] > -self._slack:
+                is_close = gains[taker] + losses[giver] > -self._slack
+                if giver != taker and is_close and self._predicted < _MAX_PREDICTED:
+                    self._predicted += 1
                     shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
                     yield _Move(flow.gain(giver, taker, size), shares)
 
@@ -253,28 +257,44 @@ class ShareSearch:
 
         With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
         """
-        gas_value, graph = self._problem.spec.gas_value, self._problem.graph
+        spec = self._problem.spec
         used = {step.pool for step in self.best.replay.steps}
         for pair, amount in flow.amounts.items():
             if not amount:
                 continue
             present, value = [arc for arc, _, _, _ in flow.sold[pair]], flow.values[pair[1]]
-            sets = [present if gas_value else list(self._arcs[pair].values())]
-            if gas_value and is_last and len(present) <= _MAX_POOLS:
-                i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
-                idle = [arc for arc in graph.arcs_by_pair[i].get(j, ()) if arc.pool.key not in used]
-                idle = nlargest(_IDLE, idle, key=lambda arc: self._net([arc], pair, amount / len(present), value)[0])
-                fewer = [[arc for arc in present if arc is not left] for left in present]
-                sets += [
-                    *([*some, arc] for some in (present, *fewer) for arc in idle),
-                    *(some for some in fewer if some),
-                ]
             net = sum([paid for _, _, paid, _ in flow.sold[pair]]) * value
-            net -= gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
+            net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
+            rates = [(arc.curve.rate(sold), sold) for arc, sold, _, _ in flow.sold[pair]]
+            idle = [] if spec.gas_value else [arc for arc in self._arcs[pair].values() if arc.pool.key not in used]
+            best = max([*(rate for rate, _ in rates), *(arc.rate for arc in idle)])
+            # No other shares of these pools gain more than if all was sold at the best rate.
+            is_uneven = sum([(best - rate) * sold for rate, sold in rates]) * value > self._min_gain
+            sets = [[*present, *idle]] if is_uneven else []
+            if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
+                sets += self._other_pools(pair, present, amount, value, min(best, net / (amount * value or 1.0)))
             for pools in sets:
-                if len(pools) > 1 or pools != present:
-                    found, swaps = self._net(pools, pair, amount, value)
-                    yield _Move(found - net, swaps=((pair, swaps),))
+                found, swaps = self._net(pools, pair, amount, value)
+                yield _Move(found - net, swaps=((pair, swaps),))
+
+    def _other_pools(
+        self, pair: _Pair, present: list[Arc], amount: float, value: float, min_rate: float
+    ) -> Iterator[list[Arc]]:
+        """Yield the pools of a hop and another one with a rate above `min_rate`, one less, or one in exchange."""
+        graph, used = self._problem.graph, {step.pool for step in self.best.replay.steps}
+        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
+        arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
+        idle = [arc for arc in arcs if arc.pool.key not in used]
+        part, gas_value = amount / len(present), self._problem.spec.gas_value
+        idle = nlargest(
+            _IDLE, idle, key=lambda arc: arc.curve.amount_out(part) * value - self._gas(arc, pair, part) * gas_value
+        )
+        yield from ([*present, arc] for arc in idle)
+        for left in present:
+            fewer = [arc for arc in present if arc is not left]
+            if fewer:
+                yield fewer
+            yield from ([*fewer, arc] for arc in idle)
 
     def _net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
         """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
