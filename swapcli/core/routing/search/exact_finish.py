@@ -145,7 +145,8 @@ class ShareSearch:
     def __init__(
         self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, gap: float, min_gain: float
     ) -> None:
-        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, max(min_gain, _MIN_PART * gap), found
+        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, min_gain, found
+        self._potential = found.net + gap
         crossed = problem.spec.gas_value * scorer.crossed_gas(found)
         self._moves_shares = max(gap, crossed) > min_gain
         self._slack = inf if gap > _DRAINED * found.net else crossed
@@ -212,9 +213,8 @@ class ShareSearch:
         """Make the most promising move of `size` that pays; return whether there is one."""
         flow = self._flow()
         moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
-        promising = [
-            move for move in moves if move.gain > self._min_gain and move._replace(gain=0.0) not in self._failed
-        ]
+        min_gain = max(self._min_gain, _MIN_PART * (self._potential - self.best.net))
+        promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
         for move in sorted(promising, key=lambda each: -each.gain):
             if self._replays >= _MAX_REPLAYS:
                 return False
@@ -281,7 +281,8 @@ class ShareSearch:
         self, pair: _Pair, present: list[Arc], amount: float, value: float, min_rate: float
     ) -> Iterator[list[Arc]]:
         """Yield the pools of a hop and another one with a rate above `min_rate`, one less, or one in exchange."""
-        graph, used = self._problem.graph, {step.pool for step in self.best.replay.steps}
+        graph, used = self._problem.graph, {arc.pool.key for arc in present}
+        used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
         i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
         arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
         idle = [arc for arc in arcs if arc.pool.key not in used]
