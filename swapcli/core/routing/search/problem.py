@@ -27,8 +27,8 @@ class SwapSpec(NamedTuple):
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100. `wei_value` is what `gas_value`
-    comes from; None if unknown.
+    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
+    of the target, 0.0 where that is unknown. `wei_value` is what `gas_value` comes from; None if unknown.
     """
 
     source: int
@@ -39,6 +39,7 @@ class SwapSpec(NamedTuple):
     check: CancelCheck = no_cancellation
     share_step: int = WHOLE_PERCENTS
     router_gas: RouterGas = OWN_ROUTER_GAS
+    cent: float = 0.0
     wei_value: WeiValue | None = None
 
     @property
