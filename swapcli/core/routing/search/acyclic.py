@@ -5,7 +5,7 @@ Real markets hold small arbitrage. The unrestricted optimum collects it in cycle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
 
 from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs, longest_path, unreachable_within
 from swapcli.core.routing.graph.market_graph import Prices
@@ -19,9 +19,7 @@ MIN_HOP_FRACTION = 1e-4
 """Part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
 
 _MAX_ROUNDS = 40  # of solving again; real markets need up to four
-_SLICES = (12, 48)
-"""Slices of greedy flows. Empirical: more rarely change the order of the tokens, flows below a slice never enter it,
-and each of these numbers finds orders that the other one misses."""
+_SLICES = 48  # of a greedy flow. Empirical: more rarely change the order of the tokens
 _UNPLACED = 1 << 30  # above the place of every token in an order
 
 
@@ -30,8 +28,6 @@ def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) ->
     candidates = [_break_cycles(problem, candidate)]
     if arcs_reusing_a_pool(_notable_trades(problem, candidate.solution), candidate.solution.prices):
         candidates.append(_break_cycles(problem, candidate, value_out))
-    if has_cycles(problem, candidate.solution):
-        candidates.extend(_orient_greedily(problem, candidate))
     return sorted(candidates, key=lambda each: -each.solution.value)
 
 
@@ -144,14 +140,12 @@ def _obstacles(
     return pairs, arcs_reusing_a_pool(_notable_trades(problem, solution), solution.prices, trade_value)
 
 
-def _orient_greedily(problem: RoutingProblem, candidate: CandidateSolution) -> Iterator[CandidateSolution]:
-    """Yield the solutions over the hops that lead forward in the token orders of greedy flows, if there are any."""
-    spec = problem.spec
-    pairs, known = {(arc.token_in, arc.token_out) for arc in candidate.arcs}, list[set[TokenPair]]()
-    for slices in _SLICES:
-        order = acyclic_order(candidate.arcs, spec.endpoints, float(spec.amount), spec.max_hops, slices, spec.check)
-        place = {token: k for k, token in enumerate(order)}
-        backward = {(i, j) for i, j in pairs if place.get(i, _UNPLACED) >= place.get(j, -1)}
-        if pairs != backward and backward not in known:
-            known.append(backward)
-            yield _break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(backward)))
+def orient_greedily(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution | None:
+    """Return the solution over the hops that lead forward in the token order of a greedy flow; None without any."""
+    spec, pairs = problem.spec, {(arc.token_in, arc.token_out) for arc in candidate.arcs}
+    order = acyclic_order(candidate.arcs, spec.endpoints, float(spec.amount), spec.max_hops, _SLICES, spec.check)
+    place = {token: k for k, token in enumerate(order)}
+    backward = {(i, j) for i, j in pairs if place.get(i, _UNPLACED) >= place.get(j, -1)}
+    if pairs == backward:
+        return None
+    return _break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(backward)))

@@ -22,12 +22,12 @@ from swapcli.core.routing.search.acyclic import (
     MIN_HOP_FRACTION,
     acyclic_candidates,
     has_cycles,
+    orient_greedily,
 )
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
     expand_active_set,
-    path_prices,
     refine,
     start_prices,
 )
@@ -247,36 +247,14 @@ class RouteSearch:
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
         best = better or (result.best if result else None)
-        if best and has_cycles(self.problem, active.stages[-1].solution):
+        if best and self._has_cycle_gap(active.stages[-1], best.net):
             better = self._find_other_way(best) or better
         if better is None:
-            return result and self._around_single_path(result, active)
+            return result
         active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
         results = [each for each in (result, self._search_over(active, better)) if each]
         optimum = max((each.optimum for each in results), key=lambda each: each.value)
-        best_result = max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
-        return self._around_single_path(best_result, active)
-
-    def _around_single_path(self, result: SearchResult, active: ActiveSet) -> SearchResult:
-        """Return `result` with a better route that has detours around its single path.
-
-        With arbitrage, no acyclic solution may lead over the best path: each follows another order of the tokens.
-        """
-        route = result.best.route
-        if len(route.segments) > 1 or not has_cycles(self.problem, active.stages[-1].solution):
-            return result
-        from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
-
-        path = self._tokens_of_first_path(route)
-        arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
-        along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
-        for candidate in [along, *AcyclicDetours(self.problem).improve([along])]:
-            for found in self.routes.follow(candidate):
-                if found and found.net > result.best.net:
-                    optimum = max(candidate.solution, result.optimum, key=lambda each: each.value)
-                    result = self._result(found, result.best_single_path, candidate, optimum)
-                    self._record_best(result)
-        return result
+        return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
 
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""
@@ -312,10 +290,23 @@ class RouteSearch:
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
             candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
         yield from candidates
-        if has_cycles(self.problem, stages[-1].solution):
+        active = stages[-1]
+        if self._has_cycle_gap(active, max(each.solution.value for each in candidates)):
             from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
 
+            greedy = orient_greedily(self.problem, active)
+            if greedy:
+                yield greedy
+                candidates = sorted([*candidates, greedy], key=lambda each: -each.solution.value)
             yield from AcyclicDetours(self.problem).improve(candidates)
+
+    def _has_cycle_gap(self, active: CandidateSolution, value: float) -> bool:
+        """Return whether an acyclic flow may be worth more than `value`.
+
+        None is worth more than the solution without that limit.
+        """
+        gap = active.solution.value - value
+        return gap > self.problem.min_reordering_gain(active.solution) and has_cycles(self.problem, active.solution)
 
     def _result(
         self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution, optimum: Solution
