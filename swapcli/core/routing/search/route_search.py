@@ -22,7 +22,6 @@ from swapcli.core.routing.search.acyclic import (
     MIN_HOP_FRACTION,
     acyclic_candidates,
     has_cycles,
-    orient_greedily,
 )
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
@@ -292,13 +291,9 @@ class RouteSearch:
         yield from candidates
         active = stages[-1]
         if self._has_cycle_gap(active, max(each.solution.value for each in candidates)):
-            from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
+            from swapcli.core.routing.search.token_orders import better_orders
 
-            greedy = orient_greedily(self.problem, active)
-            if greedy:
-                yield greedy
-                candidates = sorted([*candidates, greedy], key=lambda each: -each.solution.value)
-            yield from AcyclicDetours(self.problem).improve(candidates)
+            yield from better_orders(self.problem, active, max(candidates, key=lambda each: each.solution.value))
 
     def _has_cycle_gap(self, active: CandidateSolution, value: float) -> bool:
         """Return whether an acyclic flow may be worth more than `value`.

@@ -13,10 +13,10 @@ from swapcli.core.routing.search.acyclic import (
     MIN_HOP_FRACTION,
     acyclic_candidates,
     notable_flow,
-    orient_greedily,
     share_on_long_paths,
     shorten_paths,
 )
+from swapcli.core.routing.search.acyclic_order import orient_greedily
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.single_path import best_single_path
