@@ -22,7 +22,7 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
 from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.replay import PoolFault
-from swapcli.core.routing.search.problem import MIN_GAIN_UNITS, Exclusions, RoutingProblem, SwapSpec
+from swapcli.core.routing.search.problem import Exclusions, RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search.route_search import SearchResult as SearchResult
 from swapcli.core.routing.search.scored_route import RouteScorer
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search_memory import SearchMemory
 
 _MAX_UNITS = 2.0**256  # no token has more base units
-_CENT_USD = 0.01
 _SPOT_PRICE_HOLDS = 0.95  # of a spot price is paid for an amount: gas weighs pools roughly, by the gas of a swap
 
 
@@ -268,14 +267,15 @@ class Router:
             raise tokens_not_connected(order, graph, self.market.network.extended_protocols)
         gas_value = self._evm_gas_price(gas_price_wei) * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
 
+        (price_out,) = self.index.usd_prices(order.token_out)
+        cent = 0.01 / price_out * 10.0**order.token_out.decimals if price_out else 0.0
+
         def search_for(amount: int, gas_value: float = gas_value, check: CancelCheck = check) -> RouteSearch:
             market = first_market
             if amount != first:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
-            spec = SwapSpec(
-                source, target, amount, max_hops, gas_value, check, share_step, router_gas, self._min_gain(order)
-            )
+            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas, cent)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self._pools, self._execution)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
@@ -340,11 +340,6 @@ class Router:
         if graph is problem.graph:
             return None
         return RouteSearch(problem._replace(graph=graph), self._pools, self._execution).run()
-
-    def _min_gain(self, order: Order) -> float:
-        """Return the least output worth a search, in base units: a cent, where the market knows what that is."""
-        (price,) = self.index.usd_prices(order.token_out)
-        return max(MIN_GAIN_UNITS, _CENT_USD / price * 10**order.token_out.decimals) if price else MIN_GAIN_UNITS
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""

@@ -19,11 +19,9 @@ ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
 """Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
 within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
 _MIN_GAIN = 1e-6  # of a solution's value: a hundredth of a basis point
+_MIN_GAIN_UNITS = 2.0  # base units of the target: rounding alone may move as many
 LOW_PRECISION_UNITS = 30_000
 """A balance of fewer base units may lose more than 0.3 basis points by rounding down."""
-
-MIN_GAIN_UNITS = 2.0
-"""Base units of the target that no search looks for: rounding alone may move as many."""
 
 
 class SwapSpec(NamedTuple):
@@ -31,8 +29,8 @@ class SwapSpec(NamedTuple):
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100. No gain of at most `min_gain`, in
-    base units of the target, is worth a search.
+    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
+    of the target, 0.0 where that is unknown.
     """
 
     source: int
@@ -43,7 +41,7 @@ class SwapSpec(NamedTuple):
     check: CancelCheck = no_cancellation
     share_step: int = WHOLE_PERCENTS
     router_gas: RouterGas = OWN_ROUTER_GAS
-    min_gain: float = MIN_GAIN_UNITS
+    cent: float = 0.0
 
     @property
     def endpoints(self) -> tuple[int, int]:
@@ -99,7 +97,7 @@ class RoutingProblem(NamedTuple):
 
     def min_reordering_gain(self, solution: Solution) -> float:
         """Return the least gain for which another order of the tokens is worth a search: it mostly adds a swap."""
-        return max(self.spec.min_gain, self.min_swap_gas_cost, _MIN_GAIN * solution.value)
+        return max(self.spec.cent, _MIN_GAIN_UNITS, self.min_swap_gas_cost, _MIN_GAIN * solution.value)
 
     def spot_output(self) -> float:
         """Return the output at spot prices: about the most that any route can bring."""
