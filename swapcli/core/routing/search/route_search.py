@@ -11,7 +11,7 @@ from math import inf
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import WHOLE_PERCENTS, Route, Step
+from swapcli.core.model.quote import Route, Step
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
@@ -19,7 +19,6 @@ from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.acyclic import (
-    MIN_HOP_FRACTION,
     acyclic_candidates,
     has_cycles,
 )
@@ -27,13 +26,12 @@ from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
     expand_active_set,
-    refine,
     start_prices,
 )
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
-    LOW_PRECISION_UNITS,
+    MUCH_ARBITRAGE,
     ROUGH,
     CandidateSolution,
     Exclusions,
@@ -50,13 +48,8 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
-_ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
-_FINE_ROUNDING_LOSS = (
-    3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
-)
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
@@ -154,19 +147,9 @@ class RouteSearch:
         return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
-        """Search, again without tokens where the best route loses by rounding; reallocate shares and improve pools."""
-        best_result = result = self._search_avoiding(self.problem)
-        problem = self.problem
-        for _ in range(_MAX_DETOUR_ROUNDS):
-            low_precision = low_precision_tokens(result) if result else frozenset[int]()
-            if not low_precision:
-                break
-            problem = problem.without_tokens(low_precision)
-            if best_result and problem.spot_output() <= best_result.best.net:
-                break
-            result = self._search_avoiding(problem)
-            best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
-        return self._move_exactly(self.improve_pools(self._reallocate(best_result))) if best_result else None
+        """Search, reallocate shares and improve pools."""
+        result = self._search_problem()
+        return self._move_exactly(self.improve_pools(self._reallocate(result))) if result else None
 
     def _move_exactly(self, result: SearchResult) -> SearchResult:
         """Return `result` with its shares moved by exact replays if rounding to base units costs much."""
@@ -225,32 +208,21 @@ class RouteSearch:
         self.may_gain_by_moves = better is not None and better.net > found.net
         return result._replace(best=better) if better and self.may_gain_by_moves else result
 
-    def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
-        """Search on `problem`, which may avoid tokens, and share the best result so far."""
-        search = self
-        if problem is not self.problem:
-            search = RouteSearch(problem, self.scorer.pools, self.scorer.execution)
-            search._best_so_far, search.scorer = self._best_so_far, self.scorer
-            search.routes = CandidateRoutes(problem, self.scorer)
-        try:
-            return search._search_problem()
-        finally:
-            self._best_so_far = search._best_so_far
-
     def _search_problem(self) -> SearchResult | None:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = refine(self.problem, self._active or expand_active_set(self.problem, [path], self._known))
+        active = self._active or expand_active_set(self.problem, [path], self._known)
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
         best = better or (result.best if result else None)
-        if best and self._has_cycle_gap(active.stages[-1], best.net):
+        unrestricted = active.stages[-1].solution.value
+        if best and unrestricted > (1.0 + MUCH_ARBITRAGE) * best.net:
             better = self._find_other_way(best) or better
         if better is None:
             return result
-        active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
+        active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
         results = [each for each in (result, self._search_over(active, better)) if each]
         optimum = max((each.optimum for each in results), key=lambda each: each.value)
         return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
@@ -261,7 +233,7 @@ class RouteSearch:
         path = spot.path(spec.source)
         if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
             return path
-        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
+        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices).path(spec.source)
 
     def _search_over(self, active: ActiveSet, floor: ScoredRoute | None = None) -> SearchResult | None:
         """Return the best route over an active set, or `floor` if that is better."""
@@ -395,32 +367,3 @@ def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
         if step.amount_out < least * expected:
             least, found = step.amount_out / expected, arc.pool.key
     return found
-
-
-def low_precision_tokens(result: SearchResult) -> frozenset[int]:
-    """Return intermediate tokens of few units, if the route falls short of its solution."""
-    is_fine = result.problem.spec.share_step < WHOLE_PERCENTS
-    max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
-    if result.best.replay.amount_out > result.optimum.value * (1 - max_loss):
-        return frozenset()
-    problem, solution = result.problem, result.optimum
-    index, min_value = problem.graph.token_index, MIN_HOP_FRACTION * problem.order_value(solution.prices)
-    units: dict[int, float] = {}
-    for step in result.best.replay.steps:
-        token = index[step.token_out]
-        units[token] = units.get(token, 0.0) + step.amount_out
-    # A single path may be best only because the solution's own route loses by rounding.
-    for token, flow in _flows_into(solution, min_value).items():
-        units.setdefault(token, flow)
-    low_precision = {token for token, amount in units.items() if amount < LOW_PRECISION_UNITS}
-    return frozenset(low_precision - {problem.spec.target})
-
-
-def _flows_into(solution: Solution, min_value: float) -> dict[int, float]:
-    """Return the units of each token that trades of at least `min_value` bring."""
-    flows: dict[int, float] = {}
-    for trade in solution.trades:
-        token = trade.arc.token_out
-        if trade.amount_out * solution.prices[token] >= min_value:
-            flows[token] = flows.get(token, 0.0) + trade.amount_out
-    return flows

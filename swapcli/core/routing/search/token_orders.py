@@ -19,13 +19,12 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import TokenPair, cycles, topological_order
 from swapcli.core.routing.graph.market_graph import Prices
 from swapcli.core.routing.search.acyclic import notable_flow, obstacles
-from swapcli.core.routing.search.problem import CandidateSolution, Exclusions, RoutingProblem
+from swapcli.core.routing.search.problem import MUCH_ARBITRAGE, CandidateSolution, Exclusions, RoutingProblem
 from swapcli.core.routing.solver.newton import Solution
 
 _MAX_HOPS = 4  # of a path. Empirical: with three, some orders lose a basis point
 _WIDE = 1 / 8  # of the order: a token that carries as much ends a path. Empirical
 _ALL_PASSED = 0.999  # of the flow at a token: what has passed another one cannot go back there
-_MAX_ARBITRAGE = 1e-2  # of the order's value: with more cycles than that stands for, branching finds nothing. Empirical
 _MAX_FAILED, _MAX_FAILED_EXCHANGE = 12, 4  # solutions since the last better one, before branching ends. Empirical
 _MAX_SOLVED = 30  # by one branching; a descent to an acyclic flow takes up to ten
 _MAX_TRIED = 6  # paths tried for one exchange. Empirical
@@ -59,7 +58,7 @@ def better_orders(
     if not paths:
         return
     relaxed = _with_all_between(problem, best, paths)
-    if relaxed.solution.value <= (1.0 + _MAX_ARBITRAGE) * best.solution.value:
+    if relaxed.solution.value <= (1.0 + MUCH_ARBITRAGE) * best.solution.value:
         branching = Branching(problem, best, min_gain, _MAX_FAILED)
         found = branching.search(relaxed)
         if found is not best:
@@ -140,7 +139,7 @@ def _cheap_paths(
                 limit = best.get(onward, values.get(onward, 0.0))
                 if part is not None:
                     limit = max(limit, prices[onward])
-                if cost >= limit or onward == source or onward in path or onward in problem.avoided_tokens:
+                if cost >= limit or onward == source or onward in path:
                     continue
                 label = (*path, onward), (*costs, cost)
                 if part is not None and cost < prices[onward]:
