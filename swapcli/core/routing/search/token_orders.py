@@ -36,17 +36,28 @@ _Label = tuple[tuple[int, ...], tuple[float, ...]]
 
 
 class PayingPath(NamedTuple):
-    """Hops over which a slice of the order pays more than a flow's prices, and the costs of the tokens on the way, in
-    units of the target.
+    """Hops over which a slice of the order pays more than a flow's prices.
 
-    `gain` is an estimate in units of the target. A path leads backward if part of the flow at its start has passed one
-    of its later tokens.
+    `costs` are those of the tokens on the way, `value` is that of the flow at the first one, in units of the target,
+    and `log_ratio` the logarithm of the price of the last one over its cost. `part_passed` is the largest part of the
+    flow at a token that has passed a later one, and cannot go back there.
     """
 
-    is_backward: bool
-    gain: float
     hops: tuple[TokenPair, ...]
     costs: Prices
+    value: float
+    log_ratio: float
+    part_passed: float
+
+    def estimated_gain(self, problem: RoutingProblem) -> float:
+        """Return about what the path gains, in units of the target: each rate falls with the flow, as depths say."""
+        resistance = 0.0
+        for i, j in self.hops:
+            depth = problem.graph.pair_depth(i, j)
+            resistance += 1.0 / (self.costs[i] * depth) if depth else inf
+        flow = min(self.value, self.log_ratio / resistance) if resistance else self.value
+        gain = flow * (self.log_ratio - flow * resistance / 2.0) if flow else 0.0
+        return (1.0 - self.part_passed) * gain
 
 
 def better_orders(
@@ -78,9 +89,10 @@ def better_orders(
 def exchange_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain: float) -> CandidateSolution:
     """Return an acyclic solution with further paths while each adds more than `min_gain`, at the cost of others."""
     for _ in range(_MAX_EXCHANGES):
-        paths = sorted(paying_paths(problem, candidate, min_gain), key=lambda path: (path.is_backward, -path.gain))
+        gains = [(path.estimated_gain(problem), path) for path in paying_paths(problem, candidate, min_gain)]
+        paying = [each for each in gains if each[0] > min_gain]
         better = candidate
-        for path in [path for path in paths if path.gain > min_gain][:_MAX_TRIED]:
+        for _, path in sorted(paying, key=lambda each: (each[1].part_passed > 0.0, -each[0]))[:_MAX_TRIED]:
             branching = Branching(problem, candidate, min_gain, _MAX_FAILED_EXCHANGE)
             better = branching.search(_with_path(problem, candidate, path, min_gain))
             if better is not candidate:
@@ -114,8 +126,7 @@ def paying_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain
                 continue
             if not values.keys() >= set(hops):
                 part = _part_passed(path, passed)
-                gain = (1.0 - part) * _estimated_gain(problem, hops, costs, value, log(ratio))
-                found.append(PayingPath(part > 0.0, gain, hops, dict(zip(path, costs, strict=True))))
+                found.append(PayingPath(hops, dict(zip(path, costs, strict=True)), value, log(ratio), part))
     return found
 
 
@@ -127,38 +138,30 @@ def _cheap_paths(
     Each leads over the cheapest way to the token before. No token is worth more than its spot price. A path ends at a
     token that carries much: what pays from there on is a path of its own.
     """
-    rates, values, source = problem.graph.best_rate_out, problem.spot.values, problem.spec.source
-    best = {start: prices[start]}
+    rates, wide = problem.graph.best_rate_out, _WIDE * order_value
+    limits = problem.spot.values | {token: max(prices[token], problem.spot.value(token)) for token in carried}
+    limits[problem.spec.source] = 0.0
+    best: dict[int, float] = {}
     front: dict[int, _Label] = {start: ((start,), (prices[start],))}
     for _ in range(_MAX_HOPS):
         reached: dict[int, _Label] = {}
         for token, (path, costs) in front.items():
+            held = costs[-1]
             for onward, rate in rates[token].items():
-                cost = costs[-1] / rate
-                part = carried.get(onward)
-                limit = best.get(onward, values.get(onward, 0.0))
-                if part is not None:
-                    limit = max(limit, prices[onward])
-                if cost >= limit or onward == source or onward in path:
+                cost = held / rate
+                if cost >= limits.get(onward, 0.0) or onward in path:
                     continue
                 label = (*path, onward), (*costs, cost)
-                if part is not None and cost < prices[onward]:
-                    yield label
-                if cost < best.get(onward, inf) and (part or 0.0) < _WIDE * order_value:
-                    best[onward], reached[onward] = cost, label
+                if onward not in carried:
+                    limits[onward] = cost
+                else:
+                    if cost < prices[onward]:
+                        yield label
+                    if carried[onward] >= wide or cost >= best.get(onward, inf):
+                        continue
+                    best[onward] = cost
+                reached[onward] = label
         front = reached
-
-
-def _estimated_gain(
-    problem: RoutingProblem, hops: Sequence[TokenPair], costs: Sequence[float], value: float, log_ratio: float
-) -> float:
-    """Return about what up to `value` gains on a path: every hop's rate falls with its flow, as its depth says."""
-    resistance = 0.0
-    for (i, j), cost in zip(hops, costs[:-1], strict=True):
-        depth = problem.graph.pair_depth(i, j)
-        resistance += 1.0 / (cost * depth) if depth else inf
-    flow = min(value, log_ratio / resistance) if resistance else value
-    return flow * (log_ratio - flow * resistance / 2.0) if flow else 0.0
 
 
 def _with_all_between(
