@@ -5,7 +5,7 @@
 
 makes each world of each real state, and quotes its orders in this revision and in a checkout of each other one, some
 orders at a time in turn. `--worlds 10000` is a generated market of so many pools. `--json FILE` writes all quotes.
-Gains are net of gas, at the mid prices of this revision's quotes, in basis points of the other's amount and in dollars.
+Gains are net of gas, at the mid prices of this revision's quotes, in basis points of the larger amount and in dollars.
 """
 
 from __future__ import annotations

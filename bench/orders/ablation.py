@@ -26,7 +26,6 @@ from bench.running import BenchmarkFailed
 from bench.worlds.world import World, make_worlds
 from swapcli.core.routing.router import Router
 
-_SEARCH = "swapcli.core.routing.search"
 WORLDS = ("real", "random", "pushed", "drained", "1000")
 
 
@@ -37,38 +36,35 @@ class Switch(NamedTuple):
     parts: tuple[tuple[str, Any], ...]
 
 
-def _keep(_: object, result: object, *__: object, **___: object) -> object:
-    """Return the result that a mechanism would have improved."""
-    return result
+def _keep(_: object, found: object, *__: object, **___: object) -> object:
+    """Return what a mechanism would have improved."""
+    return found
 
 
-def _nothing(*_: object, **__: object) -> None:
-    """Find nothing."""
+def _find_nothing(*_: object, **__: object) -> None:
+    return None
 
 
-def _no(*_: object, **__: object) -> bool:
-    return False
-
-
-def _none_of_all(*_: object, **__: object) -> list[object]:
+def _find_none(*_: object, **__: object) -> list[object]:
     return []
 
 
-def _end(*_: object, **__: object) -> Iterator[object]:
+def _yield_none(*_: object, **__: object) -> Iterator[object]:
     return iter(())
 
 
+_SEARCH = "swapcli.core.routing.search"
 SWITCHES = (
-    Switch("pool replacement", ((f"{_SEARCH}.route_search:RouteSearch.improve_pools", _keep),)),
-    Switch("share reallocation", ((f"{_SEARCH}.route_search:RouteSearch._reallocate", _keep),)),
-    Switch("exact moves", ((f"{_SEARCH}.route_search:RouteSearch._move_exactly", _keep),)),
-    Switch("other ways", ((f"{_SEARCH}.route_search:RouteSearch._find_other_way", _nothing),)),
-    Switch("acyclic detours", ((f"{_SEARCH}.acyclic_detours:AcyclicDetours.improve", _end),)),
-    Switch("pruning for gas", ((f"{_SEARCH}.candidate_routes:prune_for_gas", _none_of_all),)),
-    Switch("rounding that may pay more", ((f"{_SEARCH}.candidate_rounding:CandidateRounding.may_pay_more", _no),)),
+    Switch("the exact finish", ((f"{_SEARCH}.route_search:RouteSearch.finish", _keep),)),
+    Switch("its moves between pools", ((f"{_SEARCH}.exact_finish:ShareSearch._hop_moves", _yield_none),)),
+    Switch("pruning for gas", ((f"{_SEARCH}.candidate_routes:prune_for_gas", _find_none),)),
     Switch("detours over several tokens", ((f"{_SEARCH}.column_generation:MAX_OUTSIDE", 1),)),
+    Switch("paths of several ways", ((f"{_SEARCH}.route_search:RouteSearch._find_other_way", _find_nothing),)),
+    Switch("other orders of the tokens", ((f"{_SEARCH}.token_orders:better_orders", _yield_none),)),
+    Switch("a greedy order", ((f"{_SEARCH}.acyclic_order:orient_greedily", _find_nothing),)),
+    Switch("exchanges of paths", ((f"{_SEARCH}.token_orders:exchange_paths", _keep),)),
 )
-"""Every mechanism of the search that does not decide whether there is a route at all."""
+"""Every mechanism of the search that improves a route, and does not decide whether there is one."""
 
 
 class Ablation(NamedTuple):

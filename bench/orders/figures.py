@@ -33,7 +33,7 @@ class Times(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """How far our quote of an order is ahead net of gas: in basis points of the other's gross amount, and in dollars.
+    """How far our quote of an order is ahead net of gas: in basis points of the larger gross amount, and in dollars.
 
     `number` is that of the order.
     """
@@ -105,7 +105,8 @@ def _leads(quotes: Quotes, pairs: Sequence[tuple[Row, Row]]) -> Iterator[Lead]:
             continue
         gas = (theirs.gas_units - ours.gas_units) * _units_a_gas(ours, quotes.gas_gwei)
         amount = theirs.amount_in - ours.amount_in if is_reverse else ours.amount_out - theirs.amount_out
-        lead, gross = amount + gas, theirs.amount_in if is_reverse else theirs.amount_out
+        lead = amount + gas
+        gross = max(theirs.amount_in, ours.amount_in) if is_reverse else max(theirs.amount_out, ours.amount_out)
         yield Lead(number, lead / gross * 1e4, lead * ours.unit_usd)
 
 

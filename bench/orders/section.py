@@ -22,7 +22,7 @@ def orders_section(found: Sequence[Quotes], revisions: Sequence[str]) -> Section
     section.add_paragraph(
         "CPU milliseconds in the core, of revisions in turn on the same orders, each with its least time over the "
         "rounds. Ratios are in brackets. *Ahead* is our output over theirs, net of gas at mid prices, in basis points "
-        "of theirs and in dollars; *behind* and *ahead* count orders by more than 0.05 bps and a cent; *lost* and "
+        "of the larger and in dollars; *behind* and *ahead* count orders by more than 0.05 bps and a cent; *lost* and "
         "*found* are the orders that only they or only we route. *Exact output* asks for the output of our route. "
         "`python -m bench.orders` measures single worlds."
     )

@@ -11,23 +11,18 @@ from swapcli.core.model.pool import Pool
 PUSHED_SHARE = 0.2
 MIN_PUSH, MAX_PUSH = 0.001, 0.05  # relative changes of a pool's price
 _PUSH_BITS = 40  # of the amount that pushes a pool: bisection in steps of a power of two
-_DRAINING_PART = 1e-3  # of what a pool can take: a position over all prices then keeps next to nothing of a side
-_MOST_SOLD = 1e27  # base units: a billion of a token with 18 decimals
+_DRAINED = (0.9, 0.9999)
+"""What the price of a drained pool loses: a full range then keeps 30 to 1% of a side."""
 
 
 def drained_market(market: MarketState, seed: int, share: float) -> MarketState:
-    """Return `market` after a swap in each of a share of its pools, which takes nearly all of a side from those with
+    """Return `market` after a swap in each of a share of its pools, which takes most of a side from those with
     concentrated liquidity, and changes the price of others by up to 5%."""
     rng, pools = random.Random(f"drained {seed}"), dict(market.pools)
     for key in rng.sample(sorted(pools), int(len(pools) * share)):
         token_in, token_out = rng.sample(pools[key].tokens, 2)
-        part = MAX_PUSH * rng.random()
-        if pools[key].family != "concentrated":
-            pools[key] = push_pool(pools[key], token_in, token_out, part)
-            continue
-        sold = min(pools[key].curve(token_in, token_out).capacity * _DRAINING_PART, _MOST_SOLD)
-        swapped = paid(pools[key], token_in, token_out, int(sold))
-        pools[key] = swapped[1] if swapped else pools[key]
+        part = rng.uniform(*_DRAINED) if pools[key].family == "concentrated" else MAX_PUSH * rng.random()
+        pools[key] = push_pool(pools[key], token_in, token_out, part)
     return market._replace(pools=pools)
 
 

@@ -53,12 +53,12 @@ def test_a_written_market_is_the_same_market(worlds: dict[str, World], tmp_path:
     assert read_market(file).tokens == worlds["pushed"].market.tokens
 
 
-def test_drained_pools_keep_next_to_nothing_of_a_side() -> None:
+def test_drained_pools_lose_most_of_their_price() -> None:
     tokens = [build_token(0), build_token(1)]
     market = build_market([build_concentrated(0, tokens[0], tokens[1], 10**6 * UNIT, 1.0, 800_000)], tokens)
     (pool,) = drained_market(market, 1, 1.0).pools.values()
     first, second = (pool.curve(a, b).start_rate for a, b in (pool.tokens, pool.tokens[::-1]))
-    assert min(first, second) < 1e-5
+    assert 0.9 * 1e-4 < min(first, second) < 0.1
 
 
 def test_generated_worlds_have_large_and_huge_orders(tmp_path: Path) -> None:
