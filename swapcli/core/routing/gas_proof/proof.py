@@ -111,7 +111,7 @@ def prove_net_output(
     `prices` are those of the search's solution. There are no choices where the gap is too small to matter.
     """
     prover = _Prover(problem, prices, amount_in, net)
-    root = prover.solve(_Node(Conditions(), frozenset(hops), prover.start))
+    root = prover.solve(prover.start(frozenset(hops)))
     branches, is_complete = prover.branch(root)
     largest = branches[0]
     has_gap = largest.bound > net + abs(net) * _ENOUGH
@@ -130,8 +130,8 @@ class _Prover:
     def __init__(self, problem: RoutingProblem, prices: Prices, amount: int, net: float) -> None:
         graph, spec = problem.graph, problem.spec
         self._problem, self._amount = problem, amount
-        self.start = price_tokens(graph, graph, prices, spec.target)
-        self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self.start)
+        self._prices = price_tokens(graph, graph, prices, spec.target)
+        self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
         self._arcs = price_arcs(list(graph.arcs()), spec, self.limits.amounts)
         self._by_pair: dict[TokenPair, list[int]] = {}
         for number, each in enumerate(self._arcs):
@@ -139,11 +139,18 @@ class _Prover:
         self._enough = net + abs(net) * _ENOUGH
         self._base = spec.gas_value * spec.router_gas.base
         self._work = _WORK
-        self._set_rates(self.start[spec.source] * _NEAR_BEST)
+
+    def start(self, hops: frozenset[TokenPair]) -> _Node:
+        """Return the node of all routes, with prices for the `hops` of the known one, and set the rates of others."""
+        conditions = Conditions()
+        dual, numbers = self._dual(conditions, hops)
+        self._prices = self._minimise(dual, numbers, conditions, self._prices)
+        self._set_rates(self._prices[self._problem.spec.source] * _NEAR_BEST)
+        return _Node(conditions, hops, self._prices)
 
     def _set_rates(self, least_product: float) -> None:
         """Set the rates of hops without prices, and of which hops a path may have a product above `least_product`."""
-        spec, prices = self._problem.spec, self.start
+        spec, prices = self._problem.spec, self._prices
         spot = {pair: max(map(self._spot_rate, numbers)) for pair, numbers in self._by_pair.items()}
         self._spot, self._least_product = spot, least_product
         self._values = {token: price * _VALUE_ROOM for token, price in prices.items()}
@@ -168,7 +175,7 @@ class _Prover:
         max_hops, least = self._problem.spec.max_hops, self._least_product
         ahead = SimplePaths(rates, target, max_hops)
         behind = SimplePaths({(j, i): rate for (i, j), rate in rates.items()}, source, max_hops)
-        self._behind = {token: value for token in self.start if (value := behind.value(token)) > 0.0}
+        self._behind = {token: value for token in self._prices if (value := behind.value(token)) > 0.0}
         self._rates = {
             (i, j): rate
             for (i, j), rate in rates.items()
@@ -303,18 +310,17 @@ class _Prover:
         """Return the bound at the prices of a node, and the simple paths that are better than these, the best first."""
         spec, (conditions, priced, prices) = self._problem.spec, node
         source, target = spec.endpoints
-        rates, gaining = dict(self._rates), dict[TokenPair, list[tuple[float, float]]]()
+        rates, gaining = dict(self._rates), dict[TokenPair, list[tuple[float, float, bool]]]()
         for number, each in zip(numbers, dual.arcs, strict=True):
             arc = each.arc
             price_in, price_out = prices[arc.token_in], prices[arc.token_out]
             is_used = number in conditions.used
             surplus = each.best_trade(price_in, price_out)[0] if is_used or price_out * arc.rate > price_in else 0.0
-            if is_used or surplus > each.gas * _GAS_PART:
+            if is_used or surplus > 0.0:
                 gaining.setdefault((arc.token_in, arc.token_out), []).append((surplus, each.gas, is_used))
         for i, j in priced:
             if conditions.allows((i, j)) and (i, j) in self._by_pair:
-                rate = prices[i] / prices[j]
-                rates[i, j] = rate if (i, j) in gaining else min(rate, rates.get((i, j), self._spot[i, j]))
+                rates[i, j] = prices[i] / prices[j] if (i, j) in gaining else min(prices[i] / prices[j], self._spot[i, j])
         rates = {pair: rate for pair, rate in rates.items() if conditions.allows(pair)}
         paths = SimplePaths(rates, target, spec.max_hops, conditions.earlier())
         floor = max(self._least_product, prices[source])
@@ -322,11 +328,11 @@ class _Prover:
         bound, token_gains, values = self._amount * best.product - self._base, dict[int, float](), dict[TokenPair, float]()
         entered = set[int]()
         for (i, j), arcs in gaining.items():
-            least = self._least_product / self._behind[i] / rates[i, j] if i in self._behind else 0.0
+            least = self._least_product / self._behind[i] / rates[i, j] if i in self._behind else self._values[j]
             value = paths.value(j)
             if j == target:
                 value = 1.0
-            elif sum(each[0] for each in arcs) * (value / prices[j] - 1.0) > self._enough * _SAME_BOUND:
+            elif self._is_worth_a_search(arcs, value / prices[j]):
                 value = paths.best(j, {source, i}).product
             value = values[i, j] = max(value, least) * _VALUE_MARGIN
             for surplus, gas, is_used in arcs:
@@ -360,6 +366,14 @@ class _Prover:
             kink = numbers[nearest]
         leaf_rates = LeafRates(best.product * _VALUE_MARGIN, rates, values, self._spot, self._values)
         return _Branch(bound, node, leaf_rates, against, kink), found
+
+    def _is_worth_a_search(self, arcs: Iterable[tuple[float, float, bool]], excess: float) -> bool:
+        """Return whether arcs of a hop add much to a bound if what they pay out is worth `excess` times its price."""
+        added = 0.0
+        for surplus, gas, is_used in arcs:
+            if is_used or surplus * excess > gas:
+                added += surplus * excess - (surplus if is_used else max(surplus, gas))
+        return added > self._enough * _SAME_BOUND
 
     @staticmethod
     def _against(path: Sequence[int], flow: Mapping[TokenPair, float]) -> TokenPair | None:
