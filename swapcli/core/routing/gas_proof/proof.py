@@ -48,6 +48,7 @@ _SPOT_MARGIN: Final = 1.0 + 1e-12  # of rates, beyond their float error
 _VALUE_MARGIN: Final = 1.0 + 1e-11  # of products of rates, beyond the errors of floats on any path
 _GAS_PART: Final = 1.0 - 1e-9  # of its gas that a pool may gain above the rate of its hop
 _VALUE_ROOM: Final = 1.02  # of prices: values that paths may have beyond them, at first. Empirical
+_RATE_ROUNDS: Final = 4  # in which values raise rates, and these values. Empirical
 _NEAR_BEST: Final = 0.9  # of the price of the sold token, below which no product of rates matters. Empirical
 
 
@@ -149,51 +150,52 @@ class _Prover:
         return _Node(conditions, hops, self._prices)
 
     def _set_rates(self, least_product: float) -> None:
-        """Set the rates of hops without prices, and of which hops a path may have a product above `least_product`."""
-        spec, prices = self._problem.spec, self._prices
-        spot = {pair: max(map(self._spot_rate, numbers)) for pair, numbers in self._by_pair.items()}
-        self._spot, self._least_product = spot, least_product
-        self._values = {token: price * _VALUE_ROOM for token, price in prices.items()}
-        graph = self._problem.graph
+        """Set the rates of hops without prices, and keep the hops on walks of at least `least_product` at them.
+
+        A pool may gain as much as its gas above the rate of its hop, by the value of what it pays out. The best walk
+        bounds that value, and depends on the rates: they rise until no value does.
+        """
+        spec, prices, graph = self._problem.spec, self._prices, self._problem.graph
+        self._least_product = least_product
+        self._spot = {pair: max(map(self._spot_rate, numbers)) for pair, numbers in self._by_pair.items()}
         inner = graph.two_core.union(*map(graph.path_to_core, spec.endpoints))
-        rates = {(i, j): rate for (i, j), rate in spot.items() if i in inner and j in inner}
-        rates |= self._rates_beyond_gas((i, j) for (i, j), rate in rates.items() if rate * prices[j] > prices[i])
-        self._keep_best(rates)
-        self._keep_best(self._rates_beyond_gas(self._rates))
+        rates = {(i, j): rate for (i, j), rate in self._spot.items() if i in inner and j in inner}
+        values = {token: price * _VALUE_ROOM for token, price in prices.items()}
+        if spec.gas_value > 0.0:
+            changed = [(i, j) for (i, j), rate in rates.items() if rate * prices[j] > prices[i]]
+            for number in range(_RATE_ROUNDS):
+                rates |= {pair: self._rate_beyond_gas(pair, values[pair[1]]) for pair in changed}
+                near = self._on_best_walks(rates)
+                ahead = self._ahead
+                raised = {token: value for token in values if (value := ahead.value(token)) > values[token]}
+                values |= raised
+                changed = [(i, j) for i, j in near if number == 0 or j in raised]
+                if not changed:
+                    break
+        self._values = values | {token: 1.0 for token in [spec.target]}
+        self._listed, self._rates = rates, self._on_best_walks(rates)
 
-    def _rates_beyond_gas(self, hops: Iterable[TokenPair]) -> dict[TokenPair, float]:
-        if self._problem.spec.gas_value == 0.0:
-            return {pair: self._spot[pair] for pair in hops}
-        return {
-            pair: max(self._rate_beyond_gas(self._arcs[n], self._values[pair[1]]) for n in self._by_pair[pair])
-            for pair in hops
-        }
-
-    def _keep_best(self, rates: Mapping[TokenPair, float]) -> None:
-        """Keep the hops on walks with a product of at least the least one, and raise values to those of walks."""
-        source, target = self._problem.spec.endpoints
-        max_hops, least = self._problem.spec.max_hops, self._least_product
-        ahead = SimplePaths(rates, target, max_hops)
-        behind = SimplePaths({(j, i): rate for (i, j), rate in rates.items()}, source, max_hops)
-        self._behind = {token: value for token in self._prices if (value := behind.value(token)) > 0.0}
-        self._rates = {
-            (i, j): rate
-            for (i, j), rate in rates.items()
-            if behind.value(i) * rate * ahead.value(j) >= least
-        }
-        self._values = {token: max(value, ahead.value(token)) for token, value in self._values.items()}
+    def _on_best_walks(self, rates: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
+        """Return the rates of hops that may be on a path with a product of at least the least one."""
+        (source, target), max_hops = self._problem.spec.endpoints, self._problem.spec.max_hops
+        self._ahead = ahead = SimplePaths(rates, target, max_hops)
+        self._behind = behind = SimplePaths({(j, i): rate for (i, j), rate in rates.items()}, source, max_hops)
+        least = self._least_product
+        return {(i, j): r for (i, j), r in rates.items() if behind.value(i) * r * ahead.value(j) >= least}
 
     def _spot_rate(self, number: int) -> float:
         arc = self._arcs[number].arc
         return arc.rate * _SPOT_MARGIN * (1.0 + arc.rounding.part if arc.rounding else 1.0)
 
-    @staticmethod
-    def _rate_beyond_gas(each: PricedArc, value: float) -> float:
-        """Return a rate above which a pool gains no more than its gas, at the value of what it pays out."""
-        arc = each.arc
-        if arc.rounding is not None:
-            return arc.rate * _SPOT_MARGIN * (1.0 + arc.rounding.part)
-        return min(least_rate(each, each.gas * _GAS_PART / (value * _VALUE_MARGIN)), arc.rate) * _SPOT_MARGIN
+    def _rate_beyond_gas(self, pair: TokenPair, value: float) -> float:
+        """Return a rate above which no pool of a hop gains more than its gas, at the value of what it pays out."""
+        return max(
+            self._spot_rate(number)
+            if each.arc.rounding is not None
+            else min(least_rate(each, each.gas * _GAS_PART / (value * _VALUE_MARGIN)), each.arc.rate) * _SPOT_MARGIN
+            for number in self._by_pair[pair]
+            for each in (self._arcs[number],)
+        )
 
     def solve(self, node: _Node) -> _Branch:
         """Return the branch with the least bound found for a node."""
@@ -328,7 +330,8 @@ class _Prover:
         bound, token_gains, values = self._amount * best.product - self._base, dict[int, float](), dict[TokenPair, float]()
         entered = set[int]()
         for (i, j), arcs in gaining.items():
-            least = self._least_product / self._behind[i] / rates[i, j] if i in self._behind else self._values[j]
+            reached = self._behind.value(i) * rates[i, j]
+            least = self._least_product / reached if reached else self._ahead.value(j)
             value = paths.value(j)
             if j == target:
                 value = 1.0
@@ -364,7 +367,7 @@ class _Prover:
         nearest = dual.nearest_kink(prices, fixed)
         if nearest is not None:
             kink = numbers[nearest]
-        leaf_rates = LeafRates(best.product * _VALUE_MARGIN, rates, values, self._spot, self._values)
+        leaf_rates = LeafRates(best.product * _VALUE_MARGIN, self._listed | rates, values, self._spot, self._values)
         return _Branch(bound, node, leaf_rates, against, kink), found
 
     def _is_worth_a_search(self, arcs: Iterable[tuple[float, float, bool]], excess: float) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import TokenPair
 
-_MAX_VISITS: Final = 2_000  # of tokens in one search, some milliseconds; after them, bounds by walks count. Empirical
+_MAX_VISITS: Final = 6_000  # of tokens in one search, some milliseconds; after them, bounds by walks count. Empirical
 
 _EDGES_OF_AN_ARC: Final = 6  # in walks, as long as an evaluation of an arc. Measured
 
