@@ -16,8 +16,9 @@ from fractions import Fraction as Real
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from itertools import permutations, product
+from itertools import groupby, permutations, product
 from math import ceil, inf, isqrt, log, prod
+from operator import itemgetter
 from typing import Any
 
 FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 2), 64 << 20, 100_000  # of the file; of the search for an open case
@@ -45,8 +46,7 @@ def once(rows: list[Any]) -> Record:
     if len(found := dict(rows)) < len(rows):
         raise ValueError(f"something is twice where each is once: {', '.join(map(str, found))[:80]}")
     return found
-def read(path: str) -> Record:
-    """Read the document. The limit on its size also holds after decompression."""
+def read(path: str) -> Record:  # Read the document. The limit on its size also holds after decompression.
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
@@ -292,13 +292,11 @@ UP = Context(prec=20, rounding=ROUND_CEILING)  # of products of rates
 def onward(ways: list[Any], shut: Any) -> Decimal:
     """Return the best product of those after which the next token is not shut; or else that of the second way, or 0."""
     return next((most for most, token in ways if token not in shut), ways[-1][0] if len(ways) > 1 else Decimal(0))
-class Paths:
-    """Products of rates on paths to a token that pass no token twice, and none after one that it is `before`."""
+class Paths:  # Products of rates on paths to a token that pass no token twice, and none after one that it is `before`.
     def __init__(self, rates: Record, target: int, before: Any) -> None:
-        self.edges = [(i, j, decimal(rate, UP)) for (i, j), rate in rates.items() if i != target]
-        self.target, self.before, self.leaving = target, before, {}
-        for edge in self.edges:
-            self.leaving.setdefault(edge[0], []).append(edge)
+        self.edges = sorted((i, j, decimal(rate, UP)) for (i, j), rate in rates.items() if i != target)
+        self.target, self.before, first = target, before, itemgetter(0)
+        self.leaving = {token: [*edges] for token, edges in groupby(self.edges, first)}
     @cache  # noqa: B019
     def walks(self, shut: frozenset[int], start: int, hops: int) -> list[Record]:
         """Return by hops the two best walks from each token, with their next tokens. None goes back at once."""
@@ -359,8 +357,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             return FAMILIES[pool["family"]][1](pool, *(pool["tokens"].index(token) for token in direction[1:]))
         except KeyError:
             return None
-    def replay(self) -> None:
-        """Execute the route's steps, and compare their outputs with the document's."""
+    def replay(self) -> None:  # Execute the route's steps, and compare their outputs with the document's.
         held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], {}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
@@ -423,7 +420,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                 most = Real(ways[0][0])
                 gain = self.gain(kind, direction, rates[i, j], Real(1), term, claim / most, limits[i]) if most else ZERO
                 if gain * most > claim:
-                    most = paths.best(paths.shut(self.sold, i, j), j, self.hops - 1)
+                    most = paths.best(paths.shut(self.sold, i, j), j, self.hops - len({self.sold, i}))
                 self.show(kind, direction, gain * most, claim)
             sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
         total -= unit * uint(self.gas["base"])
@@ -439,16 +436,10 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         self.trust("limits", direction[0], ZERO)
         return ZERO
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
-        """Return the largest amount of each token that the best product of spot rates makes, on at most `hops` hops."""
-        best, front = dict(start), start
-        for left in range(min(self.hops, len(self.tokens)), 0, -1):  # without cycles, no path is longer
-            better: dict[int, Real] = {}
-            for (i, j), rate in rates.items():
-                amount = Real(decimal(front[i] * rate, Context(40, ROUND_CEILING))) if i in front else ZERO
-                if (j == self.bought or left > 1) and amount > max(best.get(j, ZERO), better.get(j, ZERO)):
-                    better[j] = amount
-            best, front = best | better, better
-        return best
+        """Return the largest amount of each token that the best walk at spot rates makes, with a hop left to sell it."""
+        backward = {(j, i): rate for (i, j), rate in rates.items()} | {(token, -2): held for token, held in start.items()}
+        walks = Paths(backward, -2, ()).walks(frozenset(), 0, min(self.hops, len(self.tokens)))[-1]
+        return {token: Real(ways[0][0]) for token, ways in walks.items() if token >= 0 < ways[0][0]}
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
         """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome of one token."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
@@ -491,7 +482,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        cases = [tuple(frozenset(map(tuple, (*leaf[key], *(("", *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used")))))
+        cases = [tuple(frozenset(map(tuple, (*leaf[key], *((-1, *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used")))))
                        for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
         most = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)

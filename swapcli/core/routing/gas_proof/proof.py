@@ -284,9 +284,15 @@ class _Prover:
             self._work -= len(dual.arcs)
             return dual.evaluate(logarithms, fixed)
 
+        start = [log(prices[token]) for token in dual.tokens]
+        if dual.arcs:
+            without_gas = self._problem.solve([each.arc for each in dual.arcs], prices).prices
+            other = [log(without_gas.get(token, prices[token])) for token in dual.tokens]
+            if evaluate(other)[0] < evaluate(start)[0]:
+                start, prices = other, prices | without_gas
         found = minimize(
             evaluate,
-            [log(prices[token]) for token in dual.tokens],
+            start,
             dual.curvatures(prices),
             max_evaluations=_EVALUATIONS,
             enough=self._enough,
@@ -322,7 +328,7 @@ class _Prover:
                 gaining.setdefault((arc.token_in, arc.token_out), []).append((surplus, each.gas, is_used))
         for i, j in priced:
             if conditions.allows((i, j)) and (i, j) in self._by_pair:
-                rates[i, j] = prices[i] / prices[j] if (i, j) in gaining else min(prices[i] / prices[j], self._spot[i, j])
+                rates[i, j] = min(prices[i] / prices[j], self._spot[i, j])
         rates = {pair: rate for pair, rate in rates.items() if conditions.allows(pair)}
         paths = SimplePaths(rates, target, spec.max_hops, conditions.earlier())
         floor = max(self._least_product, prices[source])
@@ -367,7 +373,11 @@ class _Prover:
         nearest = dual.nearest_kink(prices, fixed)
         if nearest is not None:
             kink = numbers[nearest]
-        leaf_rates = LeafRates(best.product * _VALUE_MARGIN, self._listed | rates, values, self._spot, self._values)
+        listed, token_values = self._listed | rates, self._values
+        if any(rate > self._listed.get(pair, rate) for pair, rate in rates.items()):  # a pool that is used at a loss
+            every = SimplePaths(listed, target, spec.max_hops)
+            token_values = {token: max(value, every.value(token)) for token, value in token_values.items()}
+        leaf_rates = LeafRates(best.product * _VALUE_MARGIN, listed, values, self._spot, token_values)
         return _Branch(bound, node, leaf_rates, against, kink), found
 
     def _is_worth_a_search(self, arcs: Iterable[tuple[float, float, bool]], excess: float) -> bool:
