@@ -31,7 +31,7 @@ from swapcli.core.routing.gas_proof.leaf import Conditions, Leaf, LeafRates, pro
 from swapcli.core.routing.gas_proof.simple_paths import SimplePaths
 from swapcli.core.routing.gas_proof.token_limits import TokenLimits, token_limits
 from swapcli.core.routing.graph.best_paths import price_tokens
-from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs, topological_order
+from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.solver.quasi_newton import Evaluation, minimize
@@ -203,7 +203,7 @@ class _Prover:
         best: _Branch | None = None
         kept: frozenset[TokenPair] = frozenset()
         shunned: set[TokenPair] = set()
-        for _ in range(_MAX_ROUNDS):
+        for number in range(_MAX_ROUNDS):
             dual, numbers = self._dual(conditions, priced)
             prices = self._minimise(dual, numbers, conditions, prices)
             flow = self._flow(dual, prices)
@@ -215,14 +215,20 @@ class _Prover:
             branch, paths = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
             if best is None or branch.bound < best.bound:
                 best = branch
-            added = self._compatible(paths, flow.keys(), shunned)
-            if branch.bound <= self._enough or not added:
+            if branch.bound <= self._enough or not paths:
                 break
-            for path in added:
-                for i, j in reversed(list(pairwise(path))):
-                    if (i, j) not in priced and (not flow or i not in dual.tokens):
-                        prices = {**prices, i: self._rates[i, j] * prices[j]}
-                priced = priced.union(pairwise(path))
+            hops = [hop for path in paths for hop in reversed(list(pairwise(path)))]
+            if number:
+                hops += self._gaining_hops(prices, conditions)
+            added = self._compatible(hops, flow.keys(), priced | shunned)
+            if not added:
+                break
+            known = {*dual.tokens, self._problem.spec.target}
+            for i, j in added:
+                if i not in known:
+                    prices = {**prices, i: self._rates[i, j] * prices[j]}
+                    known.add(i)
+            priced = priced.union(added)
         if best is None:
             dual, numbers = self._dual(conditions, priced)
             best, _ = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
@@ -396,15 +402,37 @@ class _Prover:
         opposite = [(value, j, i) for (i, j), value in flow.items() if place.get(j, inf) < place.get(i, -1)]
         return max(opposite)[1:] if opposite else None
 
+    def _gaining_hops(self, prices: Prices, conditions: Conditions) -> list[TokenPair]:
+        """Return the hops without prices whose pools gain more than their gas at `prices`, the largest gain first."""
+        gains = list[tuple[float, TokenPair]]()
+        for (i, j), rate in self._rates.items():
+            if rate * prices[j] > prices[i] and conditions.allows((i, j)):
+                arcs = [self._arcs[n] for n in self._by_pair[i, j]]
+                gains.append((sum(max(0.0, each.surplus(prices[i], prices[j]) - each.gas) for each in arcs), (i, j)))
+        return [hop for gain, hop in sorted(gains, reverse=True) if gain > 0.0]
+
     @staticmethod
-    def _compatible(
-        paths: Iterable[Sequence[int]], hops: Iterable[TokenPair], shunned: Set[TokenPair]
-    ) -> list[Sequence[int]]:
-        """Return those of the paths that make no cycle with `hops`, nor with each other."""
-        known, found = set(hops), list[Sequence[int]]()
-        for path in paths:
-            pairs = set(pairwise(path))
-            if not pairs & shunned and topological_order(sorted(known | pairs)) is not None:
-                known |= pairs
-                found.append(path)
+    def _compatible(hops: Iterable[TokenPair], flow: Iterable[TokenPair], priced: Set[TokenPair]) -> list[TokenPair]:
+        """Return those of some hops without prices that make no cycle with the flow nor with each other."""
+        known, found = set(flow), list[TokenPair]()
+        for hop in hops:
+            if hop not in priced and hop not in found and not _leads(known, hop[1], hop[0]):
+                known.add(hop)
+                found.append(hop)
         return found
+
+
+def _leads(hops: Iterable[TokenPair], start: int, goal: int) -> bool:
+    """Return whether a path over some hops leads from one token to another."""
+    after: dict[int, list[int]] = {}
+    for i, j in hops:
+        after.setdefault(i, []).append(j)
+    seen, front = {start}, [start]
+    while front:
+        for token in after.get(front.pop(), ()):
+            if token == goal:
+                return True
+            if token not in seen:
+                seen.add(token)
+                front.append(token)
+    return False
