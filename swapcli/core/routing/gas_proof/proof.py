@@ -38,6 +38,7 @@ from swapcli.core.routing.solver.quasi_newton import Evaluation, minimize
 
 _ENOUGH: Final = 2e-6  # of the net output, a fiftieth of a basis point: a smaller gap is not worth a branch
 _MAX_ROUNDS: Final = 12  # in which paths join the hops with prices. Empirical
+_PATH_ROUNDS: Final = 3  # before every hop that gains joins them. Empirical
 _PATHS_A_ROUND: Final = 4  # that join them. Empirical
 _EVALUATIONS: Final = 80  # of the dual, in each round. Empirical
 _WORK: Final = 120_000
@@ -218,7 +219,7 @@ class _Prover:
             if branch.bound <= self._enough or not paths:
                 break
             hops = [hop for path in paths for hop in reversed(list(pairwise(path)))]
-            if number:
+            if number >= _PATH_ROUNDS:
                 hops += self._gaining_hops(prices, conditions)
             added = self._compatible(hops, flow.keys(), priced | shunned)
             if not added:
@@ -372,7 +373,7 @@ class _Prover:
                 if other.product <= floor * (1.0 + 1e-9) or not other.tokens:
                     break
                 found.append(other.tokens)
-            against = self._against(found[0], flow)
+            against = self._against(found[0], flow, conditions.order)
         self._work -= paths.work
         kink = None
         fixed = Fixed(frozenset(k for k, n in enumerate(numbers) if n in conditions.used))
@@ -395,12 +396,21 @@ class _Prover:
         return added > self._enough * _SAME_BOUND
 
     @staticmethod
-    def _against(path: Sequence[int], flow: Mapping[TokenPair, float]) -> TokenPair | None:
-        """Return two tokens in the order in which a path passes them, of the largest hop of the flow that joins them in
-        the other one; None if there is none."""
+    def _against(path: Sequence[int], flow: Mapping[TokenPair, float], order: Set[TokenPair]) -> TokenPair | None:
+        """Return a hop of the flow that makes a cycle with a path, and whose order is open; None if there is none.
+
+        It is the largest of those whose tokens the path passes in the other order, or else one of several hops from a
+        token of the path back to an earlier one.
+        """
         place = {token: number for number, token in enumerate(path)}
-        opposite = [(value, j, i) for (i, j), value in flow.items() if place.get(j, inf) < place.get(i, -1)]
-        return max(opposite)[1:] if opposite else None
+        opposite = [(value, hop) for hop, value in flow.items() if place.get(hop[1], inf) < place.get(hop[0], -1)]
+        if opposite:
+            return max(opposite)[1]
+        for number, start in enumerate(path):
+            for back in _way(flow, start, set(path[:number])):
+                if back not in order:
+                    return back
+        return None
 
     def _gaining_hops(self, prices: Prices, conditions: Conditions) -> list[TokenPair]:
         """Return the hops without prices whose pools gain more than their gas at `prices`, the largest gain first."""
@@ -416,23 +426,23 @@ class _Prover:
         """Return those of some hops without prices that make no cycle with the flow nor with each other."""
         known, found = set(flow), list[TokenPair]()
         for hop in hops:
-            if hop not in priced and hop not in found and not _leads(known, hop[1], hop[0]):
+            if hop not in priced and hop not in found and not _way(known, hop[1], {hop[0]}):
                 known.add(hop)
                 found.append(hop)
         return found
 
 
-def _leads(hops: Iterable[TokenPair], start: int, goal: int) -> bool:
-    """Return whether a path over some hops leads from one token to another."""
+def _way(hops: Iterable[TokenPair], start: int, goals: Set[int]) -> list[TokenPair]:
+    """Return the hops of a shortest way from a token to one of the goals; none if there is no way."""
     after: dict[int, list[int]] = {}
     for i, j in hops:
         after.setdefault(i, []).append(j)
-    seen, front = {start}, [start]
-    while front:
-        for token in after.get(front.pop(), ()):
-            if token == goal:
-                return True
-            if token not in seen:
-                seen.add(token)
-                front.append(token)
-    return False
+    ways, front = {start: list[TokenPair]()}, [start]
+    for token in front:
+        for following in after.get(token, ()):
+            if following in goals:
+                return [*ways[token], (token, following)]
+            if following not in ways:
+                ways[following] = [*ways[token], (token, following)]
+                front.append(following)
+    return []
