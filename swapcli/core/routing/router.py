@@ -273,12 +273,15 @@ class Router:
         )
         gas_value = self._evm_gas_price(gas_price_wei) * wei_value.amount if wei_value else 0.0
 
+        (price_out,) = self.index.usd_prices(order.token_out)
+        cent = 0.01 / price_out * 10.0**order.token_out.decimals if price_out else 0.0
+
         def search_for(amount: int, gas_value: float = gas_value, check: CancelCheck = check) -> RouteSearch:
             market = first_market
             if amount != first:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
-            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas, wei_value)
+            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas, cent, wei_value)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self._pools, self._execution)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
