@@ -29,7 +29,7 @@ _MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: 
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
-_MIN_GROWTH, _MAX_GROWTH = 1.0001, 4.0  # of an input that does not suffice, from the marginal rate there
+_MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
 _LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
 
@@ -128,7 +128,7 @@ class _InputSearch:
                 delivered = result.best.replay.amount_out
                 short, self.short_output = max(short, amount), max(delivered, self.short_output)
                 guess = _extrapolate(amount, delivered, _elasticity(result.solution, search), self._amount_out)
-                if result.solution.value >= self._amount_out and guess > _MAX_GROWTH * amount:
+                if result.solution.value >= self._amount_out and guess > amount * step:
                     # Rounding loses what is missing, and the pools are almost drained.
                     guess, step = amount * step, step * step
             else:
