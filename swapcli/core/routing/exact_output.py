@@ -50,7 +50,7 @@ def route_for_output(
     problem = search_for(first).problem
     value = problem.spot.value(problem.spec.source)
     state = _InputSearch(search_for, amount_out, RouteSearch.run)
-    if 0.0 < value and amount_out / value < AMOUNT_LIMIT:
+    if value > 0.0 and amount_out / value < AMOUNT_LIMIT:
         state.search_from(lambda: _near_search(search_for, max(1, int(amount_out / value)), amount_out))
     return state.best or Shortfall(state.short_output)
 
