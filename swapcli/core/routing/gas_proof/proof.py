@@ -340,7 +340,11 @@ class _Prover:
         paths = SimplePaths(rates, target, spec.max_hops, conditions.earlier())
         floor = max(self._least_product, prices[source])
         best = paths.best(source, floor=floor)
-        bound, token_gains, values = self._amount * best.product - self._base, dict[int, float](), dict[TokenPair, float]()
+        bound, token_gains, values = (
+            self._amount * best.product - self._base,
+            dict[int, float](),
+            dict[TokenPair, float](),
+        )
         entered = set[int]()
         for (i, j), arcs in gaining.items():
             reached = self._behind.value(i) * rates[i, j]
