@@ -36,8 +36,8 @@ _BOUND_FACTOR = 1.2
 _MIN_BOUND_MARGIN = 1e-4
 """Added to the bound, for pairs that cost next to nothing: a basis point."""
 _BALANCE_TOLERANCE, _MAX_RESIDUAL = 1e-3, 0.1
-"""Of the solver: at the first its prices are good to a small part of `_LIKELY_MARGIN`. The second is the part of the order
-that may be left over or missing anywhere: an order that is larger than what the offers carry leaves more."""
+"""Of the solver: at the first its prices are good to a small part of `_LIKELY_MARGIN`. The second is the part of the
+order that may be left over or missing anywhere: an order that is larger than what the offers carry leaves more."""
 _MAX_SOLUTIONS, _SMALLER_FLOW = 3, 1.0 / 16.0
 """Attempts to find a balance, each for so much less."""
 _MIN_FLOW_PART = 1e-10
