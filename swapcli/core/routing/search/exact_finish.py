@@ -54,7 +54,7 @@ class _Move(NamedTuple):
 class _Flow:
     """The flow of a replayed route over hops that carry shares of the order: what a little more on a path changes.
 
-    `per_share` are the units of each token used per hundredth of a percent of the order, `values` what a unit brings.
+    `values` are what a unit of each token used brings, in units of the target.
     """
 
     def __init__(
