@@ -11,7 +11,7 @@ from math import inf
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import WHOLE_PERCENTS, Route, Step
+from swapcli.core.model.quote import Route, Step
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
@@ -19,7 +19,6 @@ from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.acyclic import (
-    MIN_HOP_FRACTION,
     acyclic_candidates,
     has_cycles,
 )
@@ -27,14 +26,12 @@ from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
     expand_active_set,
-    path_prices,
-    refine,
     start_prices,
 )
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
-    LOW_PRECISION_UNITS,
+    MUCH_ARBITRAGE,
     ROUGH,
     CandidateSolution,
     Exclusions,
@@ -51,13 +48,7 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
-_ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
-_FINE_ROUNDING_LOSS = (
-    3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
-)
-_BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
@@ -100,9 +91,7 @@ class SearchResult(NamedTuple):
         known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        # Best rates for a slice of the order would be too low as ceilings of the prices of smaller flows.
-        wide = problem._replace(spot=SpotPrices(graph.with_spot_rates(), target, _BOUND_MAX_HOPS))
-        solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
+        solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
         return [fine.prices, known, *solved]
 
 
@@ -151,19 +140,9 @@ class RouteSearch:
         return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
-        """Search, and again without tokens where the best route loses by rounding."""
-        best_result = result = self._search_avoiding(self.problem)
-        problem = self.problem
-        for _ in range(_MAX_DETOUR_ROUNDS):
-            low_precision = low_precision_tokens(result) if result else frozenset[int]()
-            if not low_precision:
-                break
-            problem = problem.without_tokens(low_precision)
-            if best_result and problem.spot_output() <= best_result.best.net:
-                break
-            result = self._search_avoiding(problem)
-            best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
-        return best_result
+        """Search, and decide the shares exactly."""
+        result = self._search_problem()
+        return self.finish(result) if result else None
 
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
@@ -187,58 +166,24 @@ class RouteSearch:
         unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
         return max(self.spec.cent, _MIN_GAIN * result.best.replay.amount_out, 2.0 * unit)
 
-    def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
-        """Search on `problem`, which may avoid tokens, and share the best result so far."""
-        search = self
-        if problem is not self.problem:
-            search = RouteSearch(problem, self.scorer.pools, self.scorer.execution)
-            search._best_so_far, search.scorer = self._best_so_far, self.scorer
-            search.routes = CandidateRoutes(problem, self.scorer)
-        try:
-            result = search._search_problem()
-            return search.finish(result) if result else None
-        finally:
-            self._best_so_far = search._best_so_far
-
     def _search_problem(self) -> SearchResult | None:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = refine(self.problem, self._active or expand_active_set(self.problem, [path], self._known))
+        active = self._active or expand_active_set(self.problem, [path], self._known)
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
         best = better or (result.best if result else None)
-        if best and has_cycles(self.problem, active.stages[-1].solution):
+        unrestricted = active.stages[-1].solution.value
+        if best and unrestricted > (1.0 + MUCH_ARBITRAGE) * best.net:
             better = self._find_other_way(best) or better
         if better is None:
-            return result and self._around_single_path(result, active)
-        active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
+            return result
+        active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
         results = [each for each in (result, self._search_over(active, better)) if each]
         optimum = max((each.optimum for each in results), key=lambda each: each.value)
-        best_result = max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
-        return self._around_single_path(best_result, active)
-
-    def _around_single_path(self, result: SearchResult, active: ActiveSet) -> SearchResult:
-        """Return `result` with a better route that has detours around its single path.
-
-        With arbitrage, no acyclic solution may lead over the best path: each follows another order of the tokens.
-        """
-        route = result.best.route
-        if len(route.segments) > 1 or not has_cycles(self.problem, active.stages[-1].solution):
-            return result
-        from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
-
-        path = self._tokens_of_first_path(route)
-        arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
-        along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
-        for candidate in [along, *AcyclicDetours(self.problem).improve([along])]:
-            for found in self.routes.follow(candidate):
-                if found and found.net > result.best.net:
-                    optimum = max(candidate.solution, result.optimum, key=lambda each: each.value)
-                    result = self._result(found, result.best_single_path, candidate, optimum)
-                    self._record_best(result)
-        return result
+        return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
 
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""
@@ -246,7 +191,7 @@ class RouteSearch:
         path = spot.path(spec.source)
         if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
             return path
-        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
+        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices).path(spec.source)
 
     def _search_over(self, active: ActiveSet, floor: ScoredRoute | None = None) -> SearchResult | None:
         """Return the best route over an active set, or `floor` if that is better."""
@@ -274,10 +219,19 @@ class RouteSearch:
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
             candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
         yield from candidates
-        if has_cycles(self.problem, stages[-1].solution):
-            from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
+        active = stages[-1]
+        if self._has_cycle_gap(active, max(each.solution.value for each in candidates)):
+            from swapcli.core.routing.search.token_orders import better_orders
 
-            yield from AcyclicDetours(self.problem).improve(candidates)
+            yield from better_orders(self.problem, active, max(candidates, key=lambda each: each.solution.value))
+
+    def _has_cycle_gap(self, active: CandidateSolution, value: float) -> bool:
+        """Return whether an acyclic flow may be worth more than `value`.
+
+        None is worth more than the solution without that limit.
+        """
+        gap = active.solution.value - value
+        return gap > self.problem.min_reordering_gain(active.solution) and has_cycles(self.problem, active.solution)
 
     def _result(
         self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution, optimum: Solution
@@ -371,32 +325,3 @@ def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
         if step.amount_out < least * expected:
             least, found = step.amount_out / expected, arc.pool.key
     return found
-
-
-def low_precision_tokens(result: SearchResult) -> frozenset[int]:
-    """Return intermediate tokens of few units, if the route falls short of its solution."""
-    is_fine = result.problem.spec.share_step < WHOLE_PERCENTS
-    max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
-    if result.best.replay.amount_out > result.optimum.value * (1 - max_loss):
-        return frozenset()
-    problem, solution = result.problem, result.optimum
-    index, min_value = problem.graph.token_index, MIN_HOP_FRACTION * problem.order_value(solution.prices)
-    units: dict[int, float] = {}
-    for step in result.best.replay.steps:
-        token = index[step.token_out]
-        units[token] = units.get(token, 0.0) + step.amount_out
-    # A single path may be best only because the solution's own route loses by rounding.
-    for token, flow in _flows_into(solution, min_value).items():
-        units.setdefault(token, flow)
-    low_precision = {token for token, amount in units.items() if amount < LOW_PRECISION_UNITS}
-    return frozenset(low_precision - {problem.spec.target})
-
-
-def _flows_into(solution: Solution, min_value: float) -> dict[int, float]:
-    """Return the units of each token that trades of at least `min_value` bring."""
-    flows: dict[int, float] = {}
-    for trade in solution.trades:
-        token = trade.arc.token_out
-        if trade.amount_out * solution.prices[token] >= min_value:
-            flows[token] = flows.get(token, 0.0) + trade.amount_out
-    return flows

@@ -57,7 +57,7 @@ class FormerSearch(NamedTuple):
 def summarize(result: SearchResult) -> FormerSearch | None:
     """Return what a search of a similar order can start from; None if it had better search from the start."""
     problem, solution = result.problem, result.solution
-    if not result.is_complete or problem.avoided_tokens or not solution.trades or solution.value <= 0.0:
+    if not result.is_complete or not solution.trades or solution.value <= 0.0:
         return None
     loss, single = _loss(result), result.best_single_path
     if loss > _MAX_LOSS or result.exclusions.pairs or result.exclusions.arcs:
