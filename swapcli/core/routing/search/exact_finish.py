@@ -32,6 +32,8 @@ _TRIED = 10  # givers that lose least, and takers that gain most, by a size. Emp
 _MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
 _DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
+_OVERFLOW_PENALTY = 1e3  # of the output: more than any move gains
+_MAX_REPAIRS = 12  # moves of a size. Empirical
 _IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
 _MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
 
@@ -68,6 +70,7 @@ class _Flow:
         self._totals = {token: sum([carried[pair] for pair in pairs]) for token, pairs in self._leaving.items()}
         self._per_share: dict[str, float] = {}
         self.values = {order[-1]: 1.0}
+        self._output = sum([paid for pair, pools in sold.items() if pair[1] == order[-1] for _, _, paid, _ in pools])
         for token in reversed(order):
             if total := self._totals.get(token):
                 used = [pair for pair in self._leaving[token] if carried[pair]]
@@ -77,14 +80,19 @@ class _Flow:
                 self.values[token] = sum([rate * part for rate, part in zip(rates, parts, strict=True)])
 
     def _change(self, pair: _Pair, amount: float) -> float:
-        """Return how the output of a hop changes with its input, split as before; minus infinity without capacity."""
-        change = 0.0
-        for arc, sold, paid, part in self.sold[pair]:
-            changed = max(0.0, sold + amount * part)
-            if changed > max(sold, arc.curve.capacity):
-                return -inf
-            change += arc.curve.amount_out(changed) - paid
-        return change
+        """Return how the output of a hop changes with its input, split as before."""
+        sold = [(arc, max(0.0, x + amount * part), paid) for arc, x, paid, part in self.sold[pair]]
+        return sum([arc.curve.amount_out(x) - paid for arc, x, paid in sold])
+
+    def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
+        """Return what the pools of a hop get beyond their capacity, as a part of it, for so much more input."""
+        filled = [(x + amount * part) / max(arc.curve.capacity, 1.0) for arc, x, _, part in self.sold[pair]]
+        return sum([part - 1.0 for part in filled if part > 1.0])
+
+    def _penalty(self, pair: _Pair, amount: float) -> float:
+        """Return what counts against a change of a hop's input, so that no pool gets more than it takes."""
+        over = self.overflow(pair, amount) - self.overflow(pair)
+        return over * _OVERFLOW_PENALTY * self._output if over else 0.0
 
     def _gas_change(self, pair: _Pair, amount: float) -> float:
         """Return how the value of the gas of a hop's pools changes with its input: by ticks, and by all of a swap."""
@@ -105,6 +113,7 @@ class _Flow:
                 value = self.values[pair[0]]
                 gain += (amount - units * share) * value
                 amount = units * share
+            gain -= self._penalty(pair, amount)
             amount = self._change(pair, amount)
         return gain + amount
 
@@ -130,34 +139,33 @@ class _Flow:
                 if n or self._carried[pair]:
                     amount = each * n - self.amounts[pair]
                     balances[pair[1]] = balances.get(pair[1], 0.0) + self._change(pair, amount)
+                    gain -= self._penalty(pair, amount)
                     if self._gas_value:
                         gain -= self._gas_change(pair, amount)
         return gain + balances.get(self._order[-1], 0.0)
 
 
 class ShareSearch:
-    """The shares of the best route so far, and the moves that did not pay.
+    """The shares of a route, and the moves that did not pay.
 
     `gap` is what rounding has lost at most. Moves that gain no more than `min_gain` are not tried.
-    Example: `list(ShareSearch(problem, scorer, found, 1e6, 1.0).run())`.
+    Example: `list(ShareSearch(problem, scorer, found.route, 1e6, 1.0).run(found))`.
     """
 
     def __init__(
-        self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, gap: float, min_gain: float
+        self, problem: RoutingProblem, scorer: RouteScorer, route: Route, gap: float = 0.0, min_gain: float = 0.0
     ) -> None:
-        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, min_gain, found
-        self._potential = found.net + gap
-        crossed = problem.spec.gas_value * scorer.crossed_gas(found)
-        self._moves_shares = max(gap, crossed) > min_gain
-        self._slack = inf if gap > _DRAINED * found.net else crossed
-        """What the estimate of a move may be short of what it gains: all where pools are drained, else gas."""
+        self._problem, self._scorer, self._gap, self._min_gain = problem, scorer, gap, min_gain
+        self._net, self._slack = -inf, inf
+        self._sold: dict[tuple[str, str, str], tuple[float, float]] = {}
+        """What each pool sells and brings."""
         self._paths: dict[_Path, int] = {}
         self._hops: dict[_Pair, _Swaps] = {}
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed = set[_Move]()
         self._replays = self._predicted = 0
-        for segment in found.route.segments:
+        for segment in route.segments:
             path = _path(segment)
             self._paths[path] = self._paths.get(path, 0) + segment.share
             self._join(dict(zip(path, segment.hops, strict=True)))
@@ -186,14 +194,54 @@ class ShareSearch:
         used = {pair for path in self._paths for pair in path}
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
-    def run(self) -> Iterator[ScoredRoute]:
-        """Yield routes that pay more and more net of gas. Calls the problem's check before each replay.
+    def run(self, found: ScoredRoute) -> Iterator[ScoredRoute]:
+        """Yield routes that pay more and more net of gas than `found`, the replay of the route.
 
         First come large moves between paths, if they may pay, then small ones, and last those of pools for their gas.
+        Calls the problem's check before each replay.
         """
-        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if self._moves_shares else ()), 0]:
-            while self._is_supported and self._improve(size):
-                yield self.best
+        if not self._is_supported:
+            return
+        self._keep(found)
+        crossed = self._problem.spec.gas_value * self._scorer.crossed_gas(found)
+        # What the estimate of a move may be short of what it gains.
+        self._slack = inf if self._gap > _DRAINED * found.net else crossed
+        are_open, potential = max(self._gap, crossed) > self._min_gain, found.net + self._gap
+        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if are_open else ()), 0]:
+            while better := self._improve(size, max(self._min_gain, _MIN_PART * (potential - self._net))):
+                yield better
+
+    def repair(self) -> ScoredRoute | None:
+        """Return the route with shares moved until no pool gets more than its curve takes; None if that fails.
+
+        What an order has beyond the depth of its pools goes where a pool takes it.
+        """
+        for size in move_sizes(_SIZES, self._problem.spec.share_step):
+            for _ in range(_MAX_REPAIRS if self._is_supported else 0):
+                self._problem.spec.check()
+                flow = self._simulate()
+                if not any(flow.overflow(pair) for pair in self._hops):
+                    return self._make(_Move(inf))
+                move = max(self._path_moves(flow, size), key=lambda each: each.gain, default=_Move(0.0))
+                if move.gain <= 0.0:
+                    break
+                self._paths |= dict(move.shares)
+        return None
+
+    def _simulate(self) -> _Flow:
+        """Return the flow of the present shares, by the curves."""
+        balances = {self._problem.graph.addresses[self._problem.spec.source]: float(self._problem.spec.amount)}
+        carried = self._carried()
+        for token in topological_order(self._hops) or []:
+            leaving = [pair for pair in self._hops if pair[0] == token and carried[pair]]
+            total = sum([carried[pair] for pair in leaving])
+            for pair in leaving:
+                for swap in self._hops[pair]:
+                    amount = balances[token] * carried[pair] / total * swap.share / SHARES_PER_HOP
+                    paid = self._arcs[pair][swap.pool].curve.amount_out(amount)
+                    self._sold[swap[:3]] = amount, paid
+                    balances[pair[1]] = balances.get(pair[1], 0.0) + paid
+        return self._flow()
 
     def _join(self, hops: dict[_Pair, _Swaps]) -> None:
         """Add hops, and pools to present ones, if they close no cycle and no other hop uses their pools."""
@@ -209,27 +257,30 @@ class ShareSearch:
         if all(swap.pool in self._arcs[pair] for pair, hop in hops.items() for swap in hop):
             self._hops = hops | self._hops
 
-    def _improve(self, size: int) -> bool:
-        """Make the most promising move of `size` that pays; return whether there is one."""
+    def _improve(self, size: int, min_gain: float) -> ScoredRoute | None:
+        """Make the most promising move of `size` that pays, and return the route then; None if there is none."""
         flow = self._flow()
         moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
-        min_gain = max(self._min_gain, _MIN_PART * (self._potential - self.best.net))
         promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
         for move in sorted(promising, key=lambda each: -each.gain):
             if self._replays >= _MAX_REPLAYS:
-                return False
-            if self._make(move):
-                return True
+                break
+            if better := self._make(move):
+                return better
             self._failed.add(move._replace(gain=0.0))
-        return False
+        return None
 
-    def _flow(self) -> _Flow:
-        """Return the flow of the best route."""
-        sold = {step[:3]: (float(step.amount_in), float(step.amount_out)) for step in self.best.replay.steps}
+    def _carried(self) -> dict[_Pair, int]:
+        """Return the share of the order that each hop carries."""
         carried = dict.fromkeys(self._hops, 0)
         for path, share in self._paths.items():
-            for pair in path:
+            for pair in path if share else ():
                 carried[pair] += share
+        return carried
+
+    def _flow(self) -> _Flow:
+        """Return the flow of the present shares."""
+        carried, sold = self._carried(), self._sold
         pools = {
             pair: [
                 (self._arcs[pair][swap.pool], *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP)
@@ -258,7 +309,7 @@ class ShareSearch:
         With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
         """
         spec = self._problem.spec
-        used = {step.pool for step in self.best.replay.steps}
+        used = {pool for pool, _, _ in self._sold}
         for pair, amount in flow.amounts.items():
             if not amount:
                 continue
@@ -274,7 +325,7 @@ class ShareSearch:
             if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
                 sets += self._other_pools(pair, present, amount, value, min(best, net / (amount * value or 1.0)))
             for pools in sets:
-                found, swaps = self._net(pools, pair, amount, value)
+                found, swaps = self._hop_net(pools, pair, amount, value)
                 yield _Move(found - net, swaps=((pair, swaps),))
 
     def _other_pools(
@@ -297,7 +348,7 @@ class ShareSearch:
                 yield fewer
             yield from ([*fewer, arc] for arc in idle)
 
-    def _net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
+    def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
         """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
         hop = Hop(pools)
         if amount >= hop.capacity:
@@ -312,22 +363,27 @@ class ShareSearch:
     def _gas(self, arc: Arc, pair: _Pair, amount: float) -> int:
         return arc.pool.gas_units_to(*pair, arc.curve.rate(amount)) + self._problem.spec.router_gas.each_swap
 
-    def _make(self, move: _Move) -> bool:
-        """Replay a route after a move, keep it if it pays more, and return whether it does."""
+    def _make(self, move: _Move) -> ScoredRoute | None:
+        """Replay the route after a move; keep and return it if it pays more."""
         self._replays += 1
         self._problem.spec.check()
         paths, hops = self._paths | dict(move.shares), self._hops | dict(move.swaps)
         shares = sorted(((share, path) for path, share in paths.items() if share), key=lambda each: -each[0])
         if len(shares) > MAX_SEGMENTS:
-            return False
+            return None
         route = Route(tuple(Segment(share, tuple(hops[pair] for pair in path)) for share, path in shares))
-        scored = self._scorer.score_if_accepted(route, self.best.amount_in)
-        if scored is None or scored.net <= self.best.net:
-            return False
-        self.best, self._paths, self._hops = scored, paths, hops
+        scored = self._scorer.score_if_accepted(route, self._problem.spec.amount)
+        if scored is None or scored.net <= self._net:
+            return None
+        self._paths, self._hops = paths, hops
         for pair, swaps in move.swaps:
             self._join({pair: swaps})
-        return True
+        self._keep(scored)
+        return scored
+
+    def _keep(self, found: ScoredRoute) -> None:
+        self._net = found.net
+        self._sold = {step[:3]: (float(step.amount_in), float(step.amount_out)) for step in found.replay.steps}
 
 
 def _path(segment: Segment) -> _Path:

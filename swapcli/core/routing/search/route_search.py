@@ -153,9 +153,9 @@ class RouteSearch:
         self._record_best(result)
         from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
+        search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
-        for better in search.run():
+        for better in search.run(found):
             result = result._replace(best=better)
             self._record_best(result)
         return result

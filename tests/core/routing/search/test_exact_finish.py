@@ -70,9 +70,9 @@ def improved(problem: RoutingProblem, market: MarketState, gap_part: float) -> l
     if not found:
         return []
     start = min(found, key=lambda each: each.net)
-    search = ShareSearch(problem, scorer, start, gap_part * start.replay.amount_out, 0.0)
+    search = ShareSearch(problem, scorer, start.route, gap_part * start.replay.amount_out, 0.0)
     search.join(found, candidate.solution)
-    return [start, *search.run()]
+    return [start, *search.run(start)]
 
 
 @settings(max_examples=60)
@@ -293,9 +293,9 @@ def test_a_direct_start_takes_over_the_paths_of_other_routes() -> None:
     others = [over(pools[1], tokens=(A, B)), over(pools[2], pools[3], tokens=(A, C, B))]
     candidate = solved(problem)
     assert candidate
-    search = ShareSearch(problem, scorer, start, candidate.solution.value - start.net, 0.0)
+    search = ShareSearch(problem, scorer, start.route, candidate.solution.value - start.net, 0.0)
     search.join(others, candidate.solution._replace(trades=[]))
-    best = [start, *search.run()][-1]
+    best = [start, *search.run(start)][-1]
     by_pool = {step.pool: step.amount_in for step in best.replay.steps}
     assert by_pool[pools[0].key] == pytest.approx(by_pool[pools[1].key], rel=1e-3)
     assert best.net >= candidate.solution.value * (1 - 0.05 * BASIS_POINT)
