@@ -16,7 +16,7 @@ from math import inf
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
-from swapcli.core.routing.graph.market_graph import Arc
+from swapcli.core.routing.graph.market_graph import MIN_RATE, Arc
 from swapcli.core.routing.search.order_flow import trades_by_pair
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.rounding import move_sizes, pool_shares
@@ -31,7 +31,9 @@ _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come fi
 _TRIED = 10  # givers that lose least, and takers that gain most, by a size. Empirical
 _MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
 _DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
+_SMALL_CHANGE = 1e-4  # of a hop's input: the shares of its pools stay
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
+_CAPACITY_MARGIN = 1 - 1e-6  # of a hop's capacity: curves are floats
 _OVERFLOW_PENALTY = 1e3  # of the output: more than any move gains
 _MAX_REPAIRS = 12  # moves of a size. Empirical
 _IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
@@ -41,8 +43,10 @@ _Pair = tuple[str, str]
 """A hop: the addresses of the token in and out."""
 _Path = tuple[_Pair, ...]
 _Swaps = tuple[Swap, ...]
+_Use = tuple[str, str, str]
+"""A pool with the token in and out."""
 _Sold = tuple[Arc, float, float, float]
-"""A pool, what it sells and brings, and its part of the input of its hop."""
+"""A pool, what it sells and brings, and its part of a change of the input of its hop."""
 
 
 class _Move(NamedTuple):
@@ -80,14 +84,14 @@ class _Flow:
                 self.values[token] = sum([rate * part for rate, part in zip(rates, parts, strict=True)])
 
     def _change(self, pair: _Pair, amount: float) -> float:
-        """Return how the output of a hop changes with its input, split as before."""
+        """Return how the output of a hop changes with its input."""
         sold = [(arc, max(0.0, x + amount * part), paid) for arc, x, paid, part in self.sold[pair]]
         return sum([arc.curve.amount_out(x) - paid for arc, x, paid in sold])
 
     def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
-        """Return what the pools of a hop get beyond their capacity, as a part of it, for so much more input."""
-        filled = [(x + amount * part) / max(arc.curve.capacity, 1.0) for arc, x, _, part in self.sold[pair]]
-        return sum([part - 1.0 for part in filled if part > 1.0])
+        """Return what a hop gets beyond the capacity of its pools, as a part of it, for so much more input."""
+        capacity = sum([arc.curve.capacity for arc, _, _, _ in self.sold[pair]]) * _CAPACITY_MARGIN
+        return max(0.0, (self.amounts[pair] + amount) / max(capacity, 1.0) - 1.0)
 
     def _penalty(self, pair: _Pair, amount: float) -> float:
         """Return what counts against a change of a hop's input, so that no pool gets more than it takes."""
@@ -157,7 +161,7 @@ class ShareSearch:
     ) -> None:
         self._problem, self._scorer, self._gap, self._min_gain = problem, scorer, gap, min_gain
         self._net, self._slack = -inf, inf
-        self._sold: dict[tuple[str, str, str], tuple[float, float]] = {}
+        self._sold: dict[_Use, tuple[float, float]] = {}
         """What each pool sells and brings."""
         self._paths: dict[_Path, int] = {}
         self._hops: dict[_Pair, _Swaps] = {}
@@ -219,7 +223,8 @@ class ShareSearch:
         for size in move_sizes(_SIZES, self._problem.spec.share_step):
             for _ in range(_MAX_REPAIRS if self._is_supported else 0):
                 self._problem.spec.check()
-                flow = self._simulate()
+                self._hops, self._sold = self._simulate(self._paths)
+                flow = self._flow()
                 if not any(flow.overflow(pair) for pair in self._hops):
                     return self._make(_Move(inf))
                 move = max(self._path_moves(flow, size), key=lambda each: each.gain, default=_Move(0.0))
@@ -228,20 +233,32 @@ class ShareSearch:
                 self._paths |= dict(move.shares)
         return None
 
-    def _simulate(self) -> _Flow:
-        """Return the flow of the present shares, by the curves."""
+    def _simulate(self, paths: Mapping[_Path, int]) -> tuple[dict[_Pair, _Swaps], dict[_Use, tuple[float, float]]]:
+        """Return the hops of some shares, and what their pools sell and bring by the curves.
+
+        Hops whose input changes by more than a little are filled again.
+        """
         balances = {self._problem.graph.addresses[self._problem.spec.source]: float(self._problem.spec.amount)}
-        carried = self._carried()
-        for token in topological_order(self._hops) or []:
-            leaving = [pair for pair in self._hops if pair[0] == token and carried[pair]]
+        hops, sold, carried = self._hops.copy(), dict[_Use, tuple[float, float]](), self._carried(paths)
+        for token in topological_order(hops) or []:
+            leaving = [pair for pair in hops if pair[0] == token and carried[pair]]
             total = sum([carried[pair] for pair in leaving])
             for pair in leaving:
-                for swap in self._hops[pair]:
-                    amount = balances[token] * carried[pair] / total * swap.share / SHARES_PER_HOP
-                    paid = self._arcs[pair][swap.pool].curve.amount_out(amount)
-                    self._sold[swap[:3]] = amount, paid
+                amount = balances[token] * carried[pair] / total
+                before = sum([self._sold.get(swap[:3], (0.0, 0.0))[0] for swap in hops[pair]])
+                if len(hops[pair]) > 1 and abs(amount - before) > _SMALL_CHANGE * before:
+                    hops[pair] = self._fill([self._arcs[pair][swap.pool] for swap in hops[pair]], pair, amount)
+                for swap in hops[pair]:
+                    part = amount * swap.share / SHARES_PER_HOP
+                    paid = self._arcs[pair][swap.pool].curve.amount_out(part)
+                    sold[swap[:3]] = part, paid
                     balances[pair[1]] = balances.get(pair[1], 0.0) + paid
-        return self._flow()
+        return hops, sold
+
+    def _fill(self, pools: Sequence[Arc], pair: _Pair, amount: float) -> _Swaps:
+        """Return the shares of `pools` at which they pay most for `amount`."""
+        hop = Hop(pools)
+        return tuple(Swap(pools[k].pool.key, *pair, n) for k, n in pool_shares(hop, hop.split(amount), amount, 1.0))
 
     def _join(self, hops: dict[_Pair, _Swaps]) -> None:
         """Add hops, and pools to present ones, if they close no cycle and no other hop uses their pools."""
@@ -270,25 +287,29 @@ class ShareSearch:
             self._failed.add(move._replace(gain=0.0))
         return None
 
-    def _carried(self) -> dict[_Pair, int]:
+    def _carried(self, paths: Mapping[_Path, int]) -> dict[_Pair, int]:
         """Return the share of the order that each hop carries."""
         carried = dict.fromkeys(self._hops, 0)
-        for path, share in self._paths.items():
+        for path, share in paths.items():
             for pair in path if share else ():
                 carried[pair] += share
         return carried
 
     def _flow(self) -> _Flow:
         """Return the flow of the present shares."""
-        carried, sold = self._carried(), self._sold
-        pools = {
-            pair: [
-                (self._arcs[pair][swap.pool], *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP)
-                for swap in hop
-            ]
-            for pair, hop in self._hops.items()
-        }
-        return _Flow(topological_order(self._hops) or [], carried, pools, self._problem.spec.gas_value)
+        pools: dict[_Pair, list[_Sold]] = {}
+        for pair, hop in self._hops.items():
+            arcs = [self._arcs[pair][swap.pool] for swap in hop]
+            sold = [self._sold.get(swap[:3], (0.0, 0.0)) for swap in hop]
+            depths = [float(swap.share) for swap in hop]
+            if len(hop) > 1 and any(x for x, _ in sold):  # more goes where the rate falls least by it
+                rates = [max(arc.curve.rate(x), MIN_RATE) for arc, (x, _) in zip(arcs, sold, strict=True)]
+                slopes = [arc.trade_to_marginal_rate(rate)[2] for arc, rate in zip(arcs, rates, strict=True)]
+                depths = slopes if 0.0 < sum(slopes) < inf else depths
+            parts = [depth / sum(depths) for depth in depths]
+            pools[pair] = [(arc, *each, part) for arc, each, part in zip(arcs, sold, parts, strict=True)]
+        order = topological_order(self._hops) or []
+        return _Flow(order, self._carried(self._paths), pools, self._problem.spec.gas_value)
 
     def _path_moves(self, flow: _Flow, size: int) -> Iterator[_Move]:
         """Yield moves of `size` between the paths that lose least by it and those that gain most."""
@@ -350,14 +371,13 @@ class ShareSearch:
 
     def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
         """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
-        hop = Hop(pools)
-        if amount >= hop.capacity:
+        if amount >= sum([arc.curve.capacity for arc in pools]):
             return -inf, ()
-        shares = pool_shares(hop, hop.split(amount), amount, 1.0)
-        sold = [(pools[k], amount * n / SHARES_PER_HOP) for k, n in shares]
+        swaps = self._fill(pools, pair, amount)
+        arcs = {arc.pool.key: arc for arc in pools}
+        sold = [(arcs[swap.pool], amount * swap.share / SHARES_PER_HOP) for swap in swaps]
         gas = sum([self._gas(arc, pair, x) for arc, x in sold]) if self._problem.spec.gas_value else 0
         paid = sum([arc.curve.amount_out(x) for arc, x in sold])
-        swaps = tuple(Swap(pools[k].pool.key, *pair, n) for k, n in shares)
         return paid * value - gas * self._problem.spec.gas_value, swaps
 
     def _gas(self, arc: Arc, pair: _Pair, amount: float) -> int:
@@ -367,7 +387,8 @@ class ShareSearch:
         """Replay the route after a move; keep and return it if it pays more."""
         self._replays += 1
         self._problem.spec.check()
-        paths, hops = self._paths | dict(move.shares), self._hops | dict(move.swaps)
+        paths = self._paths | dict(move.shares)
+        hops = self._simulate(paths)[0] if move.shares else self._hops | dict(move.swaps)
         shares = sorted(((share, path) for path, share in paths.items() if share), key=lambda each: -each[0])
         if len(shares) > MAX_SEGMENTS:
             return None
