@@ -26,11 +26,14 @@ from swapcli.core.routing.solver.parallel_pools import Hop
 
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
-_MAX_PREDICTED = 500  # moves, of a tenth of a millisecond each for large routes. Bounds the work
+_MAX_FAILED = 6  # moves of a size that a replay rejects. Empirical: estimates are mostly close
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
-_TRIED = 10  # givers that lose least, and takers that gain most, by a size. Empirical
+_TRIED = 20  # givers that lose least, and takers that gain most, by a size. Empirical
+_PREDICTED = 100  # of the moves between them, those of the best estimates. Empirical
 _MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
 _DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
+_LEAST = 0.5  # base units
+_SAME = 1e-12  # of an amount: rounding errors of floats
 _SMALL_CHANGE = 1e-4  # of a hop's input: the shares of its pools stay
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
 _CAPACITY_MARGIN = 1 - 1e-6  # of a hop's capacity: curves are floats
@@ -83,10 +86,17 @@ class _Flow:
                 parts = [carried[pair] / total * self.values[pair[1]] for pair in used]
                 self.values[token] = sum([rate * part for rate, part in zip(rates, parts, strict=True)])
 
+    def _sold_after(self, pair: _Pair, amount: float) -> list[float]:
+        """Return what the pools of a hop sell after a change: less in proportion, more where the rate falls least."""
+        pools, total = self.sold[pair], self.amounts[pair]
+        if amount < 0.0:
+            return [sold * max(0.0, total + amount) / total for _, sold, _, _ in pools]
+        return [sold + amount * part for _, sold, _, part in pools]
+
     def _change(self, pair: _Pair, amount: float) -> float:
         """Return how the output of a hop changes with its input."""
-        sold = [(arc, max(0.0, x + amount * part), paid) for arc, x, paid, part in self.sold[pair]]
-        return sum([arc.curve.amount_out(x) - paid for arc, x, paid in sold])
+        changed = zip(self.sold[pair], self._sold_after(pair, amount), strict=True)
+        return sum([arc.curve.amount_out(sold) - paid for (arc, _, paid, _), sold in changed])
 
     def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
         """Return what a hop gets beyond the capacity of its pools, as a part of it, for so much more input."""
@@ -101,8 +111,8 @@ class _Flow:
     def _gas_change(self, pair: _Pair, amount: float) -> float:
         """Return how the value of the gas of a hop's pools changes with its input: by ticks, and by all of a swap."""
         before = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x, _, _ in self.sold[pair] if x])
-        sold = [(arc, x + amount * part) for arc, x, _, part in self.sold[pair]]
-        after = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x in sold if x > 0.5])
+        sold = zip(self.sold[pair], self._sold_after(pair, amount), strict=True)
+        after = sum([pool[0].pool.gas_units_to(*pair, pool[0].curve.rate(x)) for pool, x in sold if x > _LEAST])
         return (after - before) * self._gas_value
 
     def estimate(self, path: _Path, share: int) -> float:
@@ -140,8 +150,8 @@ class _Flow:
             shares = [(pair, self._carried[pair] + changes.get(pair, 0)) for pair in self._leaving[token]]
             each = (balance + more) / (sum([n for _, n in shares]) or 1)
             for pair, n in shares:
-                if n or self._carried[pair]:
-                    amount = each * n - self.amounts[pair]
+                amount = each * n - self.amounts[pair]
+                if abs(amount) > _SAME * self.amounts[pair]:
                     balances[pair[1]] = balances.get(pair[1], 0.0) + self._change(pair, amount)
                     gain -= self._penalty(pair, amount)
                     if self._gas_value:
@@ -168,7 +178,7 @@ class ShareSearch:
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed = set[_Move]()
-        self._replays = self._predicted = 0
+        self._replays = 0
         for segment in route.segments:
             path = _path(segment)
             self._paths[path] = self._paths.get(path, 0) + segment.share
@@ -279,7 +289,7 @@ class ShareSearch:
         flow = self._flow()
         moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
         promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
-        for move in sorted(promising, key=lambda each: -each.gain):
+        for move in nlargest(_MAX_FAILED, promising, key=lambda each: each.gain):
             if self._replays >= _MAX_REPLAYS:
                 break
             if better := self._make(move):
@@ -316,13 +326,12 @@ class ShareSearch:
         gains = {path: flow.estimate(path, size) for path in self._paths}
         losses = {path: flow.estimate(path, -size) for path, share in self._paths.items() if share >= size}
         takers = nlargest(_TRIED, gains, key=gains.__getitem__)
-        for giver in nlargest(_TRIED, losses, key=losses.__getitem__):
-            for taker in takers:
-                is_close = gains[taker] + losses[giver] > -self._slack
-                if giver != taker and is_close and self._predicted < _MAX_PREDICTED:
-                    self._predicted += 1
-                    shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
-                    yield _Move(flow.gain(giver, taker, size), shares)
+        givers = nlargest(_TRIED, losses, key=losses.__getitem__)
+        pairs = [(gains[taker] + losses[giver], giver, taker) for giver in givers for taker in takers if giver != taker]
+        for estimate, giver, taker in nlargest(_PREDICTED, pairs):
+            if estimate > -self._slack:
+                shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
+                yield _Move(flow.gain(giver, taker, size), shares)
 
     def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
         """Yield other pools and shares of hops for the amount that arrives, up to the last unit.
