@@ -25,6 +25,7 @@ from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
+_REPAIR_SIZES = (6_400, 3_200)  # more, until every pool can take its share
 _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
 _MAX_FAILED = 6  # moves of a size that a replay rejects. Empirical: estimates are mostly close
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
@@ -230,7 +231,7 @@ class ShareSearch:
 
         What an order has beyond the depth of its pools goes where a pool takes it.
         """
-        for size in move_sizes(_SIZES, self._problem.spec.share_step):
+        for size in move_sizes((*_REPAIR_SIZES, *_SIZES), self._problem.spec.share_step):
             for _ in range(_MAX_REPAIRS if self._is_supported else 0):
                 self._problem.spec.check()
                 self._hops, self._sold = self._simulate(self._paths)
