@@ -32,8 +32,9 @@ class CandidateRoutes:
 
     def __init__(self, problem: RoutingProblem, scorer: RouteScorer) -> None:
         self._problem, self._scorer = problem, scorer
-        self.potential = -inf
-        """The highest net output of a route so far if its rounding had lost nothing."""
+        self.potential = self.expected = -inf
+        """The highest net output of a route so far if its rounding had lost nothing, and if it had lost as much as
+        expected, or gained as much as it lost beyond."""
 
     def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
@@ -86,14 +87,20 @@ class CandidateRoutes:
             except PoolError as error:
                 repaired = self._repair(route, solution) if capacity_margin == CAPACITY_MARGINS[0] else None
                 if repaired:
-                    self.potential = max(self.potential, repaired.net + solution.value - repaired.replay.amount_out)
-                    return repaired
+                    return self._record(repaired, solution.value, -inf)
                 if capacity_margin == CAPACITY_MARGINS[-1]:
                     rejected_pools |= {str(error.details.get("pool"))}
                 continue
-            self.potential = max(self.potential, found.net + solution.value - found.replay.amount_out)
-            return found._replace(rerouted=rerouted)
+            expected = problem.order_value(solution.prices) - rounding.loss(shares) if not rerouted else -inf
+            return self._record(found._replace(rerouted=rerouted), solution.value, expected)
         return None
+
+    def _record(self, found: ScoredRoute, value: float, expected: float) -> ScoredRoute:
+        """Record what a route could pay: the `value` of its solution, and what its rounding has `expected`."""
+        paid = found.replay.amount_out
+        self.potential = max(self.potential, found.net + value - paid)
+        self.expected = max(self.expected, found.net + (abs(expected - paid) if expected > 0.0 else value - paid))
+        return found
 
     def _repair(self, route: Route, solution: Solution) -> ScoredRoute | None:
         from swapcli.core.routing.search.exact_finish import ShareSearch

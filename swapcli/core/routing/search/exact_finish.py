@@ -72,6 +72,7 @@ class _Flow:
     ) -> None:
         self._order, self._carried, self.sold, self._gas_value = order, carried, sold, gas_value
         self.amounts = {pair: sum([amount for _, amount, _, _ in pools]) for pair, pools in sold.items()}
+        self._gas: dict[_Pair, int] = {}
         self._leaving: dict[str, list[_Pair]] = {}
         for pair in carried:
             self._leaving.setdefault(pair[0], []).append(pair)
@@ -111,7 +112,11 @@ class _Flow:
 
     def _gas_change(self, pair: _Pair, amount: float) -> float:
         """Return how the value of the gas of a hop's pools changes with its input: by ticks, and by all of a swap."""
-        before = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x, _, _ in self.sold[pair] if x])
+        before = self._gas.get(pair)
+        if before is None:
+            used = [(arc, sold) for arc, sold, _, _ in self.sold[pair] if sold]
+            before = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(sold)) for arc, sold in used])
+            self._gas[pair] = before
         sold = zip(self.sold[pair], self._sold_after(pair, amount), strict=True)
         after = sum([pool[0].pool.gas_units_to(*pair, pool[0].curve.rate(x)) for pool, x in sold if x > _LEAST])
         return (after - before) * self._gas_value
@@ -171,7 +176,7 @@ class ShareSearch:
         self, problem: RoutingProblem, scorer: RouteScorer, route: Route, gap: float = 0.0, min_gain: float = 0.0
     ) -> None:
         self._problem, self._scorer, self._gap, self._min_gain = problem, scorer, gap, min_gain
-        self._net, self._slack = -inf, inf
+        self._net, self._is_drained, self._crossed = -inf, True, dict[str, int]()
         self._sold: dict[_Use, tuple[float, float]] = {}
         """What each pool sells and brings."""
         self._paths: dict[_Path, int] = {}
@@ -209,19 +214,20 @@ class ShareSearch:
         used = {pair for path in self._paths for pair in path}
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
-    def run(self, found: ScoredRoute) -> Iterator[ScoredRoute]:
+    def run(self, found: ScoredRoute, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
         """Yield routes that pay more and more net of gas than `found`, the replay of the route.
 
-        First come large moves between paths, if they may pay, then small ones, and last those of pools for their gas.
+        First come large moves between paths, then small ones, and last those of pools for their gas. Without
+        `moves_shares`, the former come only if the route crosses ticks.
         Calls the problem's check before each replay.
         """
         if not self._is_supported:
             return
         self._keep(found)
-        crossed = self._problem.spec.gas_value * self._scorer.crossed_gas(found)
-        # What the estimate of a move may be short of what it gains.
-        self._slack = inf if self._gap > _DRAINED * found.net else crossed
-        are_open, potential = max(self._gap, crossed) > self._min_gain, found.net + self._gap
+        self._crossed = self._scorer.crossed_gas(found)
+        self._is_drained = self._gap > _DRAINED * found.net
+        crossed = self._problem.spec.gas_value * sum(self._crossed.values())
+        are_open, potential = moves_shares or crossed > self._min_gain, found.net + self._gap
         for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if are_open else ()), 0]:
             while better := self._improve(size, max(self._min_gain, _MIN_PART * (potential - self._net))):
                 yield better
@@ -329,10 +335,18 @@ class ShareSearch:
         takers = nlargest(_TRIED, gains, key=gains.__getitem__)
         givers = nlargest(_TRIED, losses, key=losses.__getitem__)
         pairs = [(gains[taker] + losses[giver], giver, taker) for giver in givers for taker in takers if giver != taker]
+        # What the giver's ticks may save; where pools are drained, the estimates are too low by any amount.
+        gas_value = self._problem.spec.gas_value
+        slack = {
+            giver: gas_value * sum([self._crossed.get(pool, 0) for pool in self._pools(giver)]) for giver in givers
+        }
         for estimate, giver, taker in nlargest(_PREDICTED, pairs):
-            if estimate > -self._slack:
+            if self._is_drained or estimate > -slack[giver]:
                 shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
                 yield _Move(flow.gain(giver, taker, size), shares)
+
+    def _pools(self, path: _Path) -> list[str]:
+        return [swap.pool for pair in path for swap in self._hops[pair]]
 
     def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
         """Yield other pools and shares of hops for the amount that arrives, up to the last unit.

@@ -156,7 +156,7 @@ class RouteSearch:
 
         search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
-        for better in search.run(found):
+        for better in search.run(found, moves_shares=abs(self.routes.expected - found.net) > min_gain):
             result = result._replace(best=better)
             self._record_best(result)
         return result
