@@ -72,6 +72,10 @@ class _Flow:
     ) -> None:
         self._order, self._carried, self.sold, self._gas_value = order, carried, sold, gas_value
         self.amounts = {pair: sum([amount for _, amount, _, _ in pools]) for pair, pools in sold.items()}
+        self._capacities = {
+            pair: max(1.0, sum([arc.curve.capacity for arc, _, _, _ in pools]) * _CAPACITY_MARGIN)
+            for pair, pools in sold.items()
+        }
         self._gas: dict[_Pair, int] = {}
         self._leaving: dict[str, list[_Pair]] = {}
         for pair in carried:
@@ -102,8 +106,7 @@ class _Flow:
 
     def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
         """Return what a hop gets beyond the capacity of its pools, as a part of it, for so much more input."""
-        capacity = sum([arc.curve.capacity for arc, _, _, _ in self.sold[pair]]) * _CAPACITY_MARGIN
-        return max(0.0, (self.amounts[pair] + amount) / max(capacity, 1.0) - 1.0)
+        return max(0.0, (self.amounts[pair] + amount) / self._capacities[pair] - 1.0)
 
     def _penalty(self, pair: _Pair, amount: float) -> float:
         """Return what counts against a change of a hop's input, so that no pool gets more than it takes."""
@@ -218,8 +221,7 @@ class ShareSearch:
         """Yield routes that pay more and more net of gas than `found`, the replay of the route.
 
         First come large moves between paths, then small ones, and last those of pools for their gas. Without
-        `moves_shares`, the former come only if the route crosses ticks.
-        Calls the problem's check before each replay.
+        `moves_shares`, the former come only if the route crosses ticks. Calls the problem's check before each replay.
         """
         if not self._is_supported:
             return
@@ -360,7 +362,8 @@ class ShareSearch:
                 continue
             present, value = [arc for arc, _, _, _ in flow.sold[pair]], flow.values[pair[1]]
             net = sum([paid for _, _, paid, _ in flow.sold[pair]]) * value
-            net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
+            if spec.gas_value:
+                net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
             rates = [(arc.curve.rate(sold), sold) for arc, sold, _, _ in flow.sold[pair]]
             idle = [] if spec.gas_value else [arc for arc in self._arcs[pair].values() if arc.pool.key not in used]
             best = max([*(rate for rate, _ in rates), *(arc.rate for arc in idle)])
