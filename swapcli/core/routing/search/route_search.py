@@ -147,15 +147,16 @@ class RouteSearch:
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        gap = self.routes.potential - found.net
+        # A path that beats all solutions may gain by their hops too.
+        gap = abs(self.routes.potential - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         self._record_best(result)
         from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
+        search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
-        for better in search.run():
+        for better in search.run(found, moves_shares=abs(self.routes.expected - found.net) > min_gain):
             result = result._replace(best=better)
             self._record_best(result)
         return result
