@@ -41,15 +41,16 @@ from swapcli.core.routing.search.problem import (
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.search.single_path import (
     best_single_path,
+    better_paths,
     better_single_path,
     max_single_path_output,
-    several_ways,
     single_route,
 )
 from swapcli.core.routing.solver.newton import Solution
 
 _MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
+_WAYS = 3  # to hold a token, where there is much arbitrage. Empirical
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
@@ -347,7 +348,7 @@ class RouteSearch:
 
     def _find_other_way(self, found: ScoredRoute) -> ScoredRoute | None:
         """Return a single path that beats `found`, of those over several ways to each token; None if there is none."""
-        paths = several_ways(self.problem, found.net + self.spec.router_gas.base * self.spec.gas_value)
+        paths = better_paths(self.problem, found.net + self.spec.router_gas.base * self.spec.gas_value, _WAYS)
         routes = (single_route(self.problem.graph, path) for path in paths)
         scored = (self.scorer.score_if_accepted(route, self.spec.amount) for route in routes)
         best = max((each for each in scored if each), key=lambda each: each.net, default=found)
