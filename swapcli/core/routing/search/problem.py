@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from math import inf
 
-from swapcli.core.model.quote import WHOLE_PERCENTS
+from swapcli.core.model.quote import WHOLE_PERCENTS, WeiValue
 from swapcli.core.model.router_execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
@@ -33,7 +33,7 @@ class SwapSpec(NamedTuple):
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
     shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
-    of the target, 0.0 where that is unknown.
+    of the target, 0.0 where that is unknown. `wei_value` is what `gas_value` comes from; None if unknown.
     """
 
     source: int
@@ -45,6 +45,7 @@ class SwapSpec(NamedTuple):
     share_step: int = WHOLE_PERCENTS
     router_gas: RouterGas = OWN_ROUTER_GAS
     cent: float = 0.0
+    wei_value: WeiValue | None = None
 
     @property
     def endpoints(self) -> tuple[int, int]:
@@ -129,7 +130,6 @@ class RoutingProblem(NamedTuple):
             spec.endpoints,
             float(spec.amount),
             prices,
-            self._ceiling,
             tolerance=tolerance,
             max_iterations=max_iterations,
             floor=floor,
@@ -142,6 +142,3 @@ class RoutingProblem(NamedTuple):
         """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices; see `solve`."""
         arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
         return CandidateSolution(self.solve(arcs, candidate.solution.prices, floor=floor), arcs, exclusions)
-
-    def _ceiling(self, token: int) -> float:
-        return self.spot.value(token) or inf

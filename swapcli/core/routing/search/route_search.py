@@ -48,14 +48,11 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
 _WAYS = 3  # to hold a token, where there is much arbitrage. Empirical
-_BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
-_MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
-_MIN_ROUNDING_LOSS = 1e-5  # of the output: what steps may lose by rounding down, below which exact moves gain little
+_MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
@@ -95,9 +92,7 @@ class SearchResult(NamedTuple):
         known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        # Best rates for a slice of the order would be too low as ceilings of the prices of smaller flows.
-        wide = problem._replace(spot=SpotPrices(graph.with_spot_rates(), target, _BOUND_MAX_HOPS))
-        solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
+        solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
         return [fine.prices, known, *solved]
 
 
@@ -114,8 +109,6 @@ class RouteSearch:
         self._best_so_far: SearchResult | None = None
         self._known: Solution | None = None
         self._active: ActiveSet | None = None
-        self.may_gain_by_moves = True
-        """Whether moves of shares may raise the output at the end; False once they have not."""
 
     @property
     def spec(self) -> SwapSpec:
@@ -148,66 +141,31 @@ class RouteSearch:
         return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
-        """Search, reallocate shares and improve pools."""
+        """Search, and decide the shares exactly."""
         result = self._search_problem()
-        return self._move_exactly(self.improve_pools(self._reallocate(result))) if result else None
+        return self.finish(result) if result else None
 
-    def _move_exactly(self, result: SearchResult) -> SearchResult:
-        """Return `result` with its shares moved by exact replays if rounding to base units costs much."""
-        found = result.best
-        if found.replay.amount_out >= result.optimum.value * (1.0 - _MIN_LOSS):
-            return result
-        from swapcli.core.routing.search.exact_moves import move_shares_exactly, rounding_loss
-
-        if rounding_loss(found, result.optimum.prices, result.problem.graph.token_index) < _MIN_ROUNDING_LOSS:
+    def finish(self, result: SearchResult) -> SearchResult:
+        """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
+        found, min_gain = result.best, self._min_gain(result)
+        gap = self.routes.potential - found.net
+        if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         self._record_best(result)
+        from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        def score(route: Route) -> ScoredRoute | None:
-            scored = self.scorer.score_if_accepted(route, found.amount_in)
-            if scored:
-                self._record_best(result._replace(best=scored))  # time may be up before the last move
-            return scored
-
-        others = list(self.scorer.known(found.amount_in))
-        return result._replace(best=move_shares_exactly(result.problem, found, others, score))
-
-    def improve_pools(self, result: SearchResult) -> SearchResult:
-        """Return `result` with other pools in its hops if these pay more net of gas."""
-        if self.spec.gas_value == 0.0:
-            return result
-        from swapcli.core.routing.search.pool_replacement import replace_pools
-
-        for _ in range(_MAX_LOCAL_SEARCH_ROUNDS):
+        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
+        search.join(self.scorer.known(found.amount_in), result.solution)
+        for better in search.run():
+            result = result._replace(best=better)
             self._record_best(result)
-            better = self._better_over(replace_pools(result.problem, result.best, result.solution), result)
-            if better is result:
-                break
-            result = better
         return result
 
-    def share_again(self, result: SearchResult) -> SearchResult:
-        """Return `result` with new shares for its pools if these pay more: it may have been found for another order."""
-        from swapcli.core.routing.search.pool_replacement import solve_over_route
-
-        return self._better_over(solve_over_route(result.problem, result.best, result.solution), result)
-
-    def _better_over(self, candidate: CandidateSolution | None, result: SearchResult) -> SearchResult:
-        """Return `result` with the route of `candidate` if that is better."""
-        better = self.routes.round(candidate) if candidate else None
-        return result._replace(best=better) if better and better.net > result.best.net else result
-
-    def _reallocate(self, result: SearchResult) -> SearchResult:
-        """Return `result` with its shares reallocated if its route falls short of its solution."""
-        found, solution = result.best, result.solution
-        if not self.may_gain_by_moves or found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
-            return result
-        from swapcli.core.routing.search.share_reallocation import reallocate_shares
-
-        route = reallocate_shares(result.problem, found.route, found.replay.amount_out, solution)
-        better = self.scorer.score_if_accepted(route, found.amount_in) if route is not found.route else None
-        self.may_gain_by_moves = better is not None and better.net > found.net
-        return result._replace(best=better) if better and self.may_gain_by_moves else result
+    def _min_gain(self, result: SearchResult) -> float:
+        """Return what is not worth a replay: a cent, a hundredth of a basis point, two units of the coarsest token."""
+        prices, index = result.optimum.prices, self.problem.graph.token_index
+        unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
+        return max(self.spec.cent, _MIN_GAIN * result.best.replay.amount_out, 2.0 * unit)
 
     def _search_problem(self) -> SearchResult | None:
         path = self._first_path()

@@ -106,9 +106,7 @@ def _search(
         return None
     result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions, candidate.solution)
     try:
-        if found is known and search.spec.gas_value > 0.0:
-            result = search.share_again(result)
-        result = search.improve_pools(result)
+        result = search.finish(result)
     except SearchTimeUp:
         return result._replace(is_complete=False)
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
