@@ -54,7 +54,6 @@ _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
-MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
 
 class SearchResult(NamedTuple):
@@ -217,8 +216,6 @@ class RouteSearch:
     def _acyclic_candidates(self, stages: Sequence[CandidateSolution]) -> Iterator[CandidateSolution]:
         """Yield acyclic solutions: those that are found at once, and then better ones that take longer."""
         candidates = acyclic_candidates(self.problem, stages[-1])
-        if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
-            candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
         yield from candidates
         active = stages[-1]
         if self._has_cycle_gap(active, max(each.solution.value for each in candidates)):
