@@ -103,14 +103,8 @@ def prove_leaf(
         net = gain if token == spec.source else UP.subtract(gain, token_gas)
         if net > 0 or token in entered:
             bound = UP.add(bound, net)
-    listed = {
-        hop: rate
-        for hop, rate in sorted(rates.rates.items())
-        if rate != rates.spot[hop]
-    }
-    return Leaf(
-        used, unused, sorted(conditions.before), listed, terms, bound if not bound.is_nan() else Decimal(inf)
-    )
+    listed = {hop: rate for hop, rate in sorted(rates.rates.items()) if rate != rates.spot[hop]}
+    return Leaf(used, unused, sorted(conditions.before), listed, terms, bound if not bound.is_nan() else Decimal(inf))
 
 
 def _term(each: PricedArc, rates: LeafRates, hop: TokenPair, target: int, *, is_used: bool) -> ArcTerm | None:

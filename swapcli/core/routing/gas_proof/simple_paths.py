@@ -60,7 +60,11 @@ class SimplePaths:
         blocked = 1 << start | self._earlier.get(start, 0)
         for token in tokens:
             blocked |= 1 << token | self._earlier.get(token, 0)
-        edges = [edge for edge in self._edges if not blocked >> edge[1] & 1 and (not blocked >> edge[0] & 1 or edge[0] == start)]
+        edges = [
+            edge
+            for edge in self._edges
+            if not blocked >> edge[1] & 1 and (not blocked >> edge[0] & 1 or edge[0] == start)
+        ]
         hops = self._max_hops - len(tokens)
         walks = _best_walks(edges, self._target, hops)
         self.work += len(edges) * hops // _EDGES_OF_AN_ARC
@@ -68,7 +72,9 @@ class SimplePaths:
         for i, j, rate in edges:
             if j in most:
                 leaving.setdefault(i, []).append((rate * _onward(most[j], 1 << i), j, rate))
-        search = _Search(walks, {i: sorted(row, reverse=True) for i, row in leaving.items()}, self._earlier, self._target)
+        search = _Search(
+            walks, {i: sorted(row, reverse=True) for i, row in leaving.items()}, self._earlier, self._target
+        )
         search.found = floor
         search.extend([start], blocked, 1.0, hops)
         self.work += _MAX_VISITS - search.left

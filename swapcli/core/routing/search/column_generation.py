@@ -43,6 +43,11 @@ class ActiveSet(NamedTuple):
     stages: list[CandidateSolution]
     outside_gain: float
 
+    @property
+    def last(self) -> CandidateSolution:
+        """The solution over all of its tokens."""
+        return self.stages[-1]
+
 
 def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None) -> ActiveSet:
     """Solve over a growing token set, at the `ROUGH` tolerance.
