@@ -11,9 +11,7 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -21,6 +19,7 @@ from typing import Any, NamedTuple
 from bench.optimum.real_market import REAL_MARKET
 from bench.orders.figures import Comparison, compare
 from bench.orders.in_turn import WEI_A_GWEI, Quotes, Row
+from bench.orders.parts import replaced
 from bench.orders.worker import quote
 from bench.running import BenchmarkFailed
 from bench.worlds.world import World, make_worlds
@@ -33,7 +32,7 @@ class Switch(NamedTuple):
     """A mechanism, and what replaces parts of it to switch it off: values by `module:name`, or `module:class.name`."""
 
     mechanism: str
-    parts: tuple[tuple[str, Any], ...]
+    parts: Mapping[str, Any]
 
 
 def _keep(_: object, found: object, *__: object, **___: object) -> object:
@@ -55,14 +54,14 @@ def _yield_none(*_: object, **__: object) -> Iterator[object]:
 
 _SEARCH = "swapcli.core.routing.search"
 SWITCHES = (
-    Switch("the exact finish", ((f"{_SEARCH}.route_search:RouteSearch.finish", _keep),)),
-    Switch("its moves between pools", ((f"{_SEARCH}.exact_finish:ShareSearch._hop_moves", _yield_none),)),
-    Switch("pruning for gas", ((f"{_SEARCH}.candidate_routes:prune_for_gas", _find_none),)),
-    Switch("detours over several tokens", ((f"{_SEARCH}.column_generation:MAX_OUTSIDE", 1),)),
-    Switch("paths of several ways", ((f"{_SEARCH}.route_search:RouteSearch._find_other_way", _find_nothing),)),
-    Switch("other orders of the tokens", ((f"{_SEARCH}.token_orders:better_orders", _yield_none),)),
-    Switch("a greedy order", ((f"{_SEARCH}.acyclic_order:orient_greedily", _find_nothing),)),
-    Switch("exchanges of paths", ((f"{_SEARCH}.token_orders:exchange_paths", _keep),)),
+    Switch("the exact finish", {f"{_SEARCH}.route_search:RouteSearch.finish": _keep}),
+    Switch("its moves between pools", {f"{_SEARCH}.exact_finish:ShareSearch._hop_moves": _yield_none}),
+    Switch("pruning for gas", {f"{_SEARCH}.candidate_routes:prune_for_gas": _find_none}),
+    Switch("detours over several tokens", {f"{_SEARCH}.column_generation:MAX_OUTSIDE": 1}),
+    Switch("paths of several ways", {f"{_SEARCH}.route_search:RouteSearch._find_other_way": _find_nothing}),
+    Switch("other orders of the tokens", {f"{_SEARCH}.token_orders:better_orders": _yield_none}),
+    Switch("a greedy order", {f"{_SEARCH}.acyclic_order:orient_greedily": _find_nothing}),
+    Switch("exchanges of paths", {f"{_SEARCH}.token_orders:exchange_paths": _keep}),
 )
 """Every mechanism of the search that improves a route, and does not decide whether there is one."""
 
@@ -84,40 +83,11 @@ class Ablation(NamedTuple):
         return bool(self.without.behind) or self.without.lost > 0
 
 
-@contextmanager
-def switched_off(switch: Switch) -> Iterator[None]:
-    """Switch a mechanism off. Raises `BenchmarkFailed` if a name of it no longer exists."""
-    with_values = [(*_owner(target), value) for target, value in switch.parts]
-    before = [(owner, name, vars(owner)[name]) for owner, name, _ in with_values]
-    try:
-        for owner, name, value in with_values:
-            setattr(owner, name, value)
-        yield
-    finally:
-        for owner, name, value in before:
-            setattr(owner, name, value)
-
-
-def _owner(target: str) -> tuple[Any, str]:
-    """Return the module or class of a target, and the name in it. Raises `BenchmarkFailed` if there is none."""
-    module, _, path = target.partition(":")
-    *classes, name = path.split(".")
-    try:
-        owner: Any = import_module(module)
-        for each in classes:
-            owner = getattr(owner, each)
-    except (ImportError, AttributeError) as error:
-        raise BenchmarkFailed(f"the ablation switches off {target}, which does not exist: {error}") from error
-    if name not in vars(owner):
-        raise BenchmarkFailed(f"the ablation switches off {target}, which does not exist")
-    return owner, name
-
-
 def ablate(world: World, gas_gwei: float, switches: Sequence[Switch] = SWITCHES) -> Iterator[Ablation]:
     """Yield what each mechanism brings on a world. Raises `BenchmarkFailed`."""
     whole = _quote_all(world, gas_gwei)
     for switch in switches:
-        with switched_off(switch):
+        with replaced(switch.parts):
             without = _quote_all(world, gas_gwei)
         yield Ablation(switch.mechanism, compare(Quotes(world, gas_gwei, world.orders, [without, whole]), 1))
 

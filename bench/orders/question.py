@@ -12,6 +12,7 @@ from bench.optimum.real_market import REAL_MARKET
 from bench.orders.ablation import WORLDS, Ablation, ablate
 from bench.orders.figures import Comparison, Lead, Times, compare, input_leads
 from bench.orders.in_turn import WEI_A_GWEI, Quotes, quote_world, revisions
+from bench.orders.residuals import main_residuals
 from bench.orders.section import ablation_section, gap_section, orders_section
 from bench.orders.small_markets import Judged, judge_small_markets
 from bench.plan import Plan
@@ -23,6 +24,7 @@ from bench.report.thresholds import (
     MAX_LOSS_BPS,
     MAX_NET_GAPS,
     MAX_PROOF_RATIO,
+    MAX_RESIDUAL,
     MAX_SLOWEST_TO_MEDIAN,
     Check,
 )
@@ -73,6 +75,7 @@ class OrderFigures(NamedTuple):
     revisions: Sequence[str]
     quotes: Sequence[Quotes]
     proofs: Sequence[Proofs]
+    residuals: Sequence[float]
     ablations: Sequence[Ablation]
     small_markets: Sequence[Judged]
 
@@ -87,11 +90,12 @@ def measure(plan: Plan, folder: Path, note: Note) -> Answer:
             quotes += quote_world(world, compared, GAS_GWEI[world.kind], plan.pair_rounds, folder, exact_output)
     note("orders: proofs net of gas")
     proofs = list(_proofs(plan))
+    residuals = list(_residuals(plan))
     note("orders: ablation")
     ablations = list(_ablations(plan, folder))
     note("orders: brute force on small markets")
     small_markets = list(judge_small_markets(plan.small_market_orders, _seed(plan)))
-    return answer(OrderFigures([each.name for each in compared], quotes, proofs, ablations, small_markets))
+    return answer(OrderFigures([each.name for each in compared], quotes, proofs, residuals, ablations, small_markets))
 
 
 def _worlds(plan: Plan, folder: Path) -> Iterator[World]:
@@ -112,6 +116,12 @@ def _proofs(plan: Plan) -> Iterator[Proofs]:
             orders = [Order(tokens[each.token_in], tokens[each.token_out], each.amount) for each in world.orders]
             if found := list(prove(Router(world.market), orders, round(gas_gwei * WEI_A_GWEI))):
                 yield Proofs(world, gas_gwei, found)
+
+
+def _residuals(plan: Plan) -> Iterator[float]:
+    """Yield the residuals of the main solves of orders on pushed states."""
+    for file in plan.markets or (REAL_MARKET,):
+        yield from main_residuals(make_world("pushed", file, plan.world_orders, _seed(plan)), _PROVEN["pushed"])
 
 
 def _ablations(plan: Plan, folder: Path) -> Iterator[Ablation]:
@@ -157,6 +167,9 @@ def orders_table(found: OrderFigures) -> Table:
         total = sum(len(each.quotes.orders) for each in compared)
         rows.append(row(f"orders behind by > 0.05 bps and a cent, of {total:,}", Check("behind", behind, 0)))
     rows += [_slowest_row(found.quotes), _exact_output_row(found.quotes), *map(_gap_row, found.proofs)]
+    large = sum(residual > MAX_RESIDUAL for residual in found.residuals)
+    figure = f"pushed state: main solves with a residual above {MAX_RESIDUAL:.0%}, of {len(found.residuals)}"
+    rows.append(row(figure, Check("residuals", large, 0)))
     ahead = sum(each.ahead_bps > 0.0 for each in found.small_markets)
     figure = f"small markets: brute force is ahead by > 0.05 bps and two base units, of {len(found.small_markets)}"
     rows += [row(figure, Check("ahead", ahead, 0)), *_ablation_rows(found.ablations)]

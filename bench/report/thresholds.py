@@ -81,6 +81,7 @@ MAX_SLOWEST_TO_MEDIAN = 4.0
 MAX_NET_GAPS = {"real": (0.02, 1.0), "random": (1.0, 10.0), "pushed": (5.0, 50.0)}
 """In basis points, median and p95."""
 MAX_PROOF_RATIO = 10.0
+MAX_RESIDUAL = 0.01
 
 _NOISE = 1e-9
 """Bounds and the amounts of the peer have about eleven digits."""

@@ -45,6 +45,6 @@ def order_figures() -> OrderFigures:
     proofs = [
         Proofs(WORLD._replace(kind=kind), 1.0, [Proof(0.01, True, 0.1, 0.5)]) for kind in ("real", "random", "pushed")
     ]
-    return OrderFigures(
-        ["this", "abc"], [found[0], reverse, *found[1:]], proofs, [ablation("detours", 10**8)], [JUDGED] * 3
-    )
+    mechanisms, small_markets = [ablation("detours", 10**8)], [JUDGED] * 3
+    quoted = [found[0], reverse, *found[1:]]
+    return OrderFigures(["this", "abc"], quoted, proofs, [1e-4, 0.01], mechanisms, small_markets)

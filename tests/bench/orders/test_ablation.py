@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bench.orders.ablation import SWITCHES, Switch, ablate, main, switched_off
+from bench.orders.ablation import SWITCHES, Switch, ablate, main
+from bench.orders.parts import replaced
+from bench.orders.residuals import main_residuals
 from bench.running import BenchmarkFailed
 from bench.worlds.world import World, WorldOrder
 from swapcli.core.routing import replay
@@ -30,11 +32,15 @@ def test_names_are_those_of_mechanisms() -> None:
 
 @pytest.mark.parametrize("target", ["swapcli.nowhere:x", f"{replay.__name__}:gone", f"{replay.__name__}:Replay.gone.x"])
 def test_a_name_that_no_longer_exists_is_an_error(target: str) -> None:
-    with (
-        pytest.raises(BenchmarkFailed, match=f"switches off {target}, which does not exist"),
-        switched_off(Switch("gone", ((target, None),))),
-    ):
+    with pytest.raises(BenchmarkFailed, match=f"{target} does not exist in the program"), replaced({target: None}):
         pass
+
+
+def test_main_solves_end_at_a_minimum() -> None:
+    market = build_random_market(3)
+    one, two, *_ = market.tokens
+    (residual,) = main_residuals(World("real", "small", market, (WorldOrder(one, two, 100 * UNIT),)), 0.0)
+    assert residual < 0.01
 
 
 def test_the_command_prints_a_line_for_each_mechanism(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,6 +44,9 @@ def test_slow_orders_of_pushed_states_loose_proofs_and_idle_mechanisms_are_misse
     assert missed_rows(answer(found._replace(proofs=[loose]))) == [
         "real orders, 1 gwei: proven gap, bps, p50 / p95; time to a search"
     ]
+    assert missed_rows(answer(found._replace(residuals=[0.02, 0.0]))) == [
+        "pushed state: main solves with a residual above 1%, of 2"
+    ]
     behind = [*found.small_markets, JUDGED._replace(ahead_bps=0.06)]
     assert missed_rows(answer(found._replace(small_markets=behind))) == [
         "small markets: brute force is ahead by > 0.05 bps and two base units, of 4"
