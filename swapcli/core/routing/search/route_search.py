@@ -26,6 +26,7 @@ from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
     expand_active_set,
+    path_prices,
     start_prices,
 )
 from swapcli.core.routing.search.gaps import Attempt, Gaps
@@ -155,8 +156,10 @@ class RouteSearch:
             elif attempt is Attempt.SINGLE_PATHS:
                 better = self._find_other_path(active.last)
                 if better:
-                    active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
-                    optimum = max(optimum, self._follow_active_set(active, better), key=_value)
+                    other = self._tokens_of_first_path(better.route)
+                    active = expand_active_set(self.problem, [path, other])
+                    found = self._follow_active_set(active, better), self._follow_along(other)
+                    optimum = max(optimum, *found, key=_value)
                     made.discard(Attempt.TOKEN_ORDERS)
             elif self._best:
                 self._best = self.finish(self._best._replace(optimum=optimum.solution))
@@ -188,6 +191,16 @@ class RouteSearch:
         for candidate in candidates:
             self._follow(candidate)
         return candidates[0]
+
+    def _follow_along(self, path: list[int]) -> CandidateSolution:
+        """Follow the solution over all pools of a path, and return it.
+
+        With arbitrage, solutions over more tokens may follow orders of them that exclude the path.
+        """
+        arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
+        along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
+        self._follow(along)
+        return along
 
     def _follow_token_orders(self, active: CandidateSolution, optimum: CandidateSolution) -> CandidateSolution:
         """Follow acyclic solutions in other orders of the tokens that are worth more, and return the best one."""
