@@ -103,13 +103,10 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch
         return
     left, amount_out = _ROUNDS, state.amount_out
     search, last = _near_search(search_for, amount, amount_out), None
-    may_gain_by_moves = True
     while left > 0 and 0 < (amount := search.spec.amount) < AMOUNT_LIMIT:
         left = min(left - 1, _MORE_ROUNDS) if state.best else left - 1
         is_similar = last is not None and _is_similar(amount, last.problem.spec.amount)
-        search.may_gain_by_moves = may_gain_by_moves or not is_similar
         result = last = search.run(last.solution if last and is_similar else None)
-        may_gain_by_moves = search.may_gain_by_moves
         finished = None
         if result and amount_out - result.best.replay.amount_out <= _NEAR * amount_out:
             finished = _with_least_input(search, result, amount_out)
