@@ -20,7 +20,8 @@ from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.rounding import decompose_into_paths, largest_remainder, move_sizes
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 
-_HALVINGS: Final = 10  # of the part that the market uses up: it is then known to a thousandth
+_SCANNED: Final = 6
+_HALVINGS: Final = 8  # of the part that the market uses up: it is then known to a thousandth
 _MAX_SURPLUS_PATHS: Final = 3  # for each part, those that pay most. Bounds the work
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounding them may overfill a full pool
 _SEGMENT_MOVES: Final = (2_000, 500, 100, 25, 5)  # hundredths of a percent moved at once, before the share step
@@ -38,16 +39,28 @@ def best_with_surplus(
 
     The output rises with the part up to the one that fills the pools, and falls after it: a bisection leads there.
     """
-    best: ScoredRoute | None = None
-    low, high = 0, problem.spec.amount
+    routes = [_bisect(problem, scorer, search, extend) for extend in (_surplus_first,)]
+    routes = [climb(problem, scorer, each) for each in (*routes, found) if each]
+    return max(routes, key=lambda each: each.net, default=None)
+
+
+def _bisect(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, extend) -> ScoredRoute | None:
+    def try_part(amount):
+        joined = (_join(problem, scorer, surplus, part) for surplus, part in extend(problem, scorer, search, amount))
+        return max((each for each in joined if each), key=lambda each: each.net, default=None)
+    found = [(each, amount) for k in range(1, _SCANNED) if (each := try_part(amount := problem.spec.amount >> k))]
+    if not found:
+        return None
+    best, low = max(found, key=lambda each: each[0].net)
+    high = 2 * low
     for _ in range(_HALVINGS):
         amount = (low + high) // 2
-        extended = _extended(problem, scorer, search, amount)
-        if extended and (best is None or extended.net > best.net):
+        extended = try_part(amount)
+        if extended and extended.net > best.net:
             best, low = extended, amount
-        elif best is None or low:
+        else:
             high = amount
-    return max((each for each in (best, found) if each), key=lambda each: each.net, default=None)
+    return best
 
 
 def climb(problem: RoutingProblem, scorer: RouteScorer, best: ScoredRoute) -> ScoredRoute:
@@ -116,15 +129,9 @@ def _pool_moves(problem: RoutingProblem, route: Route) -> Iterator[Route]:
                     yield Route(tuple(segments))
 
 
-def _extended(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> ScoredRoute | None:
-    """Return the best route for the whole order that extends one of `amount`."""
-    found = (_join(problem, scorer, surplus, part) for surplus, part in _pairs(problem, scorer, search, amount))
-    return max((each for each in found if each), key=lambda each: each.net, default=None)
-
-
-def _pairs(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> Iterator[tuple[Replay, Replay]]:
+def _part_first(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> Iterator[tuple[Replay, Replay]]:
     """Yield replays of a surplus and of a part of the order, either of them on the pools that the other leaves."""
-    pools, spec, surplus = scorer.pools, problem.spec, problem.spec.amount - amount
+    pools, surplus = scorer.pools, problem.spec.amount - amount
     part = search(_changed(problem, amount, pools, {}), pools)
     if part:
         index = problem.graph.token_index
@@ -132,6 +139,10 @@ def _pairs(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amo
         backward = {(j, i) for i, j in combinations(order, 2)}
         for path in _surplus_paths(problem, {**pools, **part.replay.pools_after}, surplus, backward):
             yield path, part.replay
+
+
+def _surplus_first(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> Iterator[tuple[Replay, Replay]]:
+    pools, surplus = scorer.pools, problem.spec.amount - amount
     for path in _surplus_paths(problem, pools, surplus):
         part = search(_changed(problem, amount, pools, path.pools_after), {**pools, **path.pools_after})
         if part:
