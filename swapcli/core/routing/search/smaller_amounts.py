@@ -6,7 +6,7 @@ of the order gets the best route on the pools as the surplus has left them. Both
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, combinations, permutations, product
 from typing import Final
 
@@ -27,6 +27,8 @@ _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplu
 _SEGMENT_MOVES: Final = (2_000, 500, 100, 25, 5)  # hundredths of a percent moved at once, before the share step
 _POOL_MOVES: Final = (3_000, 1_000, 300, 100, 30, 10, 3, 1)
 _MAX_REPLAYS: Final = 600  # of moves. Bounds the work; most routes on small markets take 300
+
+_Pair = tuple[str, str]
 
 SearchPart = Callable[[RoutingProblem, Mapping[str, Pool]], ScoredRoute | None]
 """Returns the best route of a smaller order on changed pools; None if there is none."""
@@ -71,7 +73,8 @@ def climb(problem: RoutingProblem, scorer: RouteScorer, best: ScoredRoute) -> Sc
     replays, is_better = 0, True
     while is_better:
         is_better = False
-        for route in chain(_segment_moves(best.route, problem.spec.share_step), _pool_moves(problem, best.route)):
+        pools = _idle_pools(problem, best.route)
+        for route in chain(_segment_moves(best.route, pools, problem.spec.share_step), _pool_moves(best.route, pools)):
             replays += 1
             found = scorer.score_if_accepted(route, best.amount_in)
             if found and found.net > best.net:
@@ -82,63 +85,57 @@ def climb(problem: RoutingProblem, scorer: RouteScorer, best: ScoredRoute) -> Sc
     return best
 
 
-def _segment_moves(route: Route, share_step: int) -> Iterator[Route]:
+def _idle_pools(problem: RoutingProblem, route: Route) -> dict[_Pair, list[str]]:
+    """Return the pools of each hop's pair of tokens that trade no other pair."""
+    arcs, index = problem.graph.arcs_by_pair, problem.graph.token_index
+    pairs = {swap.pool: swap[1:3] for segment in route.segments for hop in segment.hops for swap in hop}
+    return {
+        (i, j): [arc.pool.key for arc in arcs[index[i]].get(index[j], ()) if pairs.get(arc.pool.key, (i, j)) == (i, j)]
+        for i, j in set(pairs.values())
+    }
+
+
+def _segment_moves(route: Route, pools: Mapping[_Pair, Sequence[str]], share_step: int) -> Iterator[Route]:
     """Yield routes with a share of one segment moved to another, as its pools are split or to one pool of a hop."""
     segments = route.segments
     for size in move_sizes(_SEGMENT_MOVES, share_step):
         for giver, taker in permutations(range(len(segments)), 2):
             moved = min(size, segments[giver].share)
-            for grown in _grown(segments[taker], moved):
+            for grown in _grown(segments[taker], pools, moved):
                 changed = list(segments)
                 changed[giver] = segments[giver]._replace(share=segments[giver].share - moved)
                 changed[taker] = grown
                 yield Route(tuple(each for each in changed if each.share))
 
 
-def _grown(segment: Segment, added: int) -> Iterator[Segment]:
+def _grown(segment: Segment, pools: Mapping[_Pair, Sequence[str]], added: int) -> Iterator[Segment]:
     total = segment.share + added
     yield segment._replace(share=total)
     for position, hop in enumerate(segment.hops):
-        for taker in hop if len(hop) > 1 else ():
-            weights = [swap.share * segment.share + SHARES_PER_HOP * added * (swap == taker) for swap in hop]
-            shares = largest_remainder([weight / total for weight in weights], SHARES_PER_HOP)
-            swaps = tuple(swap._replace(share=n) for swap, n in zip(hop, shares, strict=True) if n)
+        pair = hop[0][1:3]
+        for taker in pools[pair] if len(pools[pair]) > 1 else ():
+            weights = {swap.pool: swap.share * segment.share for swap in hop}
+            weights[taker] = weights.get(taker, 0) + SHARES_PER_HOP * added
+            shares = largest_remainder([weight / total for weight in weights.values()], SHARES_PER_HOP)
+            swaps = tuple(Swap(key, *pair, n) for key, n in zip(weights, shares, strict=True) if n)
             yield Segment(total, (*segment.hops[:position], swaps, *segment.hops[position + 1 :]))
 
 
-def _pool_moves(problem: RoutingProblem, route: Route) -> Iterator[Route]:
+def _pool_moves(route: Route, pools: Mapping[_Pair, Sequence[str]]) -> Iterator[Route]:
     """Yield routes with a share of a pool moved to another one of the same hop, in all segments."""
-    graph, index = problem.graph, problem.graph.token_index
-    used = {swap[:3] for segment in route.segments for hop in segment.hops for swap in hop}
-    hops = dict.fromkeys(hop for segment in route.segments for hop in segment.hops)
     for size in _POOL_MOVES:
-        for hop in hops:
-            _, token_in, token_out, _ = hop[0]
-            shares = {swap.pool: swap.share for swap in hop}
-            pools = [arc.pool.key for arc in graph.arcs_by_pair[index[token_in]].get(index[token_out], ())]
-            others = {key for key, *_ in used} - {key for key, *pair in used if pair == [token_in, token_out]}
-            for giver, taker in product(shares, [key for key in pools if key not in others]):
+        for hop in dict.fromkeys(hop for segment in route.segments for hop in segment.hops):
+            pair, shares = hop[0][1:3], {swap.pool: swap.share for swap in hop}
+            for giver, taker in product(shares, pools[pair]):
                 if giver != taker:
                     moved = min(size, shares[giver])
                     changed = shares | {giver: shares[giver] - moved, taker: shares.get(taker, 0) + moved}
-                    swaps = tuple(Swap(key, token_in, token_out, n) for key, n in changed.items() if n)
+                    swaps = tuple(Swap(key, *pair, n) for key, n in changed.items() if n)
                     segments = (
                         each._replace(hops=tuple(swaps if other == hop else other for other in each.hops))
                         for each in route.segments
                     )
                     yield Route(tuple(segments))
-
-
-def _part_first(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> Iterator[tuple[Replay, Replay]]:
-    """Yield replays of a surplus and of a part of the order, either of them on the pools that the other leaves."""
-    pools, surplus = scorer.pools, problem.spec.amount - amount
-    part = search(_changed(problem, amount, pools, {}), pools)
-    if part:
-        index = problem.graph.token_index
-        order = topological_order({(index[step.token_in], index[step.token_out]) for step in part.replay.steps}) or []
-        backward = {(j, i) for i, j in combinations(order, 2)}
-        for path in _surplus_paths(problem, {**pools, **part.replay.pools_after}, surplus, backward):
-            yield path, part.replay
 
 
 def _surplus_first(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> Iterator[tuple[Replay, Replay]]:
