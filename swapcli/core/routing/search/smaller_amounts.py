@@ -82,7 +82,36 @@ def climb(problem: RoutingProblem, scorer: RouteScorer, best: ScoredRoute) -> Sc
                 break
             if replays >= _MAX_REPLAYS:
                 return best
+        if not is_better:
+            found = _fill_last_unit(problem, scorer, best, pools)
+            if found:
+                best, is_better = found, True
     return best
+
+
+def _fill_last_unit(
+    problem: RoutingProblem, scorer: RouteScorer, best: ScoredRoute, pools: Mapping[_Pair, Sequence[str]]
+) -> ScoredRoute | None:
+    """Return a better route with one more share in a path that it overfills, unless a hop pays a little less.
+
+    The smallest share is too much for what a full pool has left. A part of it in a pool that pays less fits.
+    """
+    for route in _segment_moves(best.route, {}, problem.spec.share_step, (problem.spec.share_step,)):
+        if scorer.score_if_accepted(route, best.amount_in):
+            continue
+        for hop in dict.fromkeys(hop for segment in route.segments for hop in segment.hops):
+            for giver, taker in product({swap.pool: swap.share for swap in hop}, pools.get(hop[0][1:3], ())):
+                if giver == taker:
+                    continue
+                low, high = 0, next(swap.share for swap in hop if swap.pool == giver)
+                found = scorer.score_if_accepted(_with_moved_pool(route, hop, giver, taker, high), best.amount_in)
+                while found and high - low > 1:
+                    middle = (low + high) // 2
+                    less = scorer.score_if_accepted(_with_moved_pool(route, hop, giver, taker, middle), best.amount_in)
+                    low, high, found = (low, middle, less) if less else (middle, high, found)
+                if found and found.net > best.net:
+                    return found
+    return None
 
 
 def _idle_pools(problem: RoutingProblem, route: Route) -> dict[_Pair, list[str]]:
@@ -95,10 +124,10 @@ def _idle_pools(problem: RoutingProblem, route: Route) -> dict[_Pair, list[str]]
     }
 
 
-def _segment_moves(route: Route, pools: Mapping[_Pair, Sequence[str]], share_step: int) -> Iterator[Route]:
+def _segment_moves(route: Route, pools: Mapping[_Pair, Sequence[str]], share_step: int, sizes: Sequence[int] = _SEGMENT_MOVES) -> Iterator[Route]:
     """Yield routes with a share of one segment moved to another, as its pools are split or to one pool of a hop."""
     segments = route.segments
-    for size in move_sizes(_SEGMENT_MOVES, share_step):
+    for size in move_sizes(sizes, share_step):
         for giver, taker in permutations(range(len(segments)), 2):
             moved = min(size, segments[giver].share)
             for grown in _grown(segments[taker], pools, moved):
@@ -113,7 +142,7 @@ def _grown(segment: Segment, pools: Mapping[_Pair, Sequence[str]], added: int) -
     yield segment._replace(share=total)
     for position, hop in enumerate(segment.hops):
         pair = hop[0][1:3]
-        for taker in pools[pair] if len(pools[pair]) > 1 else ():
+        for taker in pools.get(pair, ()):
             weights = {swap.pool: swap.share * segment.share for swap in hop}
             weights[taker] = weights.get(taker, 0) + SHARES_PER_HOP * added
             shares = largest_remainder([weight / total for weight in weights.values()], SHARES_PER_HOP)
@@ -128,14 +157,17 @@ def _pool_moves(route: Route, pools: Mapping[_Pair, Sequence[str]]) -> Iterator[
             pair, shares = hop[0][1:3], {swap.pool: swap.share for swap in hop}
             for giver, taker in product(shares, pools[pair]):
                 if giver != taker:
-                    moved = min(size, shares[giver])
-                    changed = shares | {giver: shares[giver] - moved, taker: shares.get(taker, 0) + moved}
-                    swaps = tuple(Swap(key, *pair, n) for key, n in changed.items() if n)
-                    segments = (
-                        each._replace(hops=tuple(swaps if other == hop else other for other in each.hops))
-                        for each in route.segments
-                    )
-                    yield Route(tuple(segments))
+                    yield _with_moved_pool(route, hop, giver, taker, min(size, shares[giver]))
+
+
+def _with_moved_pool(route: Route, hop: tuple[Swap, ...], giver: str, taker: str, moved: int) -> Route:
+    shares = {swap.pool: swap.share for swap in hop}
+    changed = shares | {giver: shares[giver] - moved, taker: shares.get(taker, 0) + moved}
+    swaps = tuple(Swap(key, *hop[0][1:3], n) for key, n in changed.items() if n)
+    segments = (
+        each._replace(hops=tuple(swaps if other == hop else other for other in each.hops)) for each in route.segments
+    )
+    return Route(tuple(segments))
 
 
 def _surplus_first(problem: RoutingProblem, scorer: RouteScorer, search: SearchPart, amount: int) -> Iterator[tuple[Replay, Replay]]:
