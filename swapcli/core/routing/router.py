@@ -288,7 +288,12 @@ class Router:
             search = partial(search_for, gas_value=gas_value)
             if order.reverse:
                 return _for_output(search, order.amount, first)
-            return search(order.amount).run() or self._search_unfiltered(search(order.amount).problem, graph)
+            found = search(order.amount).run()
+            if found and not found.drains_market:
+                return found
+            from swapcli.core.routing.search.drained_market import search_drained_market
+
+            return search_drained_market(search(order.amount).problem, graph, self._pools, self._execution, found)
 
         def search_from_start() -> SearchResult | Shortfall | None:
             with suppress(SearchTimeUp):
@@ -340,12 +345,6 @@ class Router:
 
         fitting = fit_into_limits(found, RouteLimits(self.market, order, self._fits_calldata), search)
         return fitting._replace(unlimited=found.best) if order.limits_pools else fitting
-
-    def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
-        """Search the whole `graph` for an order that found no route in its filtered market."""
-        if graph is problem.graph:
-            return None
-        return RouteSearch(problem._replace(graph=graph), self._pools, self._execution).run()
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""

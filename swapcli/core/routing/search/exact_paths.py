@@ -6,11 +6,10 @@ take what the curve does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator
 from typing import Final
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck
@@ -31,20 +30,10 @@ class _Held(NamedTuple):
 
 
 def exact_paths(
-    graph: MarketGraph,
-    endpoints: TokenPair,
-    amount: int,
-    max_hops: int,
-    check: CancelCheck,
-    changed_pools: Mapping[str, Pool] | None = None,
-    avoided: Set[TokenPair] = frozenset(),
+    graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops: int, check: CancelCheck
 ) -> Iterator[Route]:
-    """Yield routes of one path that the pools take, `endpoints` (source, target), the best of each number of hops.
-
-    `changed_pools` by key replace pools of the graph; pairs of tokens in `avoided` are no hops.
-    """
+    """Yield routes of one path that the pools take, `endpoints` (source, target), the best of each number of hops."""
     source, target = endpoints
-    changed = changed_pools or {}
     front: dict[int, list[_Held]] = {source: [_Held(amount, ())]}
     swaps_left = _MAX_SWAPS
     for _ in range(max_hops):
@@ -53,10 +42,8 @@ def exact_paths(
             check()
             for held in ways:
                 for arc in _onward(graph, token, held, source):
-                    if (token, arc.token_out) in avoided:
-                        continue
                     swaps_left -= 1
-                    amount_out = _pay(graph, arc, changed.get(arc.pool.key, arc.pool), held.amount)
+                    amount_out = _pay(graph, arc, held.amount)
                     if amount_out:
                         reached.setdefault(arc.token_out, []).append(_Held(amount_out, (*held.path, arc)))
                 if swaps_left <= 0:
@@ -71,10 +58,8 @@ def exact_paths(
 
 def _selected(ways: list[_Held]) -> list[_Held]:
     """Return the ways that bring most of a token, and the one that brings least: a full pool may take only that."""
-    if len(ways) <= _KEPT:
-        return ways
     ways.sort(key=lambda each: -each.amount)
-    return [*ways[:_KEPT], ways[-1]]
+    return [*ways[:_KEPT], *ways[_KEPT:][-1:]]
 
 
 def _onward(graph: MarketGraph, token: int, held: _Held, source: int) -> Iterator[Arc]:
@@ -86,8 +71,8 @@ def _onward(graph: MarketGraph, token: int, held: _Held, source: int) -> Iterato
             yield from (arc for arc in arcs if arc.pool.key not in used)
 
 
-def _pay(graph: MarketGraph, arc: Arc, pool: Pool, amount_in: int) -> int:
+def _pay(graph: MarketGraph, arc: Arc, amount_in: int) -> int:
     try:
-        return swap_exactly(pool, graph.addresses[arc.token_in], graph.addresses[arc.token_out], amount_in)[0]
+        return swap_exactly(arc.pool, graph.addresses[arc.token_in], graph.addresses[arc.token_out], amount_in)[0]
     except PoolError:
         return 0

@@ -53,8 +53,7 @@ _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
-_DRAINED = 1e-3  # of the output: an order worth less at marginal prices fills its pools
-_FALLEN = 0.5  # of the output at spot prices: less is paid once pools run out
+_DRAINED = 0.5  # of the output at spot prices
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
 
@@ -79,6 +78,11 @@ class SearchResult(NamedTuple):
     def prices(self) -> Prices:
         """The solution's prices, in units of the target."""
         return self.solution.prices
+
+    @property
+    def drains_market(self) -> bool:
+        """Whether the order moves prices so far that little of what spot prices promise is paid."""
+        return self.best.replay.amount_out < _DRAINED * self.problem.spot_output()
 
     def bounding_prices(self) -> list[Prices]:
         """Return prices for a certificate: those of the route's arcs refined, and those solved over
@@ -144,33 +148,7 @@ class RouteSearch:
     def _search(self) -> SearchResult | None:
         """Search, and decide the shares exactly."""
         result = self._search_problem()
-        result = self.finish(result) if result else None
-        return self._with_smaller_amounts(result) if result is None or _is_drained(result) else result
-
-    def _with_smaller_amounts(self, result: SearchResult | None) -> SearchResult | None:
-        """Return `result`, whose order drains the market, with the route of a smaller amount if that pays more."""
-        from swapcli.core.routing.search.exact_finish import ShareSearch
-        from swapcli.core.routing.search.smaller_amounts import best_with_surplus, climb
-
-        parts: list[SearchResult] = []
-
-        def search(problem: RoutingProblem, pools: Mapping[str, Pool]) -> ScoredRoute | None:
-            found = RouteSearch(problem, pools, self.scorer.execution)._search_problem()
-            if found:
-                parts.append(found._replace(problem=self.problem, best_single_path=None))
-            return found.best if found else None
-
-        found = best_with_surplus(self.problem, self.scorer, search, result.best if result else None)
-        if found is None:
-            return result
-        better = (result or parts[-1])._replace(best=found)
-        self._record_best(better)
-        shares = ShareSearch(self.problem, self.scorer, found, 1e-3 * found.net, self._min_gain(better))
-        shares.join(self.scorer.known(found.amount_in), better.solution)
-        for best in shares.run():
-            better = better._replace(best=best)
-            self._record_best(better)
-        return better._replace(best=climb(self.problem, self.scorer, better.best))
+        return self.finish(result) if result else None
 
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
@@ -343,14 +321,6 @@ class RouteSearch:
         """Return the tokens of the first path of `route`."""
         index, hops = self.problem.graph.token_index, route.segments[0].hops
         return [index[hops[0][0].token_in], *(index[hop[0].token_out] for hop in hops)]
-
-
-def _is_drained(result: SearchResult) -> bool:
-    """Return whether more input would bring next to nothing: the pools are full, or the solution is far off."""
-    problem, solution, amount_out = result.problem, result.optimum, result.best.replay.amount_out
-    if amount_out > _FALLEN * problem.spot_output():
-        return False
-    return solution.residual > MAX_RESIDUAL or problem.order_value(solution.prices) < _DRAINED * amount_out
 
 
 def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
