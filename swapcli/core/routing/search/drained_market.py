@@ -17,14 +17,14 @@ from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.graph.digraph import TokenPair, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.order_market import SpotPrices
-from swapcli.core.routing.replay import Replay, execute, flatten
+from swapcli.core.routing.replay import Replay
 from swapcli.core.routing.search.exact_climb import climb
 from swapcli.core.routing.search.exact_finish import ShareSearch
 from swapcli.core.routing.search.exact_paths import exact_paths
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.rounding import decompose_into_paths, largest_remainder
 from swapcli.core.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
-from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
+from swapcli.core.routing.search.scored_route import ScoredRoute
 
 _WORTHLESS: Final = 1e-3  # of the output: if more input is worth less, the pools are full
 _PARTS: Final = 5  # halvings of the order, of which the best begins the bisection
@@ -89,7 +89,7 @@ class _Extension:
         The output rises with the part up to the one that fills the pools, and falls after it: a bisection leads there.
         """
         parts = [self._problem.spec.amount >> halvings for halvings in range(1, _PARTS + 1)]
-        found = [(extended, part) for part in parts if (extended := self._extended(part))]
+        found = [(extended, part) for part in parts if part and (extended := self._extended(part))]
         if not found:
             return None
         best, low = max(found, key=lambda each: each[0].net)
@@ -107,9 +107,10 @@ class _Extension:
         """Return the best route that extends one of `part`."""
         problem, scorer, spec = self._problem, self._scorer, self._problem.spec
         routes = exact_paths(problem.graph, spec.endpoints, spec.amount - part, spec.max_hops, spec.check)
-        surpluses = [execute(scorer.pools, flatten(route), spec.amount - part) for route in routes]
+        scored = (scorer.score_if_accepted(route, spec.amount - part) for route in routes)
+        surpluses = sorted((each.replay for each in scored if each), key=lambda each: -each.amount_out)
         joined: list[ScoredRoute] = []
-        for surplus in sorted(surpluses, key=lambda each: -each.amount_out)[:_MAX_SURPLUS_PATHS]:
+        for surplus in surpluses[:_MAX_SURPLUS_PATHS]:
             beside = _beside(problem, part, surplus, scorer.pools)
             search = RouteSearch(beside, {**scorer.pools, **surplus.pools_after}, scorer.execution)
             result = search.run()
