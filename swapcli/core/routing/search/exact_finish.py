@@ -356,7 +356,6 @@ class ShareSearch:
         With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
         """
         spec = self._problem.spec
-        used = {pool for pool, _, _ in self._sold}
         for pair, amount in flow.amounts.items():
             if not amount:
                 continue
@@ -365,13 +364,15 @@ class ShareSearch:
             if spec.gas_value:
                 net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
             rates = [(arc.curve.rate(sold), sold) for arc, sold, _, _ in flow.sold[pair]]
-            idle = [] if spec.gas_value else [arc for arc in self._arcs[pair].values() if arc.pool.key not in used]
-            best = max([*(rate for rate, _ in rates), *(arc.rate for arc in idle)])
+            lowest = max(rates)[0]
+            idle = [] if spec.gas_value else self._idle_pools(pair, present, lowest)[:_IDLE]
+            best = max([lowest, *(arc.rate for arc in idle)])
             # No other shares of these pools gain more than if all was sold at the best rate.
             is_uneven = sum([(best - rate) * sold for rate, sold in rates]) * value > self._min_gain
             sets = [[*present, *idle]] if is_uneven else []
             if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
-                sets += self._other_pools(pair, present, amount, value, min(best, net / (amount * value or 1.0)))
+                lowest = min(lowest, net / (amount * value or 1.0))
+                sets += self._other_pools(pair, present, amount, value, lowest)
             for pools in sets:
                 found, swaps = self._hop_net(pools, pair, amount, value)
                 yield _Move(found - net, swaps=((pair, swaps),))
@@ -380,12 +381,8 @@ class ShareSearch:
         self, pair: _Pair, present: list[Arc], amount: float, value: float, min_rate: float
     ) -> Iterator[list[Arc]]:
         """Yield the pools of a hop and another one with a rate above `min_rate`, one less, or one in exchange."""
-        graph, used = self._problem.graph, {arc.pool.key for arc in present}
-        used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
-        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
-        arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
-        idle = [arc for arc in arcs if arc.pool.key not in used]
         part, gas_value = amount / len(present), self._problem.spec.gas_value
+        idle = self._idle_pools(pair, present, min_rate)
         idle = nlargest(
             _IDLE, idle, key=lambda arc: arc.curve.amount_out(part) * value - self._gas(arc, pair, part) * gas_value
         )
@@ -395,6 +392,14 @@ class ShareSearch:
             if fewer:
                 yield fewer
             yield from ([*fewer, arc] for arc in idle)
+
+    def _idle_pools(self, pair: _Pair, present: list[Arc], min_rate: float) -> list[Arc]:
+        """Return the arcs of a hop that no hop uses, best spot rate first, above `min_rate`."""
+        graph, used = self._problem.graph, {arc.pool.key for arc in present}
+        used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
+        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
+        arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
+        return [arc for arc in arcs if arc.pool.key not in used]
 
     def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
         """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
