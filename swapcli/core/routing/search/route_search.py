@@ -248,8 +248,8 @@ class RouteSearch:
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, if better ones, or less gas, may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        # A path that beats all solutions may gain by their hops too.
-        gap = abs(self.routes.potential - found.net)
+        # A path that beats all solutions may gain by their hops too. If no rounding has succeeded, all may be gained.
+        gap = abs((self.routes.potential if self.routes.potential > -inf else result.optimum.value) - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         from swapcli.core.routing.search.exact_finish import ShareSearch
