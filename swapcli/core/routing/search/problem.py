@@ -133,7 +133,7 @@ class RoutingProblem(NamedTuple):
             prices,
             tolerance=tolerance,
             max_iterations=max_iterations,
-            floor=floor,
+            floor=max(floor, 1.0),  # no route pays a part of a unit
             check=spec.check,
         )
 

@@ -176,7 +176,7 @@ class RouteSearch:
         found, min_gain = self._best.best, self._min_gain(self._best)
         max_output = max_single_path_output(problem, solution, active.outside_gain) * (1.0 - _SAME_OUTPUT)
         paths = max_output - problem.min_swap_gas_cost - found.net - spec.router_gas.base * spec.gas_value
-        shares = max(self.routes.potential - found.net, spec.gas_value * found.gas_units) - min_gain
+        shares = max(abs(self.routes.potential - found.net), spec.gas_value * found.gas_units) - min_gain
         return Gaps(cycles, paths, shares)
 
     def _follow_active_set(self, active: ActiveSet, found: ScoredRoute | None = None) -> CandidateSolution:
@@ -242,14 +242,15 @@ class RouteSearch:
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, if better ones, or less gas, may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        gap = self.routes.potential - found.net
+        # A path that beats all solutions may gain by their hops too.
+        gap = abs(self.routes.potential - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
+        search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
-        for better in search.run():
+        for better in search.run(found, moves_shares=abs(self.routes.expected - found.net) > min_gain):
             self._best = result = result._replace(best=better)  # the answer if time is up before the next one
         return result
 
