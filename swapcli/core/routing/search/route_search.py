@@ -19,7 +19,7 @@ from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.acyclic import (
-    acyclic_candidates,
+    break_cycles,
     has_cycles,
 )
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
@@ -180,17 +180,16 @@ class RouteSearch:
         return Gaps(cycles, paths, shares)
 
     def _follow_active_set(self, active: ActiveSet, found: ScoredRoute | None = None) -> CandidateSolution:
-        """Break the cycles of the solution over an active set, follow the acyclic ones, and return the best of these.
+        """Break the cycles of the solution over an active set, follow the acyclic one, and return it.
 
         `found` is the best single path if that is known.
         """
         self._single = found or self.best_single_path(active.last.arcs)
-        candidates = acyclic_candidates(self.problem, active.last)
+        acyclic = break_cycles(self.problem, active.last)
         if self._single:
-            self._record(self._single, candidates[0])
-        for candidate in candidates:
-            self._follow(candidate)
-        return candidates[0]
+            self._record(self._single, acyclic)
+        self._follow(acyclic)
+        return acyclic
 
     def _follow_along(self, path: list[int]) -> CandidateSolution:
         """Follow the solution over all pools of a path, and return it.
@@ -293,11 +292,8 @@ class RouteSearch:
 
     def best_route_over(self, arcs: list[Arc], prices: Prices) -> ScoredRoute | None:
         """Return the best route over some arcs, solved from `prices`; None if no route carries the order."""
-        solved = CandidateSolution(self.problem.solve(arcs, prices), arcs)
-        found = (
-            route for each in acyclic_candidates(self.problem, solved) for route in self.routes.follow(each) if route
-        )
-        return max(found, key=lambda each: each.net, default=None)
+        solved = break_cycles(self.problem, CandidateSolution(self.problem.solve(arcs, prices), arcs))
+        return max((route for route in self.routes.follow(solved) if route), key=lambda each: each.net, default=None)
 
     def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
