@@ -56,6 +56,7 @@ _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
+_DRAINED = 0.5  # of the output at spot prices
 
 
 class SearchResult(NamedTuple):
@@ -79,6 +80,11 @@ class SearchResult(NamedTuple):
     def prices(self) -> Prices:
         """The solution's prices, in units of the target."""
         return self.solution.prices
+
+    @property
+    def drains_market(self) -> bool:
+        """Whether the order moves prices so far that little of what spot prices promise is paid."""
+        return self.best.replay.amount_out < _DRAINED * self.problem.spot_output()
 
     def bounding_prices(self) -> list[Prices]:
         """Return prices for a certificate: those of the route's arcs refined, and those solved over
