@@ -15,7 +15,6 @@ from swapcli.core.model.quote import Route, Step
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
-from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.acyclic import (
@@ -30,9 +29,7 @@ from swapcli.core.routing.search.column_generation import (
     start_prices,
 )
 from swapcli.core.routing.search.gaps import Attempt, Gaps
-from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
-    FINEST,
     MUCH_ARBITRAGE,
     ROUGH,
     CandidateSolution,
@@ -52,7 +49,6 @@ from swapcli.core.routing.solver.newton import Solution
 
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
 _WAYS = 3  # to hold a token, where there is much arbitrage. Empirical
-_BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
@@ -85,22 +81,6 @@ class SearchResult(NamedTuple):
     def drains_market(self) -> bool:
         """Whether the order moves prices so far that little of what spot prices promise is paid."""
         return self.best.replay.amount_out < _DRAINED * self.problem.spot_output()
-
-    def bounding_prices(self) -> list[Prices]:
-        """Return prices for a certificate: those of the route's arcs refined, and those solved over
-        the whole market.
-
-        The latter come without and with arcs into the source and out of the target.
-        """
-        problem, graph = self.problem, self.problem.graph
-        source, target = problem.spec.endpoints
-        fine = problem.solve(problem.arcs_between(self.prices, self.exclusions), self.prices, FINEST, _BOUND_ITERATIONS)
-        used = {source, target}.union(*flow_values(fine))
-        known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
-        every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
-        forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
-        return [fine.prices, known, *solved]
 
 
 class RouteSearch:
