@@ -30,6 +30,7 @@ from swapcli.core.routing.search.column_generation import (
 )
 from swapcli.core.routing.search.gaps import Attempt, Gaps
 from swapcli.core.routing.search.problem import (
+    MAX_RESIDUAL,
     MUCH_ARBITRAGE,
     ROUGH,
     CandidateSolution,
@@ -53,6 +54,7 @@ _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drain
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 _DRAINED = 0.5  # of the output at spot prices
+_WORTHLESS = 2e-3  # of the output. Empirical: orders whose input is worth more gain nothing by further searches
 
 
 class SearchResult(NamedTuple):
@@ -79,8 +81,11 @@ class SearchResult(NamedTuple):
 
     @property
     def drains_market(self) -> bool:
-        """Whether the order moves prices so far that little of what spot prices promise is paid."""
-        return self.best.replay.amount_out < _DRAINED * self.problem.spot_output()
+        """Whether more input would bring next to nothing, or the solution is far off: the pools are full."""
+        problem, solution, amount_out = self.problem, self.optimum, self.best.replay.amount_out
+        if amount_out > _DRAINED * problem.spot_output():
+            return False
+        return solution.residual > MAX_RESIDUAL or problem.order_value(solution.prices) < _WORTHLESS * amount_out
 
 
 class RouteSearch:
