@@ -15,7 +15,7 @@ from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.competing_routes import input_with_gas
 from swapcli.core.routing.least_input import AMOUNT_LIMIT, least_input
 from swapcli.core.routing.market_capacity import max_input
-from swapcli.core.routing.search.problem import RoutingProblem
+from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
 from swapcli.core.routing.solver.newton import Solution
 
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
 _ESTIMATES = 4  # solutions without routes, to find the input of the first route. Empirical: most need two
-_ESTIMATE_TOLERANCE = 3e-4  # of the requested output: rounding a solution loses about as much
+_NEAR_INPUT = 1e-2
 _MAX_CLIMBS = 16  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
-_CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
+_SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
+_CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
+_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
@@ -84,9 +86,9 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
         solution = search.solve(known)
         if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
             return first
-        if abs(solution.value - amount_out) <= _ESTIMATE_TOLERANCE * amount_out:
-            break
         following = _extrapolate(amount, solution.value, _elasticity(solution, search), amount_out)
+        if abs(following - amount) <= _NEAR_INPUT * amount:
+            break
         if not max(1.0, amount / _LEAP) <= following < min(AMOUNT_LIMIT, amount * _LEAP):
             return first
         known = solution if _is_similar(int(following), amount) else None
@@ -104,6 +106,7 @@ class _InputSearch:
         self.best: SearchResult | None = None
         self.last: SearchResult | None = None
         self.short_output = 0
+        self._gap = 0.0
 
     def search_from(self, start: Callable[[], RouteSearch]) -> None:
         """Find the best route, from the input of the search `start` on; the best so far once time is up."""
@@ -143,12 +146,16 @@ class _InputSearch:
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
-        """Search for the least input of the best route, while that gets less."""
+        """Follow the best solution for the least input of its route, while that gets less."""
         for _ in range(_MAX_DESCENTS):
             amount = best.best.amount_in
-            if abs(amount - best.problem.spec.amount) <= _CLOSE * amount:
+            distance = abs(amount - best.problem.spec.amount) / amount
+            if distance <= _SAME or (distance <= _CLOSE and self._gap <= _SMALL_GAP):
                 return
-            self._search(self._search_for(amount))
+            if distance <= _SIMILAR:
+                self._finish(*_follow_again(self._search_for(amount), best))
+            else:
+                self._search(self._search_for(amount))
             if self.best is best or self.best is None:
                 return
             best = self.best
@@ -159,12 +166,30 @@ class _InputSearch:
         is_similar = last is not None and _is_similar(search.spec.amount, last.problem.spec.amount)
         result = self.last = self._run(search, last.solution if last and is_similar else None)
         if result and self._amount_out - result.best.replay.amount_out <= _NEAR * self._amount_out:
-            found = _with_least_input(search, result, self._amount_out)
-            if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
-                self.best = found
+            self._finish(search, result)
         if result and not result.is_complete:
             raise SearchTimeUp
         return result
+
+    def _finish(self, search: RouteSearch, result: SearchResult) -> None:
+        """Give the route of a result its least input. It becomes the best if it is."""
+        found = _with_least_input(search, result, self._amount_out)
+        if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
+            self.best = found
+            lost = search.routes.potential - result.best.net
+            self._gap = lost / (result.prices[search.spec.source] * search.spec.amount)
+
+
+def _follow_again(search: RouteSearch, result: SearchResult) -> tuple[RouteSearch, SearchResult]:
+    """Return the search for a similar input, and its result over the pools of `result`."""
+    spec = result.problem.spec._replace(amount=search.spec.amount)
+    problem, arcs = result.problem._replace(spec=spec), result.problem.arcs_between(result.prices, result.exclusions)
+    search = RouteSearch(problem, search.scorer.pools, search.scorer.execution)
+    candidate = CandidateSolution(problem.solve(arcs, result.prices), arcs, result.exclusions)
+    best = search.scorer.score(result.best.route, spec.amount)
+    best = max([best, *search.routes.follow(candidate)], key=lambda each: each.net)
+    solution = candidate.solution
+    return search, search.finish(result._replace(problem=problem, best=best, solution=solution, optimum=solution))
 
 
 def _is_similar(amount: int, other: int) -> bool:
