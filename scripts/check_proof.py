@@ -16,11 +16,12 @@ from fractions import Fraction as Real
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from itertools import permutations, product
+from itertools import groupby, permutations, product
 from math import ceil, inf, isqrt, log, prod
+from operator import itemgetter
 from typing import Any
 
-FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 1), 64 << 20, 100_000  # of the file; of the search for an open case
+FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 2), 64 << 20, 100_000  # of the file; of the search for an open case
 WAD, PPM, Q96, ONE, ZERO, REFUSED = 10**18, 10**6, 1 << 96, 1 << 64, Real(0), -1  # REFUSED: the contract reverts
 Record = dict[str, Any]
 Direction = tuple[int, int, int]  # pool, token sold to it, token bought from it: indexes into the document's lists
@@ -45,15 +46,14 @@ def once(rows: list[Any]) -> Record:
     if len(found := dict(rows)) < len(rows):
         raise ValueError(f"something is twice where each is once: {', '.join(map(str, found))[:80]}")
     return found
-def read(path: str) -> Record:
-    """Read the document. The limit on its size also holds after decompression."""
+def read(path: str) -> Record:  # Read the document. The limit on its size also holds after decompression.
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
     found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=once)
     if re.search(rb"[^\s -~]|\\([bfnrt]|u00[01789]|u20[026])", raw) or (found["format"], found["version"]) != FORMAT:
-        raise ValueError("it is not a swapcli-proof of version 1 in plain characters")
+        raise ValueError("it is not a swapcli-proof of version 2 in plain characters")
     return found
 # Part 1: the output of a swap, in integers, rounded as the contract rounds. Each function also updates the pool. ------
 def swap_fee(pool: Record) -> int:
@@ -288,6 +288,43 @@ class WeightedCurve(Curve):
 FAMILIES: dict[str, tuple[Any, type[Curve]]] = {  # each family's swap in integers (part 1) and curve (part 2)
     "constant_product": (swap_pair, PairCurve), "concentrated": (swap_ticks, TickCurve),
     "stableswap": (swap_stable, StableCurve), "weighted": (swap_weighted, WeightedCurve)}
+UP = Context(prec=20, rounding=ROUND_CEILING)  # of products of rates
+def onward(ways: list[Any], shut: Any) -> Decimal:
+    """Return the best product of those after which the next token is not shut; or else that of the second way, or 0."""
+    return next((most for most, token in ways if token not in shut), ways[-1][0] if len(ways) > 1 else Decimal(0))
+class Paths:  # Products of rates on paths to a token that pass no token twice, and none after one that it is `before`.
+    def __init__(self, rates: Record, target: int, before: Any) -> None:
+        self.edges = sorted((i, j, decimal(rate, UP)) for (i, j), rate in rates.items() if i != target)
+        self.target, self.before, first = target, before, itemgetter(0)
+        self.leaving = {token: [*edges] for token, edges in groupby(self.edges, first)}
+    @cache  # noqa: B019
+    def walks(self, shut: frozenset[int], start: int, hops: int) -> list[Record]:
+        """Return by hops the two best walks from each token, with their next tokens. None goes back at once."""
+        edges = [each for each in self.edges if each[1] not in shut and (each[0] not in shut or each[0] == start)]
+        found: list[Record] = [{self.target: [(Decimal(1), -1)]}]
+        for _ in range(hops):
+            rows: Record = {}
+            for i, j, rate in edges:
+                rows.setdefault(i, []).append((UP.multiply(rate, onward(found[-1].get(j, ()), (i,))), j))
+            found.append({i: sorted(row)[:-3:-1] for i, row in rows.items()} | found[0])
+        return found
+    def shut(self, *tokens: int) -> frozenset[int]:
+        return frozenset(tokens).union(i for i, j in self.before if j in tokens)
+    def best(self, shut: frozenset[int], start: int, hops: int) -> Real:
+        """Return the largest product of a path from `start` through no token that is shut, or more after long work."""
+        walks, left = self.walks(shut, start, hops), [MAX_WORK]
+        def extend(token: int, shut: frozenset[int], so_far: Decimal, hops: int, found: Decimal) -> Decimal:
+            left[0] -= 1
+            if token == self.target or not hops:
+                return max(found, so_far) if token == self.target else found
+            ways = [(UP.multiply(UP.multiply(so_far, rate), onward(walks[hops - 1].get(j, ()), shut)), j, rate)
+                    for _, j, rate in self.leaving.get(token, ()) if j not in shut]
+            for most, j, rate in sorted(ways, reverse=True):
+                if most > found:
+                    found = most if left[0] < 0 else extend(
+                        j, shut | self.shut(j), UP.multiply(so_far, rate), hops - 1, found)
+            return found
+        return Real(extend(start, shut, Decimal(1), hops, Decimal(0)))
 class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `limits`, `leaf_bound` and `show` (a term)
     def __init__(self, document: Record, library: Any) -> None:
         self.document, self.library, self.reasons, self.proved, self.faith = document, library, [], [], {}
@@ -320,8 +357,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             return FAMILIES[pool["family"]][1](pool, *(pool["tokens"].index(token) for token in direction[1:]))
         except KeyError:
             return None
-    def replay(self) -> None:
-        """Execute the route's steps, and compare their outputs with the document's."""
+    def replay(self) -> None:  # Execute the route's steps, and compare their outputs with the document's.
         held, states, order, used = {self.sold: self.amount}, {}, self.document["order"], {}
         for number, step in enumerate(self.route["steps"]):
             n, i, j, amount, said = (uint(step[k]) for k in ("pool", "tokenIn", "tokenOut", "amountIn", "amountOut"))
@@ -346,33 +382,48 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             ahead[j] = min(ahead.get(j, inf), ahead.get(i, inf) + 1)
             behind[i] = min(behind.get(i, inf), behind.get(j, inf) + 1)
         self.longest = max((ahead.get(i, inf) + 1 + behind.get(j, inf) for _, i, j in used), default=0)
-    def show(self, kind: str, direction: Any, prices: list[Real], term: Any, claim: Real, limit: Any = None) -> None:
-        """Verify that S, the largest gain in a direction including gifts, is at most `claim`."""
-        (v_in, v_out), curve = (prices[k] for k in direction[1:]), self.curve(direction)
-        first, gift = Real(uint(term[3])) if term else ZERO, curve.gift(v_in, v_out, limit) if curve else ZERO
+    def gain(self, kind: str, direction: Direction, v_in: Real, v_out: Real, term: Any, claim: Real,
+             limit: Any = None) -> Real:
+        """Return S, the largest gain in a direction including gifts, or more: it need not be near if it is below `claim`."""
+        curve, first = self.curve(direction), Real(uint(term[3])) if term else ZERO
         if curve:
-            gain = curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
-        elif self.library:  # which computes in floats
-            gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
-        else:
-            gain = v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
-            self.trust(kind, direction[0], claim if term else ZERO)
+            gift = curve.gift(v_in, v_out, limit)
+            return curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
+        if self.library:  # which computes in floats
+            return Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
+        self.trust(kind, direction[0], claim if term else ZERO)
+        return v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
+    def show(self, kind: str, direction: Direction, gain: Real, claim: Real) -> None:
         self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
         """Return the bound of a leaf. Verify every term, and that their sum is at most the bound."""
         prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
-        used, unused = ({tuple(each) for each in leaf[key]} for key in ("used", "unused"))
-        counts = len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
-        if any(counts) or prices[self.bought] != 1:
+        used, unused, before = ({(*map(uint, each),) for each in leaf[key]} for key in ("used", "unused", "before"))
+        for k in {first for first, _ in before}:  # what follows: i before k before j
+            before |= {(i, j) for i, m in before for n, j in before if k == m == n}
+        usable = [each for each in usable if each not in unused and each[:0:-1] not in before]
+        counts = not limits and len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
+        if any(counts) or not (limits or prices[self.bought] == 1):
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
-        unit, sums = self.unit if limits else ZERO, {}
-        for direction in (each for each in usable if each not in unused):
-            (n, i, _), term = direction, terms.get(direction)
+        unit, sums, rates = self.unit if limits else ZERO, {}, {each[1:]: self.rates[each[1:]] for each in usable if limits}
+        listed = once([((uint(i), uint(j)), real(rate)) for i, j, rate in leaf["rates"]])
+        paths = Paths(rates | {pair: listed[pair] for pair in rates.keys() & listed.keys()}, self.bought, before)
+        rates |= listed
+        total = self.amount * (paths.best(paths.shut(self.sold), self.sold, self.hops) if limits else prices[self.sold])
+        for direction in usable:
+            (n, i, j), term = direction, terms.get(direction)
             gas, (value, fixed) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
-            self.show(kind, direction, prices, term, claim, limits and limits[i])
+            if not limits:
+                self.show(kind, direction, self.gain(kind, direction, prices[i], prices[j], term, claim), claim)
+            elif ways := paths.walks(frozenset(), j, self.hops - 1)[-1].get(j):
+                most = Real(ways[0][0])
+                gain = self.gain(kind, direction, rates[i, j], Real(1), term, claim / most, limits[i]) if most else ZERO
+                if gain * most > claim:
+                    most = paths.best(paths.shut(self.sold, i, j), j, self.hops - len({self.sold, i}))
+                self.show(kind, direction, gain * most, claim)
             sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
-        total = self.amount * prices[self.sold] - unit * uint(self.gas["base"])
+        total -= unit * uint(self.gas["base"])
         for token, (value, fixed) in sums.items():
             net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
             total += net if fixed else max(ZERO, net)
@@ -385,16 +436,10 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         self.trust("limits", direction[0], ZERO)
         return ZERO
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
-        """Return the largest amount of each token that the best product of spot rates makes, on at most `hops` hops."""
-        best, front = dict(start), start
-        for left in range(min(self.hops, len(self.tokens)), 0, -1):  # without cycles, no path is longer
-            better: dict[int, Real] = {}
-            for (i, j), rate in rates.items():
-                amount = Real(decimal(front[i] * rate, Context(40, ROUND_CEILING))) if i in front else ZERO
-                if (j == self.bought or left > 1) and amount > max(best.get(j, ZERO), better.get(j, ZERO)):
-                    better[j] = amount
-            best, front = best | better, better
-        return best
+        """Return the largest amount of each token that the best walk at spot rates makes, with a hop left to sell it."""
+        backward = {(j, i): rate for (i, j), rate in rates.items()} | {(token, -2): held for token, held in start.items()}
+        walks = Paths(backward, -2, ()).walks(frozenset(), 0, min(self.hops, len(self.tokens)))[-1]
+        return {token: Real(ways[0][0]) for token, ways in walks.items() if token >= 0 < ways[0][0]}
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
         """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome of one token."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
@@ -408,7 +453,9 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                 self.trust("spot rates", direction[0], ZERO)
             if prices:
                 worth += (claim := real(term[6]) if term else ZERO)
-                self.show("limits", direction, prices, term, claim)
+                gain = self.gain("limits", direction, prices[pair[0]], prices[pair[1]], term, claim)
+                self.show("limits", direction, gain, claim)
+        self.rates = rates
         products, limits = self.reach({self.sold: Real(self.amount)}, rates), {self.sold: Real(self.amount)}
         for direction in usable:
             (_, i, j), curve = direction, self.curve(direction) if direction[1] in products else None
@@ -435,7 +482,8 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        cases = [tuple(frozenset(map(tuple, leaf[key])) for key in ("used", "unused")) for leaf in leaves]
+        cases = [tuple(frozenset(map(tuple, (*leaf[key], *((-1, *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used")))))
+                       for key in ("used", "unused")) for leaf in leaves]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
         most = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
         self.require(most <= claimed, f"{kind}: a leaf is above it")

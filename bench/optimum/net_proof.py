@@ -19,9 +19,9 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.optimum.real_market import REAL_MARKET, market_name, read_orders
-from bench.optimum.simple_methods.random_pairs import random_pairs, read_market
 from bench.report.figures import p95
 from bench.running import BenchmarkFailed
+from bench.worlds.random_pairs import random_pairs, read_market
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
@@ -64,8 +64,8 @@ def prove(router: Router, orders: Sequence[Order], gas_price_wei: int) -> Iterat
         best, index = found.best, found.problem.graph.token_index
         if best.net <= 0.0:
             continue
-        tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-        proof = prove_net_output(found.problem, found.prices, best.amount_in, best.net, tokens)
+        hops = {(index[step.token_in], index[step.token_out]) for step in best.replay.steps}
+        proof = prove_net_output(found.problem, found.prices, best.amount_in, best.net, hops)
         bound = proof.against(found.problem, best.net)
         yield Proof(bound.gap_bps, bound.is_complete, searched - started, time.perf_counter() - searched)
 

@@ -84,13 +84,16 @@ class ProofTokenJson(TypedDict):
 
 
 class ProofLeafJson(TypedDict):
-    """The bound of the routes that use some directions and not others, at `prices` by token. A term is pool, token in,
-    token out, amounts of about the best trade, marginal rate and value.
+    """The bound of the routes that use some directions and not others, and pass the tokens `before` others. It holds at
+    `prices` by token, or net of gas at `rates`: token in, token out, rate. A term is pool, token in, token out, amounts
+    of about the best trade, marginal rate and value.
     """
 
     used: list[list[int]]
     unused: list[list[int]]
+    before: list[list[int]]
     prices: list[str | None]
+    rates: list[list[int | str]]
     terms: list[list[int | str]]
     bound: str
 

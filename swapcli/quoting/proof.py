@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swapcli.interface.proof_types import ProofDocumentJson, ProofLeafJson
 
 FORMAT: Final = "swapcli-proof"
-VERSION: Final = 1
+VERSION: Final = 2
 
 _UP: Final = Context(prec=60, rounding=ROUND_CEILING, traps=[])
 _DOWN: Final = Context(prec=60, rounding=ROUND_FLOOR, traps=[])
@@ -275,7 +275,12 @@ class _Renderer:
         return {
             "used": self._directions(leaf.used),
             "unused": self._directions(leaf.unused),
-            "prices": self._prices(leaf.prices),
+            "before": [[self._token_numbers[each] for each in pair] for pair in leaf.before],
+            "prices": self._prices(leaf.prices) if leaf.prices else [],
+            "rates": [
+                [self._token_numbers[each.token_in], self._token_numbers[each.token_out], repr(each.rate)]
+                for each in leaf.rates
+            ],
             "terms": self._terms(leaf.terms),
             "bound": _text(_BOUND.plus(max(leaf.bound, Decimal(0)))),
         }

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from io import StringIO
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from swapcli import Market
 from tests.support.command import run_swapcli
+from tests.support.loopback_server import http_response, loopback_server, respond_with
 from tests.support.mcp_client import document, with_client
 from tests.support.service import InProcessService, in_process_service
 
@@ -27,8 +28,8 @@ WORDS = (NETWORK, SOLD, BOUGHT, "0.002", "--offline", "--gas-price", "1gwei")
 @pytest.fixture(scope="module")
 def wei_value() -> Fraction:
     """Base units of the output for a wei, by the prices that `swapcli price` shows."""
-    prices = {each["symbol"]: each["priceUsd"] for each in run_prices()}
-    return Fraction(prices["ETH"]) / Fraction(prices[BOUGHT]) * 10**DECIMALS / 10**18
+    prices: dict[str, float] = {each["symbol"]: each["priceUsd"] for each in run_prices()}
+    return Fraction(prices["ETH"]) / Fraction(prices[BOUGHT]) * Fraction(10**DECIMALS, 10**18)
 
 
 def run_prices() -> list[dict[str, Any]]:
@@ -66,7 +67,7 @@ def of_agent(detail: str) -> dict[str, Any]:
     return document(with_client(lambda client: client.call_tool("quote", {**order, "detail": detail})))
 
 
-FACES = {
+FACES: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
     "library": library,
     "route": lambda: run_swapcli("route", *WORDS, "--json").json,
     "route, certified": lambda: run_swapcli("route", *WORDS, "--json", "--certify").json,
@@ -115,6 +116,20 @@ def test_every_alternative_has_the_value_of_the_split_route(wei_value: Fraction)
     for row in rows:
         if row["outputAmount"]:
             check(dict(row), wei_value, int(row["gasUnits"]) * GAS_PRICE)
+
+
+def test_a_service_with_other_prices_has_the_value_of_the_split_route_too(wei_value: Fraction) -> None:
+    route = run_swapcli("route", *WORDS, "--json").json
+    route["outputToken"]["price"] = 3 * float(route["outputToken"]["price"])
+    response = http_response(200, json.dumps(route))
+    with loopback_server(respond_with(response, response)) as server:
+        alone = run_swapcli("route", *WORDS[:4], "--api-url", server.url, "--json").json
+        found = run_swapcli("compare", *WORDS[:4], "--api-url", server.url, "--json").json
+    (service,) = (each for each in found["alternatives"] if each["kind"] == "service")
+    gas_wei = int(route["gasUnits"]) * GAS_PRICE
+    check(service, wei_value, gas_wei)
+    assert alone["gasValueSource"] == "service"
+    check(alone, wei_value / 3, gas_wei)
 
 
 @pytest.mark.parametrize("bought", ["ETH", "WETH"])

@@ -62,10 +62,20 @@ class ProofTerm(NamedTuple):
     value: float
 
 
-class ProofLeaf(NamedTuple):
-    """The bound of all routes that use the directions `used` and none of `unused`, at `prices` by token.
+class HopRate(NamedTuple):
+    """The rate that a proof gives to the hop from one token to another."""
 
-    A token without a price has the price 0, a direction without a term gains nothing.
+    token_in: str
+    token_out: str
+    rate: float
+
+
+class ProofLeaf(NamedTuple):
+    """The bound of all routes that use the directions `used` and none of `unused`.
+
+    It holds at `prices` by token, or net of gas at `rates` of hops. A token without a price has the price 0, a hop
+    without a rate has that of the first unit. A direction without a term gains nothing, or no more than its gas.
+    `before` has pairs of tokens of which the first comes before the second.
     """
 
     used: tuple[Direction, ...]
@@ -73,6 +83,8 @@ class ProofLeaf(NamedTuple):
     prices: Mapping[str, float]
     terms: tuple[ProofTerm, ...]
     bound: Decimal
+    before: tuple[tuple[str, str], ...] = ()
+    rates: tuple[HopRate, ...] = ()
 
 
 class ProvenLimit(NamedTuple):

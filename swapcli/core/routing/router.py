@@ -212,7 +212,7 @@ class Router:
         """Return the certificate of a result, which has a better route if the proof has found one, and its witness."""
         spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search is not one of its proof
         result = result._replace(problem=result.problem._replace(spec=spec))
-        net = _prove_net_output(result, keeps_leaves=keeps_witness) if result.best.net > 0.0 else None
+        net = _prove_net_output(result) if result.best.net > 0.0 else None
         if net is not None and not order.reverse:
             result = self._improve(order, result, net)
         graph = self.index.graph(order.excluded_protocols)
@@ -477,12 +477,12 @@ def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
     return prove_output(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
 
 
-def _prove_net_output(result: SearchResult, *, keeps_leaves: bool) -> NetProof:
+def _prove_net_output(result: SearchResult) -> NetProof:
     from swapcli.core.routing.gas_proof.proof import prove_net_output
 
     best, index = result.best, result.problem.graph.token_index
-    tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens, keeps_leaves=keeps_leaves)
+    hops = {(index[step.token_in], index[step.token_out]) for step in best.replay.steps}
+    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, hops)
 
 
 def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_hops: int, check: CancelCheck) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from swapcli.core.model.proof import (
     BoundKind,
     Direction,
+    HopRate,
     ProofGas,
     ProofLeaf,
     ProofParts,
@@ -86,6 +87,7 @@ class _Names:
         return ProvenBound(kind, found.bound, (leaf,), self.directions(found.excluded))
 
     def net_bound(self, proof: NetProof) -> ProvenBound:
+        addresses = self._addresses
         limits = ProvenLimits(
             self._prices(proof.limits.prices),
             self._terms(proof.limits.terms),
@@ -95,9 +97,11 @@ class _Names:
             ProofLeaf(
                 self.directions(leaf.used),
                 self.directions(leaf.unused),
-                self._prices(leaf.prices),
+                {},
                 self._terms(leaf.terms),
                 leaf.bound,
+                tuple((addresses[i], addresses[j]) for i, j in leaf.before),
+                tuple(sorted(HopRate(addresses[i], addresses[j], rate) for (i, j), rate in leaf.rates.items())),
             )
             for leaf in proof.leaves
         )

@@ -1,11 +1,14 @@
 """Prove how much more any acyclic route could pay net of gas than a given one.
 
-The bound of the dual (`gas_dual`) is minimised over the prices of a neighbourhood: the tokens of the route, and those
-that could add to it at the prices so far. Every other token has its best value in terms of these, at which no pool
-gains by selling it; what its pools still gain is added, so that the bound is one of the whole market.
+Each hop between two tokens gets a rate. A route pays at most its amount times the best product of rates on a simple
+path, and what its pools gain above the rates (docs/proof.md). Hops of few tokens, at first those of the route, get the
+rates of prices that minimise the dual of `gas_dual`. All others get the rate of their first unit, or a lower one at
+which no pool gains more than its gas: they cost nothing, and matter only if a path over them has a better product.
+Such a path joins the hops with prices. A hop against the flow does not: a route without cycles uses only one of them.
 
-Where a gap is left, a pool that is worth about its gas is fixed as used and as unused (branch and bound). The largest
-bound of all branches that are open is the bound of all; a branch at or below the known route is closed.
+Where a gap is left, the routes are split (branch and bound): by which of two tokens comes first, if the best path
+passes them in the other order than the flow, or else by whether they use a pool that is worth about its gas. The
+largest bound of all branches that are open is the bound of all; a branch at or below the known route is closed.
 
 Sources of the method: fixed costs in the dual of routing, and activation bounds, arXiv 2603.02844; branch and bound,
 Land and Doig (1960).
@@ -13,57 +16,60 @@ Land and Doig (1960).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
-from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count
-from math import log
+from itertools import count, pairwise
+from math import inf, log
 from typing import Final
 
 from swapcli.core.model.quote import NetBound
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.dual_terms import exact, float_above
-from swapcli.core.routing.gas_proof.gas_dual import (
-    PRICE_TRIALS,
-    Fixed,
-    GasDual,
-    PricedArc,
-    least_gain_price,
-    outside_gains,
-    price_arcs,
-    rounding_value,
-)
-from swapcli.core.routing.gas_proof.leaf import Leaf, prove_leaf
+from swapcli.core.routing.dual_terms import float_above
+from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, least_rate, price_arcs
+from swapcli.core.routing.gas_proof.leaf import Conditions, Leaf, LeafRates, prove_leaf
+from swapcli.core.routing.gas_proof.simple_paths import SimplePaths
 from swapcli.core.routing.gas_proof.token_limits import TokenLimits, token_limits
 from swapcli.core.routing.graph.best_paths import price_tokens
+from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.solver.quasi_newton import Evaluation, minimize
 
 _ENOUGH: Final = 2e-6  # of the net output, a fiftieth of a basis point: a smaller gap is not worth a branch
-_MIN_OUTSIDE: Final = 1e-6  # of the net output: what pools outside may add before their tokens are taken in
-_MAX_ROUNDS: Final = 12  # in which the neighbourhood grows. Empirical
-_TOKENS_A_ROUND: Final = 8  # that join the neighbourhood
-_MAX_TOKENS: Final = 32  # of the neighbourhood: the work of a step grows with their square. Empirical
-_BALANCED_TOKENS: Final = 200  # outside the neighbourhood, whose prices are chosen one by one. Empirical
-_ROOT_EVALUATIONS: Final = 200  # of the dual, in the first solution
-_BRANCH_EVALUATIONS: Final = 80  # of the dual, in each branch
-_OUTSIDE_SPEED: Final = 10  # times as fast is an arc that has no surplus. Measured
-_SAME_BOUND: Final = 1e-9  # of a bound: more than floats and exact numbers differ
-_WORK: Final = 250_000
-"""Evaluations of arcs after which no branch is solved, about half a second: a count, so that equal orders have equal
-proofs."""
+_MAX_ROUNDS: Final = 12  # in which paths join the hops with prices. Empirical
+_PATH_ROUNDS: Final = 3  # before every hop that gains joins them. Empirical
+_PATHS_A_ROUND: Final = 4  # that join them. Empirical
+_EVALUATIONS: Final = 80  # of the dual, in each round. Empirical
+_WORK: Final = 120_000
+"""Evaluations of arcs after which no branch is solved: a count, so that equal orders have equal proofs."""
+_SAME_BOUND: Final = 1e-7  # of the net output, a thousandth of a basis point
+_MIN_FLOW: Final = 1e-6  # of the order's value: what a hop carries beyond the noise of a solution
+_SPOT_MARGIN: Final = 1.0 + 1e-12  # of rates, beyond their float error
+_VALUE_MARGIN: Final = 1.0 + 1e-11  # of products of rates, beyond the errors of floats on any path
+_GAS_PART: Final = 1.0 - 1e-9  # of its gas that a pool may gain above the rate of its hop
+_VALUE_ROOM: Final = 1.02  # of prices: values that paths may have beyond them, at first. Empirical
+_RATE_ROUNDS: Final = 4  # in which values raise rates, and these values. Empirical
+_NEAR_BEST: Final = 0.9  # of the price of the sold token, below which no product of rates matters. Empirical
+
+
+class _Node(NamedTuple):
+    """A part of the routes: its conditions, the hops with prices, and prices to start from."""
+
+    conditions: Conditions
+    priced: frozenset[TokenPair]
+    prices: Prices
 
 
 class _Branch(NamedTuple):
-    """A part of the routes, its bound, and the prices at which it holds; `outside` of it is what pools beyond the
-    neighbourhood add."""
+    """A solved node: its bound, with the rates that prove it, and what splits it: the tokens of a hop against the flow,
+    or an arc that is worth about its gas, by its number."""
 
     bound: float
-    prices: Prices
-    fixed: Fixed
-    outside: float
+    node: _Node
+    rates: LeafRates
+    against: TokenPair | None
+    kink: int | None
 
 
 class PoolChoice(NamedTuple):
@@ -76,7 +82,7 @@ class PoolChoice(NamedTuple):
 class NetProof(NamedTuple):
     """The bound of an order, whether the branching ended, and the pools that are worth their gas at its prices.
 
-    `limits` and `leaves` prove the bound; without `keeps_leaves` there are only those that may have the largest bound.
+    `limits` and `leaves` prove the bound.
     """
 
     bound: Decimal
@@ -100,65 +106,133 @@ def prove_net_output(
     prices: Prices,
     amount_in: int,
     net: float,
-    tokens: Set[int],
-    *,
-    keeps_leaves: bool = False,
+    hops: Iterable[TokenPair],
 ) -> NetProof:
-    """Return the proof for `amount_in`, of which a known route over `tokens` pays `net`.
+    """Return the proof for `amount_in`, of which a known route over `hops` pays `net`.
 
     `prices` are those of the search's solution. There are no choices where the gap is too small to matter.
     """
     prover = _Prover(problem, prices, amount_in, net)
-    root = prover.grow(tokens)
+    root = prover.solve(prover.start(frozenset(hops)))
     branches, is_complete = prover.branch(root)
     largest = branches[0]
     has_gap = largest.bound > net + abs(net) * _ENOUGH
     choices = [prover.choice(each) for each in (root, largest)] if has_gap else []
-    leaves = prover.leaves(branches, keeps_all=keeps_leaves)
+    leaves = [prover.leaf(each) for each in branches]
     return NetProof(max(leaf.bound for leaf in leaves), is_complete, choices, prover.limits, leaves)
-
-
-def _of_heap(opened: Sequence[tuple[float, int, _Branch]]) -> Sequence[_Branch]:
-    return [branch for _, _, branch in sorted(opened, key=_heap_order)]
 
 
 def _heap_order(entry: tuple[float, int, _Branch]) -> tuple[float, int]:
     return entry[:2]
 
 
-def _gain(gain: tuple[float, Arc]) -> float:
-    return gain[0]
-
-
 class _Prover:
     """The market of one order, and the work that its proof may still take."""
 
     def __init__(self, problem: RoutingProblem, prices: Prices, amount: int, net: float) -> None:
-        self._problem, self._amount = problem, amount
         graph, spec = problem.graph, problem.spec
-        self._prices = self._extend(prices)
+        self._problem, self._amount = problem, amount
+        self._prices = price_tokens(graph, graph, prices, spec.target)
         self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
         self._arcs = price_arcs(list(graph.arcs()), spec, self.limits.amounts)
+        self._by_pair: dict[TokenPair, list[int]] = {}
+        for number, each in enumerate(self._arcs):
+            self._by_pair.setdefault((each.arc.token_in, each.arc.token_out), []).append(number)
         self._enough = net + abs(net) * _ENOUGH
-        self._min_outside = abs(net) * _MIN_OUTSIDE
+        self._base = spec.gas_value * spec.router_gas.base
         self._work = _WORK
 
-    def grow(self, tokens: Set[int]) -> _Branch:
-        """Return the least bound over neighbourhoods that begin with `tokens`, and keep the one that gave it."""
-        spec = self._problem.spec
-        near, prices = {*spec.endpoints, *tokens}, self._prices
+    def start(self, hops: frozenset[TokenPair]) -> _Node:
+        """Return the node of all routes, with prices for the `hops` of the known one, and set the rates of others."""
+        conditions = Conditions()
+        dual, numbers = self._dual(conditions, hops)
+        self._prices = self._minimise(dual, numbers, conditions, self._prices)
+        self._set_rates(self._prices[self._problem.spec.source] * _NEAR_BEST)
+        return _Node(conditions, hops, self._prices)
+
+    def _set_rates(self, least_product: float) -> None:
+        """Set the rates of hops without prices, and keep the hops on walks of at least `least_product` at them.
+
+        A pool may gain as much as its gas above the rate of its hop, by the value of what it pays out. The best walk
+        bounds that value, and depends on the rates: they rise until no value does.
+        """
+        spec, prices, graph = self._problem.spec, self._prices, self._problem.graph
+        self._least_product = least_product
+        self._spot = {pair: max(map(self._spot_rate, numbers)) for pair, numbers in self._by_pair.items()}
+        inner = graph.two_core.union(*map(graph.path_to_core, spec.endpoints))
+        rates = {(i, j): rate for (i, j), rate in self._spot.items() if i in inner and j in inner}
+        values = {token: price * _VALUE_ROOM for token, price in prices.items()}
+        if spec.gas_value > 0.0:
+            changed = [(i, j) for (i, j), rate in rates.items() if rate * prices[j] > prices[i]]
+            for number in range(_RATE_ROUNDS):
+                rates |= {pair: self._rate_beyond_gas(pair, values[pair[1]]) for pair in changed}
+                near = self._on_best_walks(rates)
+                ahead = self._ahead
+                raised = {token: value for token in values if (value := ahead.value(token)) > values[token]}
+                values |= raised
+                changed = [(i, j) for i, j in near if number == 0 or j in raised]
+                if not changed:
+                    break
+        self._values = values | dict.fromkeys([spec.target], 1.0)
+        self._listed, self._rates = rates, self._on_best_walks(rates)
+
+    def _on_best_walks(self, rates: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
+        """Return the rates of hops that may be on a path with a product of at least the least one."""
+        (source, target), max_hops = self._problem.spec.endpoints, self._problem.spec.max_hops
+        self._ahead = ahead = SimplePaths(rates, target, max_hops)
+        self._behind = behind = SimplePaths({(j, i): rate for (i, j), rate in rates.items()}, source, max_hops)
+        least = self._least_product
+        return {(i, j): r for (i, j), r in rates.items() if behind.value(i) * r * ahead.value(j) >= least}
+
+    def _spot_rate(self, number: int) -> float:
+        arc = self._arcs[number].arc
+        return arc.rate * _SPOT_MARGIN * (1.0 + arc.rounding.part if arc.rounding else 1.0)
+
+    def _rate_beyond_gas(self, pair: TokenPair, value: float) -> float:
+        """Return a rate above which no pool of a hop gains more than its gas, at the value of what it pays out."""
+        return max(
+            self._spot_rate(number)
+            if each.arc.rounding is not None
+            else min(least_rate(each, each.gas * _GAS_PART / (value * _VALUE_MARGIN)), each.arc.rate) * _SPOT_MARGIN
+            for number in self._by_pair[pair]
+            for each in (self._arcs[number],)
+        )
+
+    def solve(self, node: _Node) -> _Branch:
+        """Return the branch with the least bound found for a node."""
+        conditions, priced, prices = node
         best: _Branch | None = None
-        for _ in range(_MAX_ROUNDS):
-            dual = GasDual(spec, float(self._amount), self._inside(near))
-            branch, gains = self._solve(dual, near, _Branch(0.0, prices, Fixed(), 0.0), _ROOT_EVALUATIONS)
+        kept: frozenset[TokenPair] = frozenset()
+        shunned: set[TokenPair] = set()
+        for number in range(_MAX_ROUNDS):
+            dual, numbers = self._dual(conditions, priced)
+            prices = self._minimise(dual, numbers, conditions, prices)
+            flow = self._flow(dual, prices)
+            cycle = feedback_arcs(flow, kept & flow.keys())
+            if cycle and not cycle <= shunned:
+                shunned |= cycle
+                priced -= cycle
+                continue
+            branch, paths = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
             if best is None or branch.bound < best.bound:
-                best, self._dual, self._near = branch, dual, frozenset(near)
-            added = [token for _, arc in gains for token in (arc.token_in, arc.token_out) if token not in near]
-            if not gains or len(near) >= _MAX_TOKENS or best.bound <= self._enough:
+                best = branch
+            if branch.bound <= self._enough or not paths:
                 break
-            near.update(list(dict.fromkeys(added))[:_TOKENS_A_ROUND])
-            prices = branch.prices
-        assert best is not None
+            hops = [hop for path in paths for hop in reversed(list(pairwise(path)))]
+            if number >= _PATH_ROUNDS:
+                hops += self._gaining_hops(prices, conditions)
+            added = self._compatible(hops, flow.keys(), priced | shunned)
+            if not added:
+                break
+            known = {*dual.tokens, self._problem.spec.target}
+            for i, j in added:
+                if i not in known:
+                    prices = {**prices, i: self._rates[i, j] * prices[j]}
+                    known.add(i)
+            priced = priced.union(added)
+        if best is None:
+            dual, numbers = self._dual(conditions, priced)
+            best, _ = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
         return best
 
     def branch(self, root: _Branch) -> tuple[Sequence[_Branch], bool]:
@@ -166,100 +240,213 @@ class _Prover:
         split lowers that."""
         number = count()
         opened = [(-root.bound, next(number), root)]
+        is_complete = True
         while True:
             largest = opened[0][2]
-            if largest.bound <= self._enough:
-                return _of_heap(opened), True
-            kink = self._dual.nearest_kink(largest.prices, largest.fixed)
-            if kink is None:
-                return _of_heap(opened), largest.outside <= self._min_outside
-            if self._work <= 0:
-                return _of_heap(opened), False
+            parts = self._parts(largest)
+            if largest.bound <= self._enough or not parts or self._work <= 0:
+                is_complete = largest.bound <= self._enough or not parts
+                return [branch for _, _, branch in sorted(opened, key=_heap_order)], is_complete
             heappop(opened)
-            used, unused = largest.fixed
-            for fixed in (Fixed(used | {kink}, unused), Fixed(used, unused | {kink})):
-                found, _ = self._solve(self._dual, self._near, largest._replace(fixed=fixed), _BRANCH_EVALUATIONS)
-                if found.bound > largest.bound:  # its prices are no better than those it began with
-                    found = largest._replace(fixed=fixed)
+            for conditions in parts:
+                found = self.solve(largest.node._replace(conditions=conditions))
+                if found.bound > largest.bound:  # its rates are no better than those it began with
+                    found = found._replace(bound=largest.bound, rates=largest.rates)
                 heappush(opened, (-found.bound, next(number), found))
+
+    def _parts(self, branch: _Branch) -> Sequence[Conditions]:
+        """Return the conditions of the parts of a branch; none where nothing splits it."""
+        conditions = branch.node.conditions
+        if branch.against is not None:
+            i, j = branch.against
+            return conditions.ordering(i, j), conditions.ordering(j, i)
+        if branch.kink is not None:
+            return conditions.using(branch.kink), conditions.without(branch.kink)
+        return ()
 
     def choice(self, branch: _Branch) -> PoolChoice:
         """Return the arcs that a branch uses at its prices."""
-        return PoolChoice(self._dual.used_arcs(branch.prices, branch.fixed), branch.prices)
+        node = branch.node
+        dual, _ = self._dual(node.conditions, node.priced)
+        return PoolChoice(dual.used_arcs(node.prices, Fixed()), node.prices)
 
-    def leaves(self, branches: Sequence[_Branch], *, keeps_all: bool) -> Sequence[Leaf]:
-        """Return the leaves of the branches in exact numbers: all, or only those that may have the largest bound."""
-        if keeps_all:
-            return [self._leaf(each) for each in branches]
-        leaves = [self._leaf(branches[0])]
-        for branch in branches[1:]:
-            # In exact numbers, and with what rounding adds to it, this one may have the larger bound.
-            most = branch.bound + abs(branch.bound) * _SAME_BOUND + rounding_value(self._arcs, branch.prices)
-            if not exact(most) < max(leaf.bound for leaf in leaves):
-                leaves.append(self._leaf(branch))
-        return leaves
+    def leaf(self, branch: _Branch) -> Leaf:
+        """Return the leaf of a branch in exact numbers."""
+        return prove_leaf(self._problem.spec, self._amount, self._arcs, branch.node.conditions, branch.rates)
 
-    def _leaf(self, branch: _Branch) -> Leaf:
-        used, unused = ([self._dual.arcs[number].arc for number in sorted(each)] for each in branch.fixed)
-        return prove_leaf(self._problem.spec, self._amount, self._arcs, branch.prices, (used, unused))
+    def _dual(self, conditions: Conditions, priced: Set[TokenPair]) -> tuple[GasDual, list[int]]:
+        numbers = [
+            n
+            for pair in sorted(priced)
+            if conditions.allows(pair)
+            for n in self._by_pair.get(pair, ())
+            if n not in conditions.unused
+        ]
+        return GasDual(self._problem.spec, float(self._amount), [self._arcs[n] for n in numbers]), numbers
 
-    def _inside(self, tokens: Set[int]) -> list[PricedArc]:
-        return [each for each in self._arcs if each.arc.token_in in tokens and each.arc.token_out in tokens]
-
-    def _solve(
-        self, dual: GasDual, near: Set[int], start: _Branch, max_evaluations: int
-    ) -> tuple[_Branch, list[tuple[float, Arc]]]:
-        """Return a branch with the least bound found from its prices, and what each arc outside adds to it."""
+    def _minimise(self, dual: GasDual, numbers: Sequence[int], conditions: Conditions, prices: Prices) -> Prices:
+        fixed = Fixed(frozenset(k for k, n in enumerate(numbers) if n in conditions.used))
 
         def evaluate(logarithms: Sequence[float]) -> Evaluation:
             self._work -= len(dual.arcs)
-            return dual.evaluate(logarithms, start.fixed)
+            return dual.evaluate(logarithms, fixed)
 
+        start = [log(prices[token]) for token in dual.tokens]
+        if dual.arcs:
+            without_gas = self._problem.solve([each.arc for each in dual.arcs], prices).prices
+            other = [log(without_gas.get(token, prices[token])) for token in dual.tokens]
+            if evaluate(other)[0] < evaluate(start)[0]:
+                start, prices = other, prices | without_gas
         found = minimize(
             evaluate,
-            [log(start.prices[token]) for token in dual.tokens],
-            dual.curvatures(start.prices),
-            max_evaluations=max_evaluations,
+            start,
+            dual.curvatures(prices),
+            max_evaluations=_EVALUATIONS,
             enough=self._enough,
         )
-        inside = dual.prices(found.point)
-        prices = self._prices | inside
-        gains = outside_gains(self._arcs, prices, near)
-        outside = sum(gain for gain, _ in gains)
-        self._work -= len(self._arcs) // _OUTSIDE_SPEED
-        if outside > self._min_outside:
-            prices = self._extend(inside)
-            gains = sorted(outside_gains(self._arcs, prices, near), key=_gain, reverse=True)
-            self._balance(prices, near, gains)
-            outside = sum(gain for gain, _ in outside_gains(self._arcs, prices, near))
-            self._prices = prices
-            self._work -= len(self._arcs)
-        return start._replace(bound=found.value + outside, prices=prices, outside=outside), gains
+        return {**prices, **dual.prices(found.point)}
 
-    def _balance(self, prices: Prices, near: Set[int], gains: Sequence[tuple[float, Arc]]) -> None:
-        """Lower what arcs outside gain by the price of each of their tokens in turn, in `prices`."""
-        incident = self._incident
-        tokens = dict.fromkeys(t for _, arc in gains for t in (arc.token_in, arc.token_out) if t not in near)
-        for token in list(tokens)[:_BALANCED_TOKENS]:
-            arcs = incident[token]
-            highest = max(
-                (prices.get(each.arc.token_in, 0.0) / each.arc.rate for each in arcs if each.arc.token_out == token),
-                default=0.0,
-            )
-            if highest > prices[token]:
-                prices[token] = least_gain_price(arcs, prices, token, highest)
-                self._work -= len(arcs) * PRICE_TRIALS
+    def _flow(self, dual: GasDual, prices: Prices) -> dict[TokenPair, float]:
+        """Return the value of what pools that gain more than their gas sell, by hop."""
+        flow, least = dict[TokenPair, float](), self._amount * prices[self._problem.spec.source] * _MIN_FLOW
+        for each in dual.arcs:
+            arc = each.arc
+            price_in, price_out = prices[arc.token_in], prices[arc.token_out]
+            if price_out * arc.rate > price_in:
+                surplus, amount_in, _, _ = each.best_trade(price_in, price_out)
+                if surplus > each.gas * _GAS_PART:
+                    pair = arc.token_in, arc.token_out
+                    flow[pair] = flow.get(pair, 0.0) + amount_in * price_in
+        return {pair: value for pair, value in flow.items() if value > least}
 
-    @cached_property
-    def _incident(self) -> Mapping[int, Sequence[PricedArc]]:
-        """The arcs into and out of each token."""
-        incident: dict[int, list[PricedArc]] = {}
-        for each in self._arcs:
-            incident.setdefault(each.arc.token_in, []).append(each)
-            incident.setdefault(each.arc.token_out, []).append(each)
-        return incident
+    def _bound(
+        self, node: _Node, dual: GasDual, numbers: Sequence[int], flow: Mapping[TokenPair, float]
+    ) -> tuple[_Branch, list[Sequence[int]]]:
+        """Return the bound at the prices of a node, and the simple paths that are better than these, the best first."""
+        spec, (conditions, priced, prices) = self._problem.spec, node
+        source, target = spec.endpoints
+        rates, gaining = dict(self._rates), dict[TokenPair, list[tuple[float, float, bool]]]()
+        for number, each in zip(numbers, dual.arcs, strict=True):
+            arc = each.arc
+            price_in, price_out = prices[arc.token_in], prices[arc.token_out]
+            is_used = number in conditions.used
+            surplus = each.best_trade(price_in, price_out)[0] if is_used or price_out * arc.rate > price_in else 0.0
+            if is_used or surplus > 0.0:
+                gaining.setdefault((arc.token_in, arc.token_out), []).append((surplus, each.gas, is_used))
+        for i, j in priced:
+            if conditions.allows((i, j)) and (i, j) in self._by_pair:
+                rates[i, j] = min(prices[i] / prices[j], self._spot[i, j])
+        rates = {pair: rate for pair, rate in rates.items() if conditions.allows(pair)}
+        paths = SimplePaths(rates, target, spec.max_hops, conditions.earlier())
+        floor = max(self._least_product, prices[source])
+        best = paths.best(source, floor=floor)
+        bound, token_gains, values = (
+            self._amount * best.product - self._base,
+            dict[int, float](),
+            dict[TokenPair, float](),
+        )
+        entered = set[int]()
+        for (i, j), arcs in gaining.items():
+            reached = self._behind.value(i) * rates[i, j]
+            least = self._least_product / reached if reached else self._ahead.value(j)
+            value = paths.value(j)
+            if j == target:
+                value = 1.0
+            elif self._is_worth_a_search(arcs, value / prices[j]):
+                value = paths.best(j, {source, i}).product
+            value = values[i, j] = max(value, least) * _VALUE_MARGIN
+            for surplus, gas, is_used in arcs:
+                gain = surplus * value / prices[j] - gas
+                token_gains[i] = token_gains.get(i, 0.0) + (gain if is_used else max(0.0, gain))
+                if is_used:
+                    entered.add(i)
+        token_gas = spec.gas_value * spec.router_gas.token_between
+        for token, gain in token_gains.items():
+            net = gain - (token_gas if token != source else 0.0)
+            bound += net if token in entered else max(0.0, net)
+        found = list[Sequence[int]]()
+        against = None
+        if best.product > floor * (1.0 + 1e-9) and best.tokens:
+            found.append(best.tokens)
+            open_rates = dict(rates)
+            for _ in range(_PATHS_A_ROUND - 1):
+                for pair in pairwise(found[-1]):
+                    if pair not in priced:
+                        open_rates.pop(pair, None)
+                other = SimplePaths(open_rates, target, spec.max_hops, conditions.earlier()).best(source, floor=floor)
+                if other.product <= floor * (1.0 + 1e-9) or not other.tokens:
+                    break
+                found.append(other.tokens)
+            against = self._against(found[0], flow, conditions.order)
+        self._work -= paths.work
+        kink = None
+        fixed = Fixed(frozenset(k for k, n in enumerate(numbers) if n in conditions.used))
+        nearest = dual.nearest_kink(prices, fixed)
+        if nearest is not None:
+            kink = numbers[nearest]
+        listed, token_values = self._listed | rates, self._values
+        if any(rate > self._listed.get(pair, rate) for pair, rate in rates.items()):  # a pool that is used at a loss
+            every = SimplePaths(listed, target, spec.max_hops)
+            token_values = {token: max(value, every.value(token)) for token, value in token_values.items()}
+        leaf_rates = LeafRates(best.product * _VALUE_MARGIN, listed, values, self._spot, token_values)
+        return _Branch(bound, node, leaf_rates, against, kink), found
 
-    def _extend(self, prices: Prices) -> Prices:
-        """Return prices of all tokens that trade."""
-        graph, target = self._problem.graph, self._problem.spec.target
-        return price_tokens(graph, graph, prices, target)
+    def _is_worth_a_search(self, arcs: Iterable[tuple[float, float, bool]], excess: float) -> bool:
+        """Return whether arcs of a hop add much to a bound if what they pay out is worth `excess` times its price."""
+        added = 0.0
+        for surplus, gas, is_used in arcs:
+            if is_used or surplus * excess > gas:
+                added += surplus * excess - (surplus if is_used else max(surplus, gas))
+        return added > self._enough * _SAME_BOUND
+
+    @staticmethod
+    def _against(path: Sequence[int], flow: Mapping[TokenPair, float], order: Set[TokenPair]) -> TokenPair | None:
+        """Return a hop of the flow that makes a cycle with a path, and whose order is open; None if there is none.
+
+        It is the largest of those whose tokens the path passes in the other order, or else one of several hops from a
+        token of the path back to an earlier one.
+        """
+        place = {token: number for number, token in enumerate(path)}
+        opposite = [(value, hop) for hop, value in flow.items() if place.get(hop[1], inf) < place.get(hop[0], -1)]
+        if opposite:
+            return max(opposite)[1]
+        for number, start in enumerate(path):
+            for back in _way(flow, start, set(path[:number])):
+                if back not in order:
+                    return back
+        return None
+
+    def _gaining_hops(self, prices: Prices, conditions: Conditions) -> list[TokenPair]:
+        """Return the hops without prices whose pools gain more than their gas at `prices`, the largest gain first."""
+        gains = list[tuple[float, TokenPair]]()
+        for (i, j), rate in self._rates.items():
+            if rate * prices[j] > prices[i] and conditions.allows((i, j)):
+                arcs = [self._arcs[n] for n in self._by_pair[i, j]]
+                gains.append((sum(max(0.0, each.surplus(prices[i], prices[j]) - each.gas) for each in arcs), (i, j)))
+        return [hop for gain, hop in sorted(gains, reverse=True) if gain > 0.0]
+
+    @staticmethod
+    def _compatible(hops: Iterable[TokenPair], flow: Iterable[TokenPair], priced: Set[TokenPair]) -> list[TokenPair]:
+        """Return those of some hops without prices that make no cycle with the flow nor with each other."""
+        known, found = set(flow), list[TokenPair]()
+        for hop in hops:
+            if hop not in priced and hop not in found and not _way(known, hop[1], {hop[0]}):
+                known.add(hop)
+                found.append(hop)
+        return found
+
+
+def _way(hops: Iterable[TokenPair], start: int, goals: Set[int]) -> list[TokenPair]:
+    """Return the hops of a shortest way from a token to one of the goals; none if there is no way."""
+    after: dict[int, list[int]] = {}
+    for i, j in hops:
+        after.setdefault(i, []).append(j)
+    ways, front = {start: list[TokenPair]()}, [start]
+    for token in front:
+        for following in after.get(token, ()):
+            if following in goals:
+                return [*ways[token], (token, following)]
+            if following not in ways:
+                ways[following] = [*ways[token], (token, following)]
+                front.append(following)
+    return []

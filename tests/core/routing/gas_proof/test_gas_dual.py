@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, least_gain_price, outside_gains, price_arcs
+from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, least_rate, price_arcs
 from swapcli.core.routing.gas_proof.token_limits import token_limits
 from swapcli.core.routing.graph.best_paths import price_tokens
 from swapcli.core.routing.search.problem import SwapSpec
@@ -65,21 +65,16 @@ def test_gas_only_lowers_the_bound(seed: int) -> None:
     assert bounds == sorted(bounds, reverse=True)
 
 
-@given(seeds, gas_values, st.floats(1.001, 3.0))
-def test_a_price_chosen_alone_gains_no_more_than_its_ends(seed: int, gas_value: float, ratio: float) -> None:
-    dual, point = build_dual(seed, gas_value)
-    prices = dual.prices(point)
-    token = dual.tokens[-1]
-    arcs = [each for each in dual.arcs if token in (each.arc.token_in, each.arc.token_out)]
-    others = frozenset({0, 1, *dual.tokens} - {token})
-
-    def gain(price: float) -> float:
-        return sum(each for each, _ in outside_gains(arcs, {**prices, token: price}, others))
-
-    highest = prices[token] * ratio
-    found = least_gain_price(arcs, prices, token, highest)
-    assert prices[token] <= found <= highest
-    assert gain(found) <= min(gain(prices[token]), gain(highest)) * (1 + 1e-12)
+@given(seeds, st.floats(1e-6, 1.0), st.integers(0, 30))
+def test_no_trade_gains_more_above_the_least_rate(seed: int, part: float, which: int) -> None:
+    """And one does below it, if it is below the rate of the first unit."""
+    dual, _ = build_dual(seed, 0.0)
+    each = dual.arcs[which % len(dual.arcs)]
+    arc, amount = each.arc, min(each.limit, each.arc.curve.capacity)
+    gain = part * arc.curve.amount_out(amount)
+    rate = least_rate(each, gain)
+    assert each.surplus(rate * (1 + 1e-6), 1.0) <= gain * (1 + 1e-6)
+    assert rate >= arc.rate or each.best_trade(rate * (1 - 1e-4), 1.0)[0] >= gain * (1 - 1e-6)
 
 
 def test_the_kink_that_costs_most_is_nearest() -> None:

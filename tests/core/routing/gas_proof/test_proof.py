@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
+from math import inf
 
 import pytest
 from hypothesis import assume, given, settings
@@ -14,8 +15,9 @@ from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import HUNDREDTHS, NetBound
-from swapcli.core.routing.gas import route_gas
+from swapcli.core.routing.gas import least_swap_gas, route_gas
 from swapcli.core.routing.gas_proof.proof import prove_net_output
+from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.core.routing.router import Router, SearchResult
 from tests.core.routing.random_routes import random_route
@@ -42,8 +44,8 @@ def search(router: Router, order: Order, gas_price_wei: int) -> SearchResult | N
 
 def prove(result: SearchResult) -> NetBound:
     best, index = result.best, result.problem.graph.token_index
-    tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-    proof = prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens)
+    hops = {(index[step.token_in], index[step.token_out]) for step in best.replay.steps}
+    proof = prove_net_output(result.problem, result.prices, best.amount_in, best.net, hops)
     return proof.against(result.problem, best.net)
 
 
@@ -174,3 +176,99 @@ def test_a_pool_worth_less_than_its_gas_leaves_no_gap() -> None:
         proof = prove(result)
         assert proof.gap_bps < 0.05, gas_price_wei
         assert proof.is_complete
+
+
+def best_of_paths(market: MarketState, result: SearchResult, order: Order, parts: int) -> float:
+    """The best net output of one path, or of two without a common pool that make no cycle, by exact swaps: of every
+    path over one pool a hop, and of every split in so many parts."""
+    pools, spec, address = market.pools, result.problem.spec, order.token_in.address
+    directions = {
+        (arc.pool.key, *(result.problem.graph.addresses[token] for token in (arc.token_in, arc.token_out)))
+        for arc in result.problem.graph.arcs()
+    }
+    paths: list[tuple[tuple[str, str, str], ...]] = []
+
+    def extend(path: tuple[tuple[str, str, str], ...], token: str, passed: frozenset[str]) -> None:
+        if token == order.token_out.address:
+            paths.append(path)
+            return
+        for each in sorted(directions):
+            if each[1] == token and each[2] not in passed and each[0] not in {key for key, *_ in path}:
+                extend((*path, each), each[2], passed | {each[2]})
+
+    extend((), address, frozenset({address}))
+
+    def output(path: tuple[tuple[str, str, str], ...], amount: int) -> int:
+        for key, sold, bought in path:
+            amount = pools[key].swap(sold, bought, amount)[0] if amount else 0
+        return amount
+
+    outputs: dict[tuple[int, int], int] = {}
+    for number, path in enumerate(paths):
+        for part in range(1, parts + 1):
+            try:
+                outputs[number, part] = output(path, order.amount * part // parts)
+            except PoolError:
+                break
+
+    def net(paid: int, steps: Iterable[tuple[str, str, str]]) -> float:
+        used, router = list(steps), spec.router_gas
+        tokens = {token for _, *pair in used for token in pair}
+        gas = sum(least_swap_gas(pools[key], router) for key, *_ in used)
+        return paid - spec.gas_value * (router.base + gas + router.token_between * (len(tokens) - 2))
+
+    found = [net(paid, paths[number]) for (number, part), paid in outputs.items() if part == parts]
+    for one, other in combinations(range(len(paths)), 2):
+        steps = {*paths[one], *paths[other]}
+        if len({key for key, *_ in steps}) < len(paths[one]) + len(paths[other]):
+            continue
+        if topological_order(sorted({(sold, bought) for _, sold, bought in steps})) is None:
+            continue
+        for part in range(1, parts):
+            if (one, part) in outputs and (other, parts - part) in outputs:
+                found.append(net(outputs[one, part] + outputs[other, parts - part], steps))
+    return max(found, default=-inf)
+
+
+@given(seeds, st.sampled_from([3, 10, 30]), st.floats(0.0, 6.0), st.sampled_from([0, 10**8, 10**10]))
+@settings(max_examples=40)
+def test_the_best_of_all_paths_and_pairs_of_paths_pays_no_more(
+    seed: int, noise: float, power: float, gas_price_wei: int
+) -> None:
+    """On markets with arbitrage, at the least gas of each pool: what the bound claims of routes, found by trying all."""
+    market = build_random_market(seed, tokens=5, pools=7, noise=noise, every_family=True)
+    order = build_order(market, 0, 1, int(10 ** (15 + power)))
+    result = search(Router(market), order, gas_price_wei)
+    assume(result is not None)
+    assert result is not None
+    assume(result.best.net > 0.0)
+    assert best_of_paths(market, result, order, 8) <= prove(result).bound * (1.0 + 1e-9) + 1e-9
+
+
+def cyclic_market(gap: float) -> MarketState:
+    """A path over two tokens, and a cycle between these: two pools whose prices differ by a part."""
+    deep, price = 10**24, int(10**24 * (1.0 + gap))
+    C2, D = build_token(2), build_token(3)
+    pools = [
+        build_constant_product(0, A, C2, deep, deep),
+        build_constant_product(1, C2, D, deep, price),
+        build_constant_product(2, D, C2, deep, price),
+        build_constant_product(3, D, B, deep, deep),
+        build_constant_product(4, C2, B, deep, deep),
+    ]
+    return build_market(pools, [A, B, C2, D])
+
+
+@pytest.mark.parametrize("gap", [0.02, 0.1])
+@pytest.mark.parametrize("amount", [10**18, 10**21, 10**22])
+def test_a_cycle_adds_nothing_to_the_bound(gap: float, amount: int) -> None:
+    """Its pools gain at any prices, but a route without cycles uses only one of them."""
+    market = cyclic_market(gap)
+    router = Router(market)
+    order = build_order(market, 0, 1, amount)
+    result = search(router, order, 10**6)
+    assert result is not None
+    assert prove(result).gap_bps < 0.1
+    certificate = router.build_quote(order, result, gas_price_wei=10**6, certify=True).certificate
+    assert certificate is not None
+    assert certificate.gap_bps > 10.0
