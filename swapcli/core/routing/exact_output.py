@@ -23,20 +23,18 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
 _ESTIMATES = 4  # solutions without routes, to find the input of the first route. Empirical: most need two
-_NEAR_INPUT = 1e-2
+_NEAR_INPUT = 1e-3
 _MAX_CLIMBS = 16  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
 _SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
-_SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
 _LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
 
-Run = Callable[[RouteSearch, Solution | None], SearchResult | None]
-"""Runs a search, perhaps from the solution of a similar order."""
+Run = Callable[[RouteSearch], SearchResult | None]
 
 
 class Shortfall(NamedTuple):
@@ -70,7 +68,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
     amount = _extrapolate(former.amount_in, former.amount_out, elasticity, amount_out)
     if amount > _LEAP * former.amount_in:
         return None
-    state = _InputSearch(search_for, amount_out, lambda search, _: search_from(search, former))
+    state = _InputSearch(search_for, amount_out, lambda search: search_from(search, former))
     state.search_from(lambda: search_for(max(1, int(amount))))
     return state.best if state.last else None
 
@@ -81,9 +79,8 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
     The inputs start at `amount`, whose search is returned if solutions lead nowhere.
     """
     first = search = search_for(amount)
-    known: Solution | None = None
     for _ in range(_ESTIMATES):
-        solution = search.solve(known)
+        solution = search.estimate()
         if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
             return first
         following = _extrapolate(amount, solution.value, _elasticity(solution, search), amount_out)
@@ -91,7 +88,6 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
             break
         if not max(1.0, amount / _LEAP) <= following < min(AMOUNT_LIMIT, amount * _LEAP):
             return first
-        known = solution if _is_similar(int(following), amount) else None
         amount = int(following)
         search = search_for(amount)
     return search
@@ -152,7 +148,7 @@ class _InputSearch:
             distance = abs(amount - best.problem.spec.amount) / amount
             if distance <= _SAME or (distance <= _CLOSE and self._gap <= _SMALL_GAP):
                 return
-            if distance <= _SIMILAR:
+            if distance <= _NEAR:
                 self._finish(*_follow_again(self._search_for(amount), best))
             else:
                 self._search(self._search_for(amount))
@@ -162,9 +158,7 @@ class _InputSearch:
 
     def _search(self, search: RouteSearch) -> SearchResult | None:
         """Return the result of a search, whose route becomes the best if it is. Raises `SearchTimeUp`."""
-        last = self.last
-        is_similar = last is not None and _is_similar(search.spec.amount, last.problem.spec.amount)
-        result = self.last = self._run(search, last.solution if last and is_similar else None)
+        result = self.last = self._run(search)
         if result and self._amount_out - result.best.replay.amount_out <= _NEAR * self._amount_out:
             self._finish(search, result)
         if result and not result.is_complete:
@@ -190,11 +184,6 @@ def _follow_again(search: RouteSearch, result: SearchResult) -> tuple[RouteSearc
     best = max([best, *search.routes.follow(candidate)], key=lambda each: each.net)
     solution = candidate.solution
     return search, search.finish(result._replace(problem=problem, best=best, solution=solution, optimum=solution))
-
-
-def _is_similar(amount: int, other: int) -> bool:
-    """Return whether a search starts from the solution for another amount."""
-    return abs(amount - other) <= _SIMILAR * amount
 
 
 def _max_input(problem: RoutingProblem) -> int:

@@ -106,21 +106,17 @@ class RouteSearch:
         self.scorer = RouteScorer(problem.spec, pools, execution)
         self.routes = CandidateRoutes(problem, self.scorer)
         self._best_so_far: SearchResult | None = None
-        self._known: Solution | None = None
-        self._active: ActiveSet | None = None
 
     @property
     def spec(self) -> SwapSpec:
         """The swap to find a route for."""
         return self.problem.spec
 
-    def run(self, known: Solution | None = None) -> SearchResult | None:
+    def run(self) -> SearchResult | None:
         """Return the route with the best output net of gas; the best so far once time is up.
 
-        `known` is the solution of a similar order, if there is one: it saves most of the way to the present one. None
-        when no route carries the order.
+        None when no route carries the order.
         """
-        self._known = known
         try:
             return self._search()
         except SearchTimeUp:
@@ -128,16 +124,16 @@ class RouteSearch:
             best = max(found, key=lambda each: each.best.net, default=None)
             return best._replace(is_complete=False) if best else None
 
-    def solve(self, known: Solution | None = None) -> Solution | None:
-        """Return the rough solution that `run` starts from afterwards, without a route; `known` and None are as there.
+    def estimate(self) -> Solution | None:
+        """Return a rough solution over the tokens of the best path and few others; None without a path.
 
         Raises `SearchTimeUp`.
         """
         path = self._first_path()
         if len(path) < 2:
             return None
-        self._active = expand_active_set(self.problem, [path], known)
-        return self._active.stages[-1].solution
+        prices = start_prices(self.problem, [path])
+        return self.problem.solve(self.problem.arcs_between(prices), prices, ROUGH)
 
     def _search(self) -> SearchResult | None:
         """Search, and decide the shares exactly."""
@@ -170,7 +166,7 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = self._active or expand_active_set(self.problem, [path], self._known)
+        active = expand_active_set(self.problem, [path])
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
