@@ -30,6 +30,7 @@ _NEAR = 2e-2  # of the requested output: routes this close to it get their least
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
 _SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
+_LARGE_GAP = 5e-5
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
 _LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
@@ -148,7 +149,7 @@ class _InputSearch:
             distance = abs(amount - best.problem.spec.amount) / amount
             if distance <= _SAME or (distance <= _CLOSE and self._gap <= _SMALL_GAP):
                 return
-            if distance <= _NEAR:
+            if distance <= _NEAR and self._gap <= _LARGE_GAP:
                 self._finish(*_follow_again(self._search_for(amount), best))
             else:
                 self._search(self._search_for(amount))
