@@ -22,9 +22,9 @@ from swapcli.core.routing.solver.newton import Solution
 if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
-_ESTIMATES = 4  # solutions without routes, to find the input of the first route. Empirical: most need two
-_NEAR_INPUT = 1e-3
-_MAX_CLIMBS = 16  # searches until an input suffices. Empirical: most need one
+_MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
+_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are no more accurate
+_MAX_CLIMBS = 8  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
@@ -77,20 +77,20 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
     """Return the search for an input whose solution, before rounding, brings about `amount_out`.
 
-    The inputs start at `amount`, whose search is returned if solutions lead nowhere.
+    The inputs start at `amount`. Small solutions find most of them, and only otherwise larger ones follow.
     """
-    first = search = search_for(amount)
-    for _ in range(_ESTIMATES):
-        solution = search.estimate()
-        if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
-            return first
-        following = _extrapolate(amount, solution.value, _elasticity(solution, search), amount_out)
-        if abs(following - amount) <= _NEAR_INPUT * amount:
-            break
-        if not max(1.0, amount / _LEAP) <= following < min(AMOUNT_LIMIT, amount * _LEAP):
-            return first
-        amount = int(following)
-        search = search_for(amount)
+    search = search_for(amount)
+    for solve, near in ((RouteSearch.estimate, _NEAR_ESTIMATE), (RouteSearch.solve, _NEAR)):
+        for _ in range(_MAX_ESTIMATES):
+            solution, amount = solve(search), search.spec.amount
+            if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
+                break
+            following = _extrapolate(amount, solution.value, _elasticity(solution, search), amount_out)
+            if abs(following - amount) <= near * amount:
+                return search
+            if not max(1.0, amount / _LEAP) <= following < min(AMOUNT_LIMIT, amount * _LEAP):
+                break
+            search = search_for(int(following))
     return search
 
 
@@ -137,21 +137,22 @@ class _InputSearch:
                 guess, leap = amount * leap, min(leap * leap, AMOUNT_LIMIT)
             following = max(int(guess), int(amount * _MIN_GROWTH)) + 1
             if following >= excess:
+                excess = excess if short else min(excess, amount)
                 following = _midpoint(short, excess)
-                if following <= (short or amount):
+                if following <= short:
                     return
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
         """Follow the best solution for the least input of its route, while that gets less."""
         for _ in range(_MAX_DESCENTS):
-            amount = best.best.amount_in
-            distance = abs(amount - best.problem.spec.amount) / amount
-            if distance <= _SAME or (distance <= _CLOSE and self._gap <= _SMALL_GAP):
-                return
-            if distance <= _NEAR and self._gap <= _LARGE_GAP:
+            amount, searched = best.best.amount_in, best.problem.spec.amount
+            distance = abs(amount - searched) / amount
+            if distance > _NEAR:
+                self._search(self._search_for(amount))
+            elif distance > _CLOSE or (distance > _SAME and self._gap > _SMALL_GAP):
                 self._finish(*_follow_again(self._search_for(amount), best))
-            else:
+            if self.best is best and self._gap > _LARGE_GAP:
                 self._search(self._search_for(amount))
             if self.best is best or self.best is None:
                 return

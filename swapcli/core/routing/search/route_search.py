@@ -106,6 +106,7 @@ class RouteSearch:
         self.scorer = RouteScorer(problem.spec, pools, execution)
         self.routes = CandidateRoutes(problem, self.scorer)
         self._best_so_far: SearchResult | None = None
+        self._active: ActiveSet | None = None
 
     @property
     def spec(self) -> SwapSpec:
@@ -134,6 +135,14 @@ class RouteSearch:
             return None
         prices = start_prices(self.problem, [path])
         return self.problem.solve(self.problem.arcs_between(prices), prices, ROUGH)
+
+    def solve(self) -> Solution | None:
+        """Return the rough solution that `run` starts from afterwards; otherwise as `estimate`."""
+        path = self._first_path()
+        if len(path) < 2:
+            return None
+        self._active = expand_active_set(self.problem, [path])
+        return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
         """Search, and decide the shares exactly."""
@@ -166,7 +175,7 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = expand_active_set(self.problem, [path])
+        active = self._active or expand_active_set(self.problem, [path])
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
