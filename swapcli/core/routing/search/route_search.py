@@ -100,7 +100,6 @@ class RouteSearch:
         self.routes = CandidateRoutes(problem, self.scorer)
         self._best: SearchResult | None = None
         self._single: ScoredRoute | None = None
-        self._known: Solution | None = None
         self._active: ActiveSet | None = None
 
     @property
@@ -108,13 +107,11 @@ class RouteSearch:
         """The swap to find a route for."""
         return self.problem.spec
 
-    def run(self, known: Solution | None = None) -> SearchResult | None:
+    def run(self) -> SearchResult | None:
         """Return the route with the best output net of gas; the best so far once time is up.
 
-        `known` is the solution of a similar order, if there is one: it saves most of the way to the present one. None
-        when no route carries the order.
+        None when no route carries the order.
         """
-        self._known = known
         try:
             return self._search()
         except SearchTimeUp:
@@ -122,15 +119,23 @@ class RouteSearch:
             best = max(found, key=lambda each: each.best.net, default=None)
             return best._replace(is_complete=False) if best else None
 
-    def solve(self, known: Solution | None = None) -> Solution | None:
-        """Return the rough solution that `run` starts from afterwards, without a route; `known` and None are as there.
+    def estimate(self) -> Solution | None:
+        """Return a rough solution over the tokens of the best path and few others; None without a path.
 
         Raises `SearchTimeUp`.
         """
         path = self._first_path()
         if len(path) < 2:
             return None
-        self._active = expand_active_set(self.problem, [path], known)
+        prices = start_prices(self.problem, [path])
+        return self.problem.solve(self.problem.arcs_between(prices), prices, ROUGH)
+
+    def solve(self) -> Solution | None:
+        """Return the rough solution that `run` starts from afterwards; otherwise as `estimate`."""
+        path = self._first_path()
+        if len(path) < 2:
+            return None
+        self._active = expand_active_set(self.problem, [path])
         return self._active.last.solution
 
     def _search(self) -> SearchResult | None:
@@ -138,7 +143,7 @@ class RouteSearch:
         path, made = self._first_path(), set[Attempt]()
         if len(path) < 2:
             return None
-        active = self._active or expand_active_set(self.problem, [path], self._known)
+        active = self._active or expand_active_set(self.problem, [path])
         optimum = self._follow_active_set(active)
         while attempt := self._gaps(active, optimum).next_attempt(made):
             made.add(attempt)
