@@ -147,7 +147,7 @@ def test_a_wrong_proof_is_rejected_with_its_reason(name: str) -> None:
 
 
 UNREADABLE: dict[str, Change] = {
-    "another version": put("version", value=2),
+    "another version": put("version", value=1),
     "another format": put("format", value="swap-market/1"),
     "a price that is no number": put("bounds", 0, "leaves", 0, "prices", 0, value="nan"),
     "a negative price": put("bounds", 0, "leaves", 0, "prices", 0, value="-1"),

@@ -248,15 +248,15 @@ def test_the_best_of_all_paths_and_pairs_of_paths_pays_no_more(
 def cyclic_market(gap: float) -> MarketState:
     """A path over two tokens, and a cycle between these: two pools whose prices differ by a part."""
     deep, price = 10**24, int(10**24 * (1.0 + gap))
-    C2, D = build_token(2), build_token(3)
+    last = build_token(3)
     pools = [
-        build_constant_product(0, A, C2, deep, deep),
-        build_constant_product(1, C2, D, deep, price),
-        build_constant_product(2, D, C2, deep, price),
-        build_constant_product(3, D, B, deep, deep),
-        build_constant_product(4, C2, B, deep, deep),
+        build_constant_product(0, A, C, deep, deep),
+        build_constant_product(1, C, last, deep, price),
+        build_constant_product(2, last, C, deep, price),
+        build_constant_product(3, last, B, deep, deep),
+        build_constant_product(4, C, B, deep, deep),
     ]
-    return build_market(pools, [A, B, C2, D])
+    return build_market(pools, [A, B, C, last])
 
 
 @pytest.mark.parametrize("gap", [0.02, 0.1])
