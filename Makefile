@@ -79,7 +79,7 @@ unit: setup ## Run the tests, and list the 25 slowest.
 
 check-full: prerequisites lint types $(VENV)/.docs ## Run all checks in 40 minutes, with the slow tests and more examples. For releases.
 # Processes and files as for `unit`. Series without an end are for fuzz and scale: `tests/examples.py` has the counts.
-	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 3 --dist loadfile -m "" --durations=25 --durations-min=1
+	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 3 --dist loadfile -m "" --timeout 3600 --durations=25 --durations-min=1
 
 fuzz: setup ## Search for failures with new examples and long series, for MINUTES (10). ARGS are passed on.
 	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)

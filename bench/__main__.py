@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 from bench.optimum.cases import PEER_RESULTS
 from bench.optimum.peer import install
 from bench.optimum.real_market import read_document, read_orders
-from bench.optimum.simple_methods.random_pairs import read_market
 from bench.plan import PAGE, Plan, parse_plan
 from bench.report.answer import Answer
 from bench.report.circumstances import Clock
 from bench.report.files import history_of, read_text, replace_files
 from bench.report.page import count_met, print_tables, render_history, render_page
 from bench.running import BenchmarkFailed, run
+from bench.worlds.random_pairs import read_market
 from swapcli.core.errors import SwapcliError
 
 _OF_THE_PEER = frozenset({"speed", "optimum"})

@@ -10,10 +10,10 @@ from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "BENCHMARKS.md"
-QUESTIONS = ("speed", "optimum", "service", "chain")
+QUESTIONS = ("orders", "speed", "optimum", "service", "chain")
 """In the order of measuring. The optimum judges the routes of the peer that the speed has timed."""
 FEW_PASSES = 2
-SIZES, SEEDS = (100, 1_000, 10_000), (7, 1)
+SIZES, SEEDS = (1_000, 10_000), (7, 1)
 """Pools and seeds of the generated markets of the page."""
 
 _QUICK_SIZES = (100,)
@@ -40,13 +40,18 @@ _CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 60, 600), ChainPl
 class Plan(NamedTuple):
     """The questions to answer, with the sizes and repetitions of what answers them.
 
+    Users' orders are quoted in turn with the revisions `against`, each `pair_rounds` times: at most `real_orders` of
+    each real market, `world_orders` of each other world, and `exact_output_orders` also for exact output;
+    `proven_orders` are proven net of gas, and `ablation_orders` quoted without each mechanism of the search; brute
+    force judges `small_market_orders`.
+
     `seed` makes new markets and orders; None stands for those of the page. `markets` are real ones, by default the
     committed one, of each of which at most `real_orders` orders count.
 
     Ours and the peer are timed in turn in `rounds` rounds, each over all orders `passes` times (the first is not warm)
     on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. The service is
     saturated for `service_s` seconds, and soaked twice with `soak_requests` requests. Workers are loaded in
-    `load_rounds` rounds. Simple methods compete on `simple_orders` orders of each state, and answers of
+    `load_rounds` rounds. Rivals compete on `rival_orders` orders of each world and gas price, and answers of
     `contradiction_cases` cases are compared. Each order is quoted `store_runs` times on `stores` of so many pools.
 
     `out` is the page to write or to update; None only prints its tables. `work` is the folder of markets and raw
@@ -54,6 +59,7 @@ class Plan(NamedTuple):
     """
 
     questions: tuple[str, ...]
+    against: tuple[str, ...]
     seed: int | None
     markets: tuple[Path, ...]
     sizes: tuple[int, ...]
@@ -62,10 +68,16 @@ class Plan(NamedTuple):
     passes: int
     runs: int
     real_orders: int
+    pair_rounds: int
+    world_orders: int
+    exact_output_orders: int
+    proven_orders: int
+    ablation_orders: int
+    small_market_orders: int
     service_s: float
     soak_requests: int
     load_rounds: int
-    simple_orders: int
+    rival_orders: int
     contradiction_cases: int
     stores: tuple[int, ...]
     store_runs: int
@@ -97,6 +109,7 @@ class Plan(NamedTuple):
         words += ["--seed", str(self.seed)] if self.seed is not None else []
         if self.sizes != (_QUICK_SIZES if self.is_quick else SIZES):
             words += ["--sizes", ",".join(map(str, self.sizes))]
+        words += [word for revision in self.against for word in ("--against", revision)]
         words += [word for market in self.markets for word in ("--market", market.name)]
         return f'make bench ARGS="{" ".join(words)}"' if words else "make bench"
 
@@ -126,6 +139,12 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         metavar="FILE",
         help="a real market with its orders beside it, instead of the committed one; it may be repeated",
     )
+    parser.add_argument(
+        "--against",
+        action="append",
+        metavar="REVISION",
+        help="a revision that quotes users' orders in turn with this one; it may be repeated",
+    )
     parser.add_argument("--sizes", type=_numbers, metavar="N,..", help="pools in the generated markets")
     parser.add_argument(
         "--out", type=Path, help=f"the page to write or to update  [{PAGE.name} for a whole run, else none]"
@@ -135,6 +154,7 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
     quick: bool = options.quick
     plan = Plan(
         questions=options.only or QUESTIONS,
+        against=tuple(options.against or ()),
         seed=options.seed,
         markets=tuple(options.market or ()),
         sizes=options.sizes or (_QUICK_SIZES if quick else SIZES),
@@ -143,10 +163,16 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         passes=FEW_PASSES if quick else 5,
         runs=5 if quick else 25,
         real_orders=25 if quick else 10_000,
+        pair_rounds=1 if quick else 2,
+        world_orders=5 if quick else 60,
+        exact_output_orders=3 if quick else 30,
+        proven_orders=3 if quick else 20,
+        ablation_orders=2 if quick else 25,
+        small_market_orders=10 if quick else 40,
         service_s=3.0 if quick else 20.0,
         soak_requests=1_000 if quick else 20_000,
         load_rounds=1 if quick else 5,
-        simple_orders=2 if quick else 20,
+        rival_orders=1 if quick else 10,
         contradiction_cases=30 if quick else 300,
         stores=_QUICK_STORES if quick else _STORES,
         store_runs=1 if quick else 5,

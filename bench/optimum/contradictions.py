@@ -22,9 +22,10 @@ from typing import NamedTuple
 
 from bench.optimum.real_market import REAL_MARKET, market_name
 from bench.optimum.simple_methods.exact_paths import PathFinder
-from bench.optimum.simple_methods.random_pairs import dollar_units, push_pool, pushed_market, read_market
 from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
 from bench.optimum.simple_section import ContradictionFigures
+from bench.worlds.changed_pools import push_pool, pushed_market
+from bench.worlds.random_pairs import dollar_units, read_market
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order

@@ -19,9 +19,9 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.optimum.real_market import REAL_MARKET, market_name, read_orders
-from bench.optimum.simple_methods.random_pairs import random_pairs, read_market
 from bench.report.figures import p95
 from bench.running import BenchmarkFailed
+from bench.worlds.random_pairs import random_pairs, read_market
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order

@@ -26,9 +26,9 @@ from bench.optimum.gen_market import write_market
 from bench.optimum.real_market import market_name, read_document, unpack
 from bench.optimum.simple_methods.compare import METHODS
 from bench.optimum.simple_methods.exact_paths import PathFinder
-from bench.optimum.simple_methods.random_pairs import PairOrder, random_pairs, read_market
 from bench.optimum.simple_methods.routes import Judge
 from bench.running import BenchmarkFailed
+from bench.worlds.random_pairs import PairOrder, random_pairs, read_market
 from swapcli import Market as QuotedMarket
 from swapcli.core.errors import NoRoute, SwapcliError
 from swapcli.core.model.market import MarketState

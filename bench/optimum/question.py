@@ -14,9 +14,9 @@ from bench.optimum.measure import Note, measure_made_up, measure_real
 from bench.optimum.peer_section import peer_section, real_section
 from bench.optimum.real_market import REAL_MARKET
 from bench.optimum.select import by_pools, gaps, leads, of_size, peer_gaps
-from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
-from bench.optimum.simple_methods.measure import measure_simple_methods
-from bench.optimum.simple_section import ContradictionFigures, contradictions_section, simple_section
+from bench.optimum.simple_methods.figures import GainFigures
+from bench.optimum.simple_methods.measure import measure_rivals
+from bench.optimum.simple_section import ContradictionFigures, contradictions_section, rivals_section
 from bench.plan import Plan
 from bench.report.answer import Answer, Row, Table, counted, row
 from bench.report.figures import Spread
@@ -27,14 +27,13 @@ from bench.report.thresholds import (
     MAX_BEHIND_REAL_BPS,
     MAX_FINE_POOLS,
     MAX_GAINING_PERCENT,
-    MAX_SIMPLE_GAIN_BPS,
+    MAX_RIVAL_GAIN_BPS,
     Check,
     gap_threshold,
 )
 
 _SEED = 1
 """Of the orders of simple methods, and of the cases of contradictions, on the page."""
-_ORDERS_OF_A_SHARE = 20
 
 
 class OptimumFigures(NamedTuple):
@@ -42,7 +41,7 @@ class OptimumFigures(NamedTuple):
 
     made_up: Sequence[Measured]
     real: Sequence[Measured]
-    simple: Sequence[GainFigures]
+    rivals: Sequence[GainFigures]
     contradictions: Sequence[ContradictionFigures]
 
 
@@ -53,17 +52,17 @@ def measure(plan: Plan, folder: Path, note: Note) -> Answer:
         measure_made_up(generated_case(pools, each, folder), note) for pools in plan.sizes for each in plan.seeds
     ]
     real = [measure_real(real_case(market, folder, plan.real_orders), note) for market in markets]
-    note("simple methods")
-    simple = measure_simple_methods(plan.simple_orders, markets, seed)
+    note("rivals")
+    rivals = measure_rivals(plan.rival_orders, markets, seed, folder)
     note("contradictions")
     contradictions = measure_contradictions(plan.contradiction_cases, markets, seed)
-    return answer(OptimumFigures(made_up, real, simple, contradictions))
+    return answer(OptimumFigures(made_up, real, rivals, contradictions))
 
 
 def answer(found: OptimumFigures) -> Answer:
     """Return the tables and sections of the figures."""
     return Answer(
-        [exactness_table(found), gap_table(found.made_up), others_table(found)],
+        [optimum_table(found), others_table(found)],
         [
             exactness_section([*found.made_up, *found.real]),
             gap_section(found.made_up),
@@ -71,67 +70,78 @@ def answer(found: OptimumFigures) -> Answer:
             families_section(found.made_up),
             peer_section(found.made_up),
             real_section(found.real),
-            simple_section(found.simple),
+            rivals_section(found.rivals),
             contradictions_section(found.contradictions),
         ],
     )
 
 
-def exactness_table(found: OptimumFigures) -> Table:
-    """Return how many routes are exact to the base unit."""
+def optimum_table(found: OptimumFigures) -> Table:
+    """Return how many routes are exact, and the gaps to the proven optimum beside those of the peer."""
     cases = [*found.made_up, *found.real]
     whole = [measured.exactness for measured in cases]
     fine = [measured.fine_exactness for measured in cases if measured.fine_exactness]
     everything = [measured.all_exactness for measured in cases if measured.all_exactness]
-    return Table(
-        "Exactness",
-        "A second implementation of the pools replays each quote in integers and must get the same output, to the base "
-        "unit. It covers Uniswap V2 and V3 pools and their forks. All families are tested on real contracts "
-        "(*Following a chain*) and on [recorded swaps](docs/exactness.md).",
-        [
-            counted("orders with a route", sum(each.routed for each in whole), sum(each.orders for each in whole)),
-            _exact("exact quotes", whole),
-            _exact("exact quotes, fine shares", fine),
-            _exact("exact quotes over all families, of those that can be replayed", everything),
-        ],
-    )
-
-
-def _exact(what: str, found: Iterable[Exactness]) -> Row:
-    found = list(found)
-    return counted(what, sum(each.exact for each in found), sum(each.routed - each.skipped for each in found))
-
-
-def gap_table(cases: Sequence[Measured]) -> Table:
-    """Return the gaps to the proven optimum by number of pools and size of the order, beside those of the peer."""
-    rows = []
-    for pools, group in by_pools(cases):
-        for size in SIZES:
-            orders = of_size((judged for measured in group for judged in measured.orders), size)
-            if orders:
-                rows.append(_gap_row(pools, size, orders))
-    rows += _fine_rows(cases)
-    refuted = sum(judged.is_bound_refuted for measured in cases for judged in measured.orders)
+    rows = [
+        counted("orders with a route", sum(each.routed for each in whole), sum(each.orders for each in whole)),
+        _exact_row(whole, fine, everything),
+    ]
+    for pools, group in by_pools(found.made_up):
+        rows += _gap_rows(pools, [judged for measured in group for judged in measured.orders])
+    rows += _fine_rows(found.made_up)
+    refuted = sum(judged.is_bound_refuted for measured in found.made_up for judged in measured.orders)
     rows.append(row("certificates below a known route", Check("refuted", refuted, 0)))
     return Table(
-        "Gap to the proven optimum",
-        "How far the output is below a proven upper bound (any splits, hops and pools of the market), in basis points "
-        "(bps): median / maximum. Orders sell 0.01% (small), 0.3%, 3% and 20% (huge) of the thinner token's depth. Our "
-        "outputs include all rounding, Tines' outputs none.",
+        "Exactness and the gap to the optimum",
+        "A second implementation of Uniswap V2 and V3 pools replays each quote in integers and must get the same "
+        "output, to the base unit; all families are tested on real contracts (*Following a chain*) and on "
+        "[recorded swaps](docs/exactness.md). Gaps on generated markets without arbitrage are basis points (bps) below "
+        "a proven upper bound (any splits, hops and pools). Orders sell 0.01% (small), 0.3%, 3% and 20% (huge) of the "
+        "thinner token's depth. Our outputs include all rounding, Tines' outputs none.",
         rows,
     )
 
 
-def _gap_row(pools: int, size: str, orders: Sequence[Judged]) -> Row:
-    bar, ours, theirs = gap_threshold(pools, size), Spread.of(gaps(orders)), peer_gaps(orders)
-    maximum = ours.maximum if bar.maximum is None else Check("maximum", ours.maximum, bar.maximum)
-    peer = Spread.of(theirs) if theirs else None
-    return row(
-        f"{pools:,} pools, {size} orders",
-        Check("median", ours.median, bar.median),
-        maximum,
+def _exact_row(*kinds: Iterable[Exactness]) -> Row:
+    """Return how many routes are exact: with whole percents, with fine shares, and over all families."""
+    rows = [_exact(kind) for kind in kinds]
+    return Row(
+        "exact quotes: whole percents; fine shares; all families, where they can be replayed",
+        "; ".join(each.bar for each in rows),
+        "; ".join(each.reached for each in rows),
+    )
+
+
+def _exact(found: Iterable[Exactness]) -> Row:
+    found = list(found)
+    return counted("", sum(each.exact for each in found), sum(each.routed - each.skipped for each in found))
+
+
+def _gap_rows(pools: int, orders: Sequence[Judged]) -> Iterator[Row]:
+    """Yield the medians and the maxima of the sizes on markets of that many pools."""
+    by_size = {size: chosen for size in SIZES if (chosen := of_size(orders, size))}
+    ours = {size: Spread.of(gaps(chosen)) for size, chosen in by_size.items()}
+    theirs = [Spread.of(values) if (values := peer_gaps(chosen)) else None for chosen in by_size.values()]
+    bars = {size: gap_threshold(pools, size) for size in by_size}
+    shown = " / ".join(by_size)
+    medians = [Check("median", ours[size].median, bars[size].median) for size in by_size]
+    maxima = [
+        ours[size].maximum if (most := bars[size].maximum) is None else Check("maximum", ours[size].maximum, most)
+        for size in by_size
+    ]
+    known = [peer for peer in theirs if peer]
+    is_complete = len(known) == len(theirs)
+    yield row(
+        f"{pools:,} pools, {shown} orders: median gap",
+        *medians,
         show=bps,
-        peer=(peer.median, peer.maximum) if peer else (),
+        peer=[peer.median for peer in known] if is_complete else (),
+    )
+    yield row(
+        f"{pools:,} pools, {shown} orders: largest gap",
+        *maxima,
+        show=bps,
+        peer=[peer.maximum for peer in known] if is_complete else (),
     )
 
 
@@ -159,32 +169,31 @@ def others_table(found: OptimumFigures) -> Table:
         rows.append(row(f"{name}: orders that only Tines routes", Check("lost", lost, 0)))
         if orders:
             lead = Spread.of(leads(orders))
-            rows.append(row(f"{name}: bps ahead of Tines, mean", Check("mean", lead.mean, 0.0, is_floor=True)))
+            mean = Check("mean", lead.mean, 0.0, is_floor=True)
             worst = Check("worst", lead.minimum, -MAX_BEHIND_REAL_BPS, is_floor=True)
-            rows.append(row(f"{name}: bps ahead of Tines, worst of {len(orders)} orders", worst))
+            rows.append(row(f"{name}: bps ahead of Tines, mean / worst of {len(orders)} orders", mean, worst))
     if values := leads(judged for measured in found.made_up for judged in measured.orders):
         worst = Check("worst", min(values), -MAX_BEHIND_BPS, is_floor=True)
         rows.append(row(f"made-up markets: bps ahead of Tines, worst of {len(values)} orders", worst))
-    for is_pushed, state in ((False, "real state"), (True, "a fifth of its pools moved")):
-        if gains := [each for each in found.simple if each.is_pushed == is_pushed]:
-            rows += _gain_rows(state, gains, is_pushed=is_pushed)
+    kinds = dict.fromkeys(each.kind for each in found.rivals)
+    rows += [_rivals_row(kind, [each for each in found.rivals if each.kind == kind]) for kind in kinds]
     above = sum(each.above for each in found.contradictions)
     compared = sum(each.compared for each in found.contradictions)
     rows.append(row(f"answers that a narrower order contradicts, of {compared:,}", Check("above", above, 0)))
     return Table(
         "Against Tines and simple methods",
         "Tines is Sushi's router, here with 100 flows. Real states contain small arbitrage cycles, so routers are "
-        "compared with each other instead of a bound: *ahead* is our output relative to theirs. Simple methods are the "
-        "best single path, filling in small chunks, and hill climbing with exact swaps, also from our own route.",
+        "compared with each other instead of a bound: *ahead* is our output relative to theirs. Rivals are Tines and "
+        "simple methods: the best single path, filling in small chunks, and hill climbing with exact swaps, also from "
+        "our own route. They are ahead if they gain 0.05 bps and a cent net of gas, at 0, 0.01 or 1 gwei. *Pushed* "
+        "states have 30% of their pools out of line; *hundredfold* orders sell at least $100 million.",
         rows,
     )
 
 
-def _gain_rows(state: str, gains: Sequence[GainFigures], *, is_pushed: bool) -> Iterator[Row]:
-    """Yield what simple methods gain; of few orders, there is no share."""
-    if min(each.orders for each in gains) >= _ORDERS_OF_A_SHARE:
-        percent = max(100.0 * each.above[0] / each.orders for each in gains)
-        share = Check("gaining", percent, MAX_GAINING_PERCENT[is_pushed])
-        yield row(f"{state}: orders that a simple method routes better by {MIN_GAINS_BPS[0]:g} bps, %", share)
-    most = Check("most", max(each.worst_bps for each in gains), MAX_SIMPLE_GAIN_BPS[is_pushed])
-    yield row(f"{state}: the most that a simple method gains, bps", most)
+def _rivals_row(kind: str, gains: Sequence[GainFigures]) -> Row:
+    """Return how often and how far a rival is ahead, at all gas prices together."""
+    orders = sum(each.orders for each in gains)
+    percent = Check("ahead", 100.0 * sum(each.above[0] for each in gains) / orders, MAX_GAINING_PERCENT)
+    most = Check("most", max(each.worst_bps for each in gains), MAX_RIVAL_GAIN_BPS)
+    return row(f"{kind} orders: a rival is ahead, % of {orders} / by at most, bps", percent, most)

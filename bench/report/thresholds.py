@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -64,8 +65,23 @@ MAX_FEED_BYTES = 400e6
 MIN_WORKERS_SPEEDUP, MAX_WORKER_BYTES = 1.6, 60e6
 MAX_DUST_LOSS_BPS, MAX_DUST_TIME_RATIO, MAX_SOLVE_S = 0.1, 1.2, 2.0
 
-MAX_GAINING_PERCENT, MAX_SIMPLE_GAIN_BPS = (1.0, 2.0), (1.0, 2.0)
-"""Of orders with a gain above 0.05 bps, and of the greatest gain: on real states, and on those pushed out of line."""
+MAX_GAINING_PERCENT, MAX_RIVAL_GAIN_BPS = 1.0, 1.0
+"""Of orders that a rival routes better by 0.05 bps and a cent, and of the greatest such gain."""
+
+MAX_CPU_RATIOS: Mapping[tuple[str, float], tuple[float | None, ...]] = {
+    ("real", 0.0): (1.3, None, 1.3, None),
+    ("real", 0.01): (1.3, None, 1.3, None),
+    ("real", 1.0): (1.0, None, 1.0, None),
+    ("random", 0.01): (1.5, None, None, None),
+    ("generated", 0.0): (None, 1.0, None, 1.0),
+}
+"""By kind and gas price in gwei of users' orders: CPU time to another revision, mean, p50, p95 and maximum."""
+MAX_LOSS_BPS = 0.001
+MAX_SLOWEST_TO_MEDIAN = 4.0
+MAX_NET_GAPS = {"real": (0.02, 1.0), "random": (1.0, 10.0), "pushed": (5.0, 50.0)}
+"""In basis points, median and p95."""
+MAX_PROOF_RATIO = 10.0
+MAX_RESIDUAL = 0.01
 
 _NOISE = 1e-9
 """Bounds and the amounts of the peer have about eleven digits."""

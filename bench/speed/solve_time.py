@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.optimum.real_market import REAL_MARKET, market_name
-from bench.optimum.simple_methods.random_pairs import PairOrder, random_pairs, read_market
 from bench.running import BenchmarkFailed
+from bench.worlds.random_pairs import PairOrder, random_pairs, read_market
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState

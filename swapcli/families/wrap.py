@@ -9,7 +9,17 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.network import WRAPPER_FAMILY, WRAPPER_PROTOCOL, Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Certificate, Quote, Route, Segment, Swap
+from swapcli.core.model.quote import (
+    SHARES_PER_HOP,
+    SHARES_PER_ROUTE,
+    Certificate,
+    GasValueSource,
+    Quote,
+    Route,
+    Segment,
+    Swap,
+    WeiValue,
+)
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.routing.replay import replay
@@ -68,6 +78,7 @@ def wrap_quote(
         best_single_path_gas_units=WRAP_GAS_UNITS if order.token_in.address == ZERO_ADDRESS else UNWRAP_GAS_UNITS,
         time_s=0.0,
         certificate=_one_to_one_certificate(order.amount) if certify else None,
+        wei_value=WeiValue(1.0, GasValueSource.NATIVE),
     )
     return quote, {pool.key: pool}
 

@@ -867,7 +867,7 @@ class AlternativeJson(TypedDict):
 
     `outputAmount` and `outputNetOfGas` of a service or an aggregator are simulated, null if its payload failed or was
     not simulated. `promisedAmount`, `gasUnits` and `gasUsd` are from its response. Without aggregators, nothing is
-    simulated, and all figures of a service are from its response.
+    simulated, and all figures of a service but `outputNetOfGas` are from its response.
 
     `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`).
     `versusSplitBps` is how much more it pays than the split route, `versusBestBps` the same of the best alternative,
@@ -893,7 +893,9 @@ class AlternativeJson(TypedDict):
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route.
+    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route. Every `outputNetOfGas` is at
+    the value of gas in the split route's quote, whose source is `gasValueSource`; without that quote, each service has
+    its own.
 
     Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
     the aggregators that got the order, and `sender` is for whom; null if none was asked.
@@ -906,6 +908,7 @@ class ComparisonJson(TypedDict):
     state: StateJson | None
     unreadGainBps: float | None
     warnings: list[WarningJson]
+    gasValueSource: str | None
     hostsAsked: list[str]
     sender: str | None
     alternatives: list[AlternativeJson]
@@ -1152,10 +1155,11 @@ class HindsightSwapJson(TypedDict):
     """A mined transaction beside the best route for its net swap at the parent block, `stateBlock`.
 
     Amounts are in base units; `outputNetOfGas` and `bestNetOfGas` are less the gas of each in the output token, null
-    where gas has no price. `differenceBps` and `netDifferenceBps` are how much more the best route would have paid, in
-    basis points. `venues` and `bestVenues` are the protocols that the two use. `poolsEqual`, `poolsDifferent` and
-    `poolsNotExplained` count the swaps in pools as `swapcli verify` does. `reason` says why there is no comparison, and
-    is null if there is one. `retryable` is true if there may be one later, as for a transaction that is not mined yet.
+    where gas has no price, at one value of gas, whose source is `gasValueSource`. `differenceBps` and
+    `netDifferenceBps` are how much more the best route would have paid, in basis points. `venues` and `bestVenues` are
+    the protocols that the two use. `poolsEqual`, `poolsDifferent` and `poolsNotExplained` count the swaps in pools as
+    `swapcli verify` does. `reason` says why there is no comparison, and is null if there is one. `retryable` is true if
+    there may be one later, as for a transaction that is not mined yet.
     """
 
     transaction: str
@@ -1167,6 +1171,7 @@ class HindsightSwapJson(TypedDict):
     inputAmount: str | None
     outputAmount: str | None
     outputNetOfGas: str | None
+    gasValueSource: str | None
     gasUsed: int | None
     gasPriceWei: str | None
     venues: list[str]
@@ -1223,7 +1228,8 @@ class BacktestQuoteJson(TypedDict):
     """What one order would have paid at a block: a row of the CSV, and a line of `--results`.
 
     Amounts are in base units; `singlePathAmount` is what the best single path pays, null if none takes the order. Those
-    net of gas are null where gas has no price. `pools` counts those of the route; `error` says why there is no quote.
+    net of gas are null where gas has no price, at one value of gas, whose source is `gasValueSource`. `pools` counts
+    those of the route; `error` says why there is no quote.
     """
 
     block: int
@@ -1234,6 +1240,7 @@ class BacktestQuoteJson(TypedDict):
     inputAmount: str
     outputAmount: str | None
     outputNetOfGas: str | None
+    gasValueSource: str | None
     gasUnits: int | None
     singlePathAmount: str | None
     singlePathNetOfGas: str | None

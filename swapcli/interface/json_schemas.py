@@ -8,6 +8,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import DIALECTS, Kind
+from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.model.transaction import Purpose
@@ -38,6 +39,7 @@ _HEX: Final[Schema] = {"type": "string", "pattern": "^0x([0-9a-f]{2})*$"}
 _SWAP_TYPE: Final[Schema] = {"type": "integer", "enum": [0, 1, 2]}
 _RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,7}$"}
 _SHARE: Final[Schema] = {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,2})?%$"}
+_GAS_VALUE_SOURCE: Final[Schema] = {"type": "string", "enum": [each.value for each in GasValueSource]}
 _DECIMAL_NUMBER: Final[Schema] = {"type": "string", "pattern": r"^[0-9]*\.?[0-9]*$"}
 
 _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
@@ -74,6 +76,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     "integratorSurplusPercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_SURPLUS_BPS},
     "statusCode": {"type": "integer", "minimum": 400, "maximum": 599},
     "status": {"type": "string", "enum": ["ok", "warn", "block"]},
+    **dict.fromkeys(("gasValueSource", "valueSource"), _GAS_VALUE_SOURCE),
 }  # fmt: skip
 """Formats of values by field name, for fields of the same JSON type."""
 

@@ -181,9 +181,12 @@ class QuoteFieldsJson(TypedDict):
 
     `priceImpact` and `slippage` are percentages; a negative impact is a gain. `minReceived` is the output after the
     integrator's fee and the slippage. `outputNetOfGas` is the output after the fee, less the gas cost in the output
-    token. `gasPriceWei` is the price of a unit of gas; `l1Fee` is what the network charges on top for L1 data, in wei.
-    `unreadGainBps` is how many basis points pools that were not read might add to the output at most, by their last
-    known state; null if reading did not end at a limit.
+    token, whose value is the one by which the route was chosen. `gasValueSource` is where that comes from: `native`
+    (the output is the native token, which pays for gas one for one), `midPrices` (the mid prices in USD of the native
+    token and of the output), `bestPath` (the best path from the native token to the output, where a price is missing),
+    or `service` (the prices of a remote service); null if unknown. `gasPriceWei` is the price of a unit of gas; `l1Fee`
+    is what the network charges on top for L1 data, in wei. `unreadGainBps` is how many basis points pools that were not
+    read might add to the output at most, by their last known state; null if reading did not end at a limit.
     `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
     very amount and block; `sampledPools` are the pools that protocols quote.
     `routerChoice` is absent if the settings name the router, or if no node was read.
@@ -200,6 +203,7 @@ class QuoteFieldsJson(TypedDict):
     gasPriceWei: str | None
     gasUsd: float | None
     outputNetOfGas: str | None
+    gasValueSource: str | None
     bestSinglePath: BestSinglePathJson | None
     unreadGainBps: float | None
     exact: bool | None

@@ -43,10 +43,13 @@ class ProofRouteJson(TypedDict):
 
 
 class ProofGasJson(TypedDict):
-    """The cost of gas. `unitValue` is the cost of a gas unit, in base units of the output token."""
+    """The cost of gas. `unitValue` is the cost of a gas unit, in base units of the output token; `valueSource` is where
+    it comes from, as `gasValueSource` of a quote.
+    """
 
     priceWei: str
     unitValue: str
+    valueSource: str | None
     base: int
     tokenBetween: int
 

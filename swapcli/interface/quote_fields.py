@@ -41,6 +41,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         "gasPriceWei": _text(figures.gas_price_wei),
         "gasUsd": figures.gas_usd,
         "outputNetOfGas": _text(figures.output_net_of_gas),
+        "gasValueSource": figures.gas_value_source,
         "bestSinglePath": None if figures.single_path is None else _render_single_path(figures.single_path),
         "unreadGainBps": figures.unread_gain_bps,
         "exact": figures.is_exact,

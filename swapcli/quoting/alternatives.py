@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
+from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.units import BPS
@@ -169,6 +170,7 @@ class Comparison(NamedTuple):
             "state": render_state_source(figures.state) if figures else None,
             "unreadGainBps": figures.unread_gain_bps if figures else None,
             "warnings": render_warning_list(figures.warnings) if figures else [],
+            "gasValueSource": self.gas_value_source,
             "hostsAsked": list(self.hosts),
             "sender": None if self.sender is None else display_address(self.sender, kind),
             "alternatives": [self._nested(*each) for each in zip(self.rows(), self.alternatives, strict=True)],
@@ -178,6 +180,17 @@ class Comparison(NamedTuple):
         if figures and figures.proof_file is not None:
             document["proofFile"] = figures.proof_file
         return document
+
+    @property
+    def gas_value_source(self) -> GasValueSource | None:
+        """Where the value of gas comes from in the amounts net of gas: that of the split quote, if it has one.
+
+        Otherwise each service has its own.
+        """
+        if self.figures is not None:
+            return self.figures.gas_value_source
+        is_known = any(each.output_net_of_gas is not None for each in self.alternatives)
+        return GasValueSource.SERVICE if is_known else None
 
     def rows(self) -> tuple[dict[str, Any], ...]:
         """Return the alternatives as JSON objects without nested values, the best first."""

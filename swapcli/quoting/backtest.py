@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from swapcli.core.errors import SwapcliError, UpstreamError
 from swapcli.core.model.distribution import Distribution, distribution_of
 from swapcli.core.model.network import Network
+from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 QUOTE_FIELDS: Final = (
     "block", "timestamp", "id", "inputToken", "outputToken", "inputAmount", "outputAmount", "outputNetOfGas",
-    "gasUnits", "singlePathAmount", "singlePathNetOfGas", "gainBps", "pools", "error",
+    "gasValueSource", "gasUnits", "singlePathAmount", "singlePathNetOfGas", "gainBps", "pools", "error",
 )  # fmt: skip
 """The fields of a row, in their order."""
 WIN_BPS = 0.01
@@ -51,6 +52,7 @@ class BacktestQuote(NamedTuple):
 
     `net_of_gas` and `single_net_of_gas` are None where gas has no price; `single_out` is what the best single path
     pays, None if none takes the order. `pools` counts those of the route. Without a quote, `error` says why.
+    `gas_value_source` is as in `QuoteFigures`.
     """
 
     block: int
@@ -64,6 +66,7 @@ class BacktestQuote(NamedTuple):
     single_net_of_gas: int | None = None
     pools: int | None = None
     error: str = ""
+    gas_value_source: GasValueSource | None = None
 
     def document(self, order: BacktestOrder) -> BacktestQuoteJson:
         """Return one quote as JSON without nested values."""
@@ -76,6 +79,7 @@ class BacktestQuote(NamedTuple):
             "inputAmount": str(self.amount_in),
             "outputAmount": _text(self.amount_out),
             "outputNetOfGas": _text(self.net_of_gas),
+            "gasValueSource": self.gas_value_source,
             "gasUnits": self.gas_units,
             "singlePathAmount": _text(self.single_out),
             "singlePathNetOfGas": _text(self.single_net_of_gas),
@@ -223,6 +227,7 @@ def _quote(
         single_out=single.amount_out if single else None,
         single_net_of_gas=single.output_net_of_gas if single else None,
         pools=_count_pools(answer),
+        gas_value_source=figures.gas_value_source,
     )
 
 

@@ -1,8 +1,8 @@
 """Ways to fill one order, side by side: all at the same moment, and those of this process on one state.
 
-Aggregators are asked only if the user names them. Their answers are made comparable: expected outputs, less gas at one
-price. With a node, the payloads of the split route, of services and of aggregators are then simulated for one sender on
-one block, and what they pay ranks them, not what they say.
+Aggregators are asked only if the user names them. Answers are made comparable: expected outputs, less gas at one value,
+that of the split route's quote. With a node, the payloads of the split route, of services and of aggregators are then
+simulated for one sender on one block, and what they pay ranks them, not what they say.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from swapcli.quoting.alternatives import (
     Comparison,
     SimulationOutcome,
 )
-from swapcli.quoting.offer_costs import extra_wei, offer_cost
+from swapcli.quoting.offer_costs import OfferCost, extra_wei, offer_cost
 from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.quote_source import QuoteSource
 from swapcli.state.clock import Clock
 
@@ -77,7 +78,8 @@ def compare_alternatives(
         has_split.set()
         answers = [split]
         if split.figures and lists_local_ways:
-            answers += _local_alternatives(source, plain, terms, clock, split.figures)
+            local = _local_alternatives(source, plain, terms, clock, split.figures)
+            answers += [_priced(each, split, request.order) for each in local]
         if aggregators:
             simulator = aggregators.open_simulator()
             own = _own_calls(source, split, terms, simulator)
@@ -177,13 +179,27 @@ def _quote(
 
 
 def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Order) -> AnsweredAlternative:
-    """Return the answer of an aggregator with its gas at the prices of the split quote."""
-    alternative = answer.alternative
-    if answer.offer is None or alternative.gas_units is None:
+    """Return an answer with its gas at the value of the split quote; also in dollars, if an aggregator gave only units.
+
+    Other quotes of this process may have read other pools, and so have other prices; services have their own.
+    """
+    alternative, figures = answer.alternative, answer.figures
+    if not isinstance(split.quoted, LocalQuote):
         return answer
-    cost = offer_cost(split.quoted, alternative.gas_units, extra_wei(answer.offer, order))
-    net = cost.taken_from(answer.offer.amount_out)
-    return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_net_of_gas=net))
+    if answer.offer is not None:
+        if alternative.gas_units is None:
+            return answer
+        cost = offer_cost(split.quoted, alternative.gas_units, extra_wei(answer.offer, order))
+        net = cost.taken_from(answer.offer.amount_out)
+        return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_net_of_gas=net))
+    if figures is None:
+        return answer
+    if figures.gas_wei is None:  # a service of the interface's first version gives units
+        cost = offer_cost(split.quoted, figures.gas_units) if figures.gas_units else OfferCost(None, None)
+    else:
+        cost = OfferCost(figures.gas_usd, split.quoted.quote.cost_in_output(figures.gas_wei))
+    net = cost.taken_from(figures.amount_out_after_fee)
+    return answer._replace(alternative=alternative._replace(output_net_of_gas=net))
 
 
 def _own_calls(

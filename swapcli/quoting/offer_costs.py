@@ -1,4 +1,4 @@
-"""What an offer costs beside its input: gas at the prices of the split quote, and native currency that it takes."""
+"""What an offer costs beside its input: gas at the value of the split quote, and native currency that it takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from swapcli.core.model.order import Order
 from swapcli.core.networks.address import is_native
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.quote_figures import gas_in_output
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) ->
     quote = split.quote
     cost_wei = gas_units * quote.gas_price_wei + quote.l1_fee_wei + extra_wei
     usd = None if quote.wei_usd is None else cost_wei * quote.wei_usd
-    return OfferCost(usd, gas_in_output(split, cost_wei, usd))
+    return OfferCost(usd, quote.cost_in_output(cost_wei))
 
 
 def extra_wei(offer: AggregatorOffer | None, order: Order) -> int:

@@ -214,6 +214,7 @@ class _Renderer:
             "gas": {
                 "priceWei": str(quote.gas_price_wei),
                 "unitValue": repr(gas.unit_value),
+                "valueSource": quote.wei_value and quote.wei_value.source,
                 "base": gas.base,
                 "tokenBetween": gas.token_between,
             },

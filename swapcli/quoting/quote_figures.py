@@ -6,6 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.quote_figures import PoolLimitCost, QuoteFigures, SinglePath
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
@@ -29,8 +30,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
         terms = terms._replace(slippage_ppm=0)
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
     amount_out_after_fee = after_fee(result.output_amount, fee_bps)
-    gas_wei = gas_wei_of(answer)
-    gas_cost = gas_in_output(answer, gas_wei, result.gas_usd)
+    gas_cost, gas_value_source = _gas_cost(answer)
     impact = impact_of(answer)
     return QuoteFigures(
         amount_in=result.input_amount,
@@ -41,10 +41,11 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
         price_impact=impact,
         gas_units=quote.gas_units if quote else result.gas_units or None,
         gas_price_wei=quote.gas_price_wei if quote else None,
-        gas_wei=gas_wei,
+        gas_wei=quote.gas_wei if quote else result.gas_cost_wei or None,
         l1_fee_wei=quote.l1_fee_wei if quote else None,
         gas_usd=result.gas_usd,
         output_net_of_gas=None if gas_cost is None else amount_out_after_fee - gas_cost,
+        gas_value_source=gas_value_source,
         quoted_at_s=answer.timestamp_ms // 1000,
         expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
         state=answer.state_source,
@@ -102,25 +103,21 @@ def compute_payload_figures(
     )
 
 
-def gas_wei_of(answer: QuoteResult) -> int | None:
-    """Return the whole gas cost of a quote; None if it is unknown."""
-    return answer.quote.gas_wei if isinstance(answer, LocalQuote) else answer.result.gas_cost_wei or None
+def _gas_cost(answer: QuoteResult) -> tuple[int | None, GasValueSource | None]:
+    """Return the gas cost of a quote in its output token, rounded up, and where its value comes from; None if unknown.
 
-
-def gas_in_output(answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
-    """Return a gas cost in the output token of a quote, rounded up; None if the cost or a price is unknown.
-
-    The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
+    A remote service states its cost in USD, with the price of the output.
     """
-    network, result, token = answer.network, answer.result, answer.order.token_out
-    native = network.to_wrapped_token(network.native)
-    if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
-        return gas_wei
+    if isinstance(answer, LocalQuote):
+        quote = answer.quote
+        return quote.cost_in_output(quote.gas_wei), quote.wei_value and quote.wei_value.source
+    result, token = answer.result, answer.order.token_out
+    if result.gas_cost_wei and answer.network.is_gas_token(token):
+        return result.gas_cost_wei, GasValueSource.NATIVE
     price_usd = result.output_token.price_usd
-    if gas_usd is None or not price_usd:
-        return None
-    cost: int = ceil(gas_usd / price_usd * 10**token.decimals)
-    return cost
+    if result.gas_usd is None or not price_usd:
+        return None, None
+    return ceil(result.gas_usd / price_usd * 10**token.decimals), GasValueSource.SERVICE
 
 
 def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
@@ -138,7 +135,7 @@ def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
         return SinglePath(best, gain_bps)
     gas_wei = gas_units * quote.gas_price_wei + quote.l1_fee_wei
     gas_usd = None if quote.wei_usd is None else gas_wei * quote.wei_usd
-    cost = gas_in_output(answer, gas_wei, gas_usd)
+    cost = quote.cost_in_output(gas_wei)
     return SinglePath(best, gain_bps, gas_units, gas_usd, None if cost is None else after_fee(best, fee_bps) - cost)
 
 

@@ -51,15 +51,10 @@ def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, in
 
 def _gas_unit_ppm(answer: LocalQuote) -> float | None:
     """Return the price of a unit of gas in ppm of what the order is worth; None if a price is unknown."""
-    quote, network = answer.quote, answer.network
-    token_in, token_out = answer.order.token_in, answer.order.token_out
-    sells_native = network.to_wrapped_token(token_in).address == network.to_wrapped_token(network.native).address
-    if sells_native:  # the order is in the currency of gas, so no price is needed
+    quote = answer.quote
+    if answer.network.is_gas_token(answer.order.token_in):  # the order is in the currency of gas, so no price is needed
         return quote.gas_price_wei / quote.amount_in * PPM
-    worth_usd: float = max(
-        (quote.price_in_usd or 0.0) * quote.amount_in / 10**token_in.decimals,
-        (quote.price_out_usd or 0.0) * quote.amount_out / 10**token_out.decimals,
-    )
-    if not quote.wei_usd or not worth_usd:
+    if quote.wei_value is None or not quote.amount_out:
         return None
-    return quote.gas_price_wei * quote.wei_usd / worth_usd * PPM
+    of_output = quote.gas_price_wei * quote.wei_value.amount / quote.amount_out * PPM
+    return of_output * min(1.0, 1.0 - (quote.price_impact or 0.0))  # what is sold may be worth more

@@ -13,7 +13,7 @@ from bench.plan import PAGE, QUESTIONS, SEEDS, SIZES, Plan, parse_plan
 
 def test_a_plain_run_measures_everything_and_writes_the_page() -> None:
     plan = parse_plan([])
-    assert (plan.sizes, plan.seeds) == (SIZES, SEEDS) == ((100, 1_000, 10_000), (7, 1))
+    assert (plan.sizes, plan.seeds) == (SIZES, SEEDS) == ((1_000, 10_000), (7, 1))
     assert plan.runs >= 15
     assert plan.out == PAGE
     assert plan.is_whole
@@ -49,8 +49,9 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
     assert all(less < more for less, more in zip(quick.chain, whole.chain, strict=True) if more != whole.chain.swaps)
     assert max(quick.stores) < max(whole.stores)
     numbers = (
-        "rounds", "passes", "runs", "real_orders", "service_s", "soak_requests", "load_rounds", "simple_orders",
-        "contradiction_cases", "store_runs",
+        "rounds", "passes", "runs", "real_orders", "service_s", "soak_requests", "load_rounds", "rival_orders",
+        "contradiction_cases", "store_runs", "pair_rounds", "world_orders",
+        "exact_output_orders", "proven_orders", "ablation_orders", "small_market_orders",
     )  # fmt: skip
     assert all(getattr(quick, name) < getattr(whole, name) for name in numbers)
     assert set(numbers) | {"sizes", "stores", "chain", "is_quick", "out"} == {
@@ -61,8 +62,8 @@ def test_a_quick_run_is_smaller_in_every_part() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--only=chains", "argument --only: expected some of speed, optimum, service, chain, not 'chains'"),
-        ("--only=chain,", "argument --only: expected some of speed, optimum, service, chain, not 'chain,'"),
+        ("--only=chains", "argument --only: expected some of orders, speed, optimum, service, chain, not 'chains'"),
+        ("--only=chain,", "argument --only: expected some of orders, speed, optimum, service, chain, not 'chain,'"),
         ("--seed=one", "argument --seed: expected a whole number, not 'one'"),
         ("--seed=-1", "argument --seed: expected a whole number, not '-1'"),
         ("--seed=1.5", "argument --seed: expected a whole number, not '1.5'"),

@@ -21,6 +21,7 @@ from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.open_market import open_market
+from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import quote_and_build
@@ -81,6 +82,10 @@ def test_the_l1_fee_is_added_to_gas_costs_once(seed: int, terms: L1FeeParams) ->
     assert after.gas_wei == before.gas_wei + fee_wei
     if before.wei_usd is not None:
         assert after.gas_usd == pytest.approx((before.gas_wei + fee_wei) * before.wei_usd)
+    if before.wei_usd is not None and before.price_out_usd:
+        wei_value = before.wei_usd / before.price_out_usd * 10**before.order.token_out.decimals
+        net = compute_figures(charged, SwapTerms(5_000)).output_net_of_gas
+        assert net == pytest.approx(after.amount_out - after.gas_wei * wei_value, rel=1e-9, abs=1)
     v2 = answer.result.api_version is ApiVersion.V2
     expected_gas = (None, after.gas_wei) if v2 else (before.gas_units, None)
     assert (charged.result.gas_units, charged.result.gas_cost_wei) == expected_gas

@@ -11,7 +11,7 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
-from swapcli.core.model.quote import Certificate, NetBound, Quote, Route, Segment, Swap
+from swapcli.core.model.quote import Certificate, GasValueSource, NetBound, Quote, Route, Segment, Swap, WeiValue
 from swapcli.core.model.route_result import build_result
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator
@@ -151,6 +151,7 @@ def build_quote(
         )
         if certified
         else None,
+        wei_value=WeiValue(0.0082 / (412_300 * 10_000_000) * 10**6, GasValueSource.MID_PRICES),
     )
     placeholders = market.placeholder_pools.intersection(step.pool for step in done.steps)
     state_source = StateSource.of(market, NOW_S)

@@ -5,7 +5,8 @@
 draws orders of $0.3 to $3,000 between any two tokens, quotes them, and lets each method try to beat the route; with
 `--pushed` after a fifth of the pools were pushed out of line by 0.1 to 5%. `--json FILE` writes each order with its
 routes. `--pair TOKEN_IN,TOKEN_OUT,AMOUNT` (addresses and base units, as printed) looks at one order and prints its
-routes. Gains are net of gas, in basis points of our output, by the exact replay of routes of our own format.
+routes. Gains are net of gas, in basis points of our output, by the exact replay of routes of our own format; below a
+cent they do not count in the table.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from bench.optimum.real_market import REAL_MARKET, market_name
 from bench.optimum.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared
 from bench.optimum.simple_methods.figures import MIN_GAINS_BPS
 from bench.optimum.simple_methods.measure import EVALUATIONS, Settings, compare_all, gain_figures
-from bench.optimum.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
 from bench.running import BenchmarkFailed
+from bench.worlds.changed_pools import pushed_market
+from bench.worlds.random_pairs import PairOrder, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route
 
@@ -34,7 +36,7 @@ def table(rows: Sequence[Compared], methods: Sequence[str]) -> list[str]:
     header = "".join(f"{f'> {bps:g} bps':>12}" for bps in MIN_GAINS_BPS)
     lines = [f"  {'method':10}{header}   worst"]
     for name, group in [*((each, [each]) for each in methods), ("any", list(methods))]:
-        figures = gain_figures(rows, group, name)
+        figures = gain_figures(rows, group, name, name)
         shown = "".join(f"{count:5} {count / figures.orders:6.1%}" for count in figures.above)
         lines.append(f"  {name:10}{shown}   {figures.worst_bps:.3f} bps, {figures.worst}")
     return lines

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from bench.optimum.simple_methods.exact_paths import PathFinder
 from bench.optimum.simple_methods.hill_climb import hill_climb
-from bench.optimum.simple_methods.random_pairs import PairOrder
 from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
 from bench.optimum.simple_methods.water_fill import candidate_paths, fill, water_fill
+from bench.worlds.random_pairs import PairOrder
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import HUNDREDTHS, Route
@@ -79,6 +79,8 @@ METHODS: Mapping[str, Method] = {
 DEFAULT_METHODS = ("path", "fill256", "fill1024", "climb", "fill_climb")
 """Restarts take as long as all of these, and find little more: use them for a closer look."""
 
+PEER = "tines"
+
 
 class Found(NamedTuple):
     """What a method found: the exact output, that net of gas, and its gain over ours in basis points of our output."""
@@ -110,8 +112,9 @@ def compare(
     methods: Sequence[str],
     evaluations: int,
     share_step: int = HUNDREDTHS,
+    peer: Route | None = None,
 ) -> Compared:
-    """Quote an order, and let the methods try to find a better route.
+    """Quote an order, and let the methods try to find a better route; the route of the peer is one as well.
 
     A climb has `evaluations` replays. Shares of segments are multiples of `share_step`, in hundredths of a percent.
     """
@@ -131,9 +134,9 @@ def compare(
         route, net, out = best.route, best.net, best.replay.amount_out
     finder = PathFinder(router.market.pools, order.token_in, order.token_out)
     found = []
-    for name in methods:
+    for name in (*methods, PEER):
         judge = Judge(router.market.pools, order.amount, gas_value, share_step)
-        judged = METHODS[name](judge, finder, route, evaluations)
+        judged = METHODS[name](judge, finder, route, evaluations) if name != PEER else judge.best([peer])
         if judged:
             gain = judged.net - net
             gain_usd = gain / 10**bought.decimals * (bought.price_usd or 0.0)

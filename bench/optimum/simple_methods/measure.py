@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.optimum.real_market import market_name
-from bench.optimum.simple_methods.compare import DEFAULT_METHODS, Compared, Found, compare
-from bench.optimum.simple_methods.figures import MIN_GAINS_BPS, GainFigures
-from bench.optimum.simple_methods.random_pairs import PairOrder, pushed_market, random_pairs, read_market
+from bench.optimum.simple_methods.compare import DEFAULT_METHODS, PEER, Compared, Found, compare
+from bench.optimum.simple_methods.figures import MIN_GAIN_USD, MIN_GAINS_BPS, GainFigures
+from bench.optimum.simple_methods.peer_routes import route_with_peer
+from bench.worlds.random_pairs import PairOrder, dollar_units
+from bench.worlds.world import WorldOrder, make_world
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.quote import HUNDREDTHS
+from swapcli.core.model.quote import HUNDREDTHS, Route
 from swapcli.core.routing.router import Router
 
 EVALUATIONS = 3_000
-_GAS_GWEI = (0.0, 0.01)
+RIVAL_KINDS = ("real", "random", "pushed", "hundredfold")
+_GAS_GWEI = (0.0, 0.01, 1.0)
 
 
 class Settings(NamedTuple):
@@ -33,10 +36,12 @@ class _Task(NamedTuple):
     orders: Sequence[PairOrder]
     gas_gwei: float
     settings: Settings
+    peer: Sequence[Route | None]
 
     def compare(self, number: int) -> Compared:
         methods, evaluations, share_step, _ = self.settings
-        return compare(self.router, self.orders[number], self.gas_gwei, methods, evaluations, share_step)
+        peer = self.peer[number] if self.peer else None
+        return compare(self.router, self.orders[number], self.gas_gwei, methods, evaluations, share_step, peer)
 
 
 _TASKS: list[_Task] = []
@@ -48,12 +53,16 @@ def _compare(number: int) -> Compared:
 
 
 def compare_all(
-    market: MarketState, orders: Sequence[PairOrder], gas_gwei: float, settings: Settings
+    market: MarketState,
+    orders: Sequence[PairOrder],
+    gas_gwei: float,
+    settings: Settings,
+    peer: Sequence[Route | None] = (),
 ) -> Iterator[Compared]:
-    """Yield the comparison of each order, in their order."""
+    """Yield the comparison of each order, in their order; with the peer's route of each, if there are any."""
     router = Router(market)
     router.index.warm()
-    _TASKS.append(_Task(router, orders, gas_gwei, settings))
+    _TASKS.append(_Task(router, orders, gas_gwei, settings, peer))
     try:
         if settings.processes == 1:
             yield from map(_compare, range(len(orders)))
@@ -64,25 +73,35 @@ def compare_all(
         _TASKS.pop()
 
 
-def measure_simple_methods(orders: int, markets: Sequence[Path], seed: int) -> list[GainFigures]:
-    """Return the figures of real states, as they are and pushed out of line. Raises `BenchmarkFailed`."""
+def measure_rivals(orders: int, markets: Sequence[Path], seed: int, folder: Path) -> list[GainFigures]:
+    """Return the figures of simple methods and the peer on worlds of real states. Raises `BenchmarkFailed`."""
     found = []
-    for file in markets:
-        market, name = read_market(file), market_name(file)
-        for state, shown in ((market, name), (pushed_market(market, seed), f"{name}, pushed")):
-            pairs = random_pairs(state, orders, seed)
+    for kind in RIVAL_KINDS:
+        for file in markets:
+            world = make_world(kind, file, orders, seed)
+            pairs = [_pair(order, dollar_units(world.market)) for order in world.orders]
+            peer = route_with_peer(world.write_market(folder), pairs, HUNDREDTHS, folder)
             for gas_gwei in _GAS_GWEI:
-                rows = list(compare_all(state, pairs, gas_gwei, Settings()))
-                found.append(gain_figures(rows, DEFAULT_METHODS, shown))
+                rows = list(compare_all(world.market, pairs, gas_gwei, Settings(), peer))
+                found.append(gain_figures(rows, (*DEFAULT_METHODS, PEER), kind, market_name(file)))
     return found
 
 
-def gain_figures(rows: Sequence[Compared], methods: Sequence[str], name: str) -> GainFigures:
+def _pair(order: WorldOrder, units: Mapping[str, float]) -> PairOrder:
+    usd = order.amount / units[order.token_in] if order.token_in in units else 0.0
+    return PairOrder(order.token_in, order.token_out, order.amount, usd)
+
+
+def gain_figures(rows: Sequence[Compared], methods: Sequence[str], kind: str, market: str) -> GainFigures:
     """Return how often the best of `methods` gains, and the order with the greatest gain."""
-    gains = [(found.gain_bps, k) for k, row in enumerate(rows) if (found := best_of(row, methods))]
+    gains = [
+        (found.gain_bps, k)
+        for k, row in enumerate(rows)
+        if (found := best_of(row, methods)) and found.gain_usd > MIN_GAIN_USD
+    ]
     counts = tuple(sum(gain > bps for gain, _ in gains) for bps in MIN_GAINS_BPS)
     worst_bps, number = max(gains, default=(0.0, 0))
-    return GainFigures(name, rows[0].gas_gwei, len(rows), counts, worst_bps, describe(rows[number]))
+    return GainFigures(kind, market, rows[0].gas_gwei, len(rows), counts, worst_bps, describe(rows[number]))
 
 
 def best_of(compared: Compared, methods: Sequence[str]) -> Found | None:

@@ -319,3 +319,7 @@ class Network(NamedTuple):
     def to_wrapped_token(self, token: Token) -> Token:
         """Return the wrapped native token for the native token, and every other token unchanged."""
         return self.wrapped_native if self.wrapped_native and token.address == ZERO_ADDRESS else token
+
+    def is_gas_token(self, token: Token) -> bool:
+        """Return whether a token is the native token, which pays for gas, or wraps it."""
+        return self.to_wrapped_token(token).address == self.to_wrapped_token(self.native).address

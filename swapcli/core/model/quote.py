@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.order import Order
@@ -56,6 +58,30 @@ class Step(NamedTuple):
     rate: int
     amount_in: int
     amount_out: int
+
+
+class GasValueSource(StrEnum):
+    """Where the value of gas in the output token comes from."""
+
+    NATIVE = "native"
+    """The output is the native token, which pays for its gas one for one."""
+    MID_PRICES = "midPrices"
+    """The mid prices in USD of the native token and of the output token."""
+    BEST_PATH = "bestPath"
+    """The best path from the native token to the output token, where one of them has no price in USD."""
+    SERVICE = "service"
+    """The gas cost and the price, both in USD, that a remote service states."""
+
+
+class WeiValue(NamedTuple):
+    """The value of one wei of gas in base units of the output token, and where it comes from."""
+
+    amount: float
+    source: GasValueSource
+
+    def cost(self, gas_wei: int) -> int:
+        """Return a gas cost in base units of the output token, rounded up."""
+        return gas_wei if self.source is GasValueSource.NATIVE else ceil(gas_wei * self.amount)
 
 
 NO_PROOF_BPS = 1e6
@@ -113,7 +139,8 @@ class Quote(NamedTuple):
     `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are
     the market's pools that were skipped because a computation fails on their state. `unlimited_amount` is what the
     best route without the order's limit on pools pays, or takes for an order of an output; None without a limit.
-    `witness` proves the certificate; None unless the proof was requested.
+    `witness` proves the certificate; None unless the proof was requested. `wei_value` is the one value of gas that the
+    search, the proof and every amount net of gas use; None if unknown.
     """
 
     order: Order
@@ -138,6 +165,7 @@ class Quote(NamedTuple):
     broken_pools: tuple[SkippedPool, ...] = ()
     unlimited_amount: int | None = None
     witness: ProofWitness | None = None
+    wei_value: WeiValue | None = None
 
     @property
     def gas_wei(self) -> int:
@@ -148,3 +176,9 @@ class Quote(NamedTuple):
     def gas_usd(self) -> float | None:
         """`gas_wei` in USD; None where that is unknown."""
         return None if self.wei_usd is None else self.gas_wei * self.wei_usd
+
+    def cost_in_output(self, gas_wei: int) -> int | None:
+        """Return a gas cost in base units of the output token, rounded up; None if its value is unknown."""
+        if not gas_wei:
+            return 0
+        return None if self.wei_value is None else self.wei_value.cost(gas_wei)

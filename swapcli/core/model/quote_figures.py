@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.finding import Finding
 from swapcli.core.model.price_impact import PriceImpact
-from swapcli.core.model.quote import Certificate
+from swapcli.core.model.quote import Certificate, GasValueSource
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
 
@@ -47,8 +47,9 @@ class QuoteFigures(NamedTuple):
 
     `amount_out_after_fee` is the output without the integrator's fee, `min_received` the least of it that the slippage
     accepts. `gas_wei` is the whole gas cost, with `l1_fee_wei`, the part that pays for L1 data. `output_net_of_gas` is
-    `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `single_path` is
-    unknown for quotes of a service and for orders of an output.
+    `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is
+    where the value of gas in the output token comes from. `single_path` is unknown for quotes of a service and for
+    orders of an output.
 
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
     or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
@@ -92,3 +93,4 @@ class QuoteFigures(NamedTuple):
     unread_gain_bps: float | None = None
     proof_file: str | None = None
     router_choice: RouterChoice | None = None
+    gas_value_source: GasValueSource | None = None

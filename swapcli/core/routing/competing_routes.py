@@ -28,13 +28,18 @@ class KnownRoute(NamedTuple):
 def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margin: float = 0.0) -> bool:
     """Return whether `found` is better than `other` by more than the fraction `margin` of its amount.
 
-    Compares the output net of gas, or the input of an order in reverse.
+    Compares the output net of gas, or the input of an order in reverse with the gas.
     """
     if other is None:
         return True
     if order.reverse:
-        return found.amount_in < other.amount_in * (1.0 - margin)
+        return input_with_gas(found) < input_with_gas(other) * (1.0 - margin)
     return found.net > other.net + margin * other.replay.amount_out
+
+
+def input_with_gas(found: ScoredRoute) -> float:
+    """Return the input of a route and its gas, which is worth the same part of the input as of the output."""
+    return found.amount_in * (2.0 - found.net / found.replay.amount_out)
 
 
 def best_of(

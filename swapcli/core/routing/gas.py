@@ -4,23 +4,53 @@ The figures in the pools are least-squares fits of relative errors over 2,000 ra
 router contract with the published bytecode of the pools; `OWN_ROUTER_GAS` is one over 2,400 routes of its present code.
 Of other routes, 95.8% are estimated within 10%. StableSwap is less accurate, because its bytecode was not available.
 All figures are gas used after refunds, which are at most a fifth: a gas limit must be used / 0.8.
+
+`value_of_wei` is the one value of gas in the output token.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import Step
+from swapcli.core.model.quote import GasValueSource, Step, WeiValue
 from swapcli.core.model.router_execution import OWN_ROUTER_GAS, V4, RouterGas
 from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import Token
 from swapcli.core.routing.replay import Replay
 
 _POOL_ID_CHARACTERS: Final = 66
 """Of 32 bytes in hex with 0x; an address has 42."""
+_MAX_WEI_VALUE: Final = 2.0**256
+"""No token has more base units: a price at which one wei is worth as much is an artefact."""
+
+
+def value_of_wei(
+    network: Network,
+    token_out: Token,
+    usd_prices: Callable[[Token, Token], tuple[float | None, ...]],
+    path_value: Callable[[], float],
+) -> WeiValue | None:
+    """Return the value of one wei of gas in base units of the output token; None if unknown.
+
+    `usd_prices` returns mid prices of whole tokens. `path_value` returns what the best path from the native token pays
+    for a wei, 0.0 without one; it is called only if a price is missing. A path alone would be a poor value: the fees of
+    thin pools and arbitrage move it, by 1 to 17% on two real markets (empirical, for random orders).
+    """
+    if network.is_gas_token(token_out):
+        return WeiValue(1.0, GasValueSource.NATIVE)
+    native = network.to_wrapped_token(network.native)
+    native_usd, token_usd = usd_prices(native, token_out)
+    if native_usd and token_usd:
+        amount = native_usd / 10**native.decimals / token_usd * 10**token_out.decimals
+        if 0.0 < amount < _MAX_WEI_VALUE:
+            return WeiValue(amount, GasValueSource.MID_PRICES)
+    amount = path_value()
+    return WeiValue(amount, GasValueSource.BEST_PATH) if 0.0 < amount < _MAX_WEI_VALUE else None
 
 
 def before_refunds(gas_units: int) -> int:

@@ -17,9 +17,10 @@ from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
+from swapcli.core.routing.gas import value_of_wei
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
+from swapcli.core.routing.graph.order_market import DustFilter
 from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.replay import PoolFault
 from swapcli.core.routing.search.problem import Exclusions, RoutingProblem, SwapSpec
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search_memory import SearchMemory
 
 _MAX_UNITS = 2.0**256  # no token has more base units
-_SPOT_PRICE_HOLDS = 0.95  # of a spot price is paid for an amount: gas weighs pools roughly, by the gas of a swap
 
 
 class Router:
@@ -265,14 +265,23 @@ class Router:
             from swapcli.core.routing.no_route import tokens_not_connected
 
             raise tokens_not_connected(order, graph, self.market.network.extended_protocols)
-        gas_value = self._evm_gas_price(gas_price_wei) * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
+        wei_value = value_of_wei(
+            self.market.network,
+            order.token_out,
+            self.index.usd_prices,
+            lambda: self._path_value(dust_filter, target, max_hops, gas_price_wei),
+        )
+        gas_value = self._evm_gas_price(gas_price_wei) * wei_value.amount if wei_value else 0.0
+
+        (price_out,) = self.index.usd_prices(order.token_out)
+        cent = 0.01 / price_out * 10.0**order.token_out.decimals if price_out else 0.0
 
         def search_for(amount: int, gas_value: float = gas_value, check: CancelCheck = check) -> RouteSearch:
             market = first_market
             if amount != first:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
-            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
+            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas, cent, wei_value)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self._pools, self._execution)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
@@ -342,25 +351,22 @@ class Router:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""
         return gas_price_wei * self.market.network.gas_units_per_evm_gas
 
-    def _native_value(self, dust_filter: DustFilter, spot: SpotPrices, max_hops: int, gas_price_wei: int) -> float:
-        """Return the value of one wei of the native token in base units of the output token; 0.0 where unknown.
+    def _path_value(self, dust_filter: DustFilter, target: int, max_hops: int, gas_price_wei: int) -> float:
+        """Return what the best path from the native token pays for a wei, in base units of the output token.
 
-        It is the value at about the size of a transaction's gas: that of the order's spot prices, if they hold for it.
+        It sells about the gas of a transaction. 0.0 without a path, or if gas costs nothing.
         """
-        native = self.market.network.wrapped_native or self.market.network.native
-        number = dust_filter.graph.token_index.get(native.address)
-        if number is None or not gas_price_wei:
+        network = self.market.network
+        native = dust_filter.graph.token_index.get(network.to_wrapped_token(network.native).address)
+        if native is None or not gas_price_wei:
             return 0.0
         amount = float(self._evm_gas_price(gas_price_wei) * self._execution.gas.base)
-        value = spot.value(number)
-        if value and spot.sell_along(amount, spot.path(number)) >= value * amount * _SPOT_PRICE_HOLDS:
-            return value
-        return dust_filter.token_value(number, spot.target, amount, max_hops)
+        return dust_filter.token_value(native, target, amount, max_hops)
 
     def _quote(self, order: Order, result: SearchResult, gas_price_wei: int, certificate: Certificate | None) -> Quote:
         best, single = result.best, result.best_single_path
         gas_scale = self.market.network.gas_units_per_evm_gas
-        native = self.market.network.wrapped_native or self.market.network.native
+        native = self.market.network.to_wrapped_token(self.market.network.native)
         price_in, price_out, price_native = self.index.usd_prices(order.token_in, order.token_out, native)
         value_in = _value_usd(best.amount_in, order.token_in, price_in)
         value_out = _value_usd(best.replay.amount_out, order.token_out, price_out)
@@ -385,6 +391,7 @@ class Router:
             estimated_pools=best.replay.estimated_pools,
             broken_pools=tuple(sorted(self.index.broken_pools.values())),
             unlimited_amount=_traded_amount(order, result.unlimited) if result.unlimited else None,
+            wei_value=result.problem.spec.wei_value,
         )
 
 

@@ -225,11 +225,7 @@ def _balanced_prices(
     max_after = _path_costs({(j, i): costs.full[i, j] for i, j in arcs}, ends[1], max_hops)
     room = costs.bound - costs.after[ends[0]]
     start = {token: _exp(-min(max_after.get(token, inf), costs.after[token] + room)) for pair in arcs for token in pair}
-
-    def ceiling(token: int) -> float:
-        return _exp(-costs.after[token])
-
-    solution = minimize_dual(list(arcs.values()), ends, flow, start, ceiling, tolerance=_BALANCE_TOLERANCE)
+    solution = minimize_dual(list(arcs.values()), ends, flow, start, tolerance=_BALANCE_TOLERANCE)
     return solution.prices if solution.residual <= _MAX_RESIDUAL else None
 
 

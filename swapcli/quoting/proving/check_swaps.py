@@ -36,7 +36,9 @@ def check_swaps(run: RunContext) -> Iterator[ProofItem]:
     known = require_pools(run.market.source).known()
 
     def keep(protocol: ProtocolInfo, recent: RecentSwap) -> None:
-        run.keep(_swap_item(protocol, recent, known.token_at(recent.swap.token_out or "")))
+        item = _swap_item(protocol, recent, known.token_at(recent.swap.token_out or ""))
+        if _is_new(run, item):
+            run.keep(item)
 
     found = run.market.verify_recent(
         run.recent,
@@ -48,8 +50,7 @@ def check_swaps(run: RunContext) -> Iterator[ProofItem]:
     for venue in found.venues:
         for recent in venue.swaps:
             item = _swap_item(venue.protocol, recent, found.tokens.get(recent.swap.token_out or ""))
-            kept = run.journal.find(ProofStage.SWAPS, item.id)
-            if kept is None or not kept.token:
+            if _is_new(run, item):
                 yield item
         if not venue.swaps:
             yield _without_swaps(run, venue.protocol, venue.reason)
@@ -60,6 +61,12 @@ def _unfinished_venues(run: RunContext) -> list[ProtocolInfo]:
     done = Counter(item.facts.get(PROTOCOL) for item in run.journal.of(ProofStage.SWAPS))
     venues = [each for each in run.network.protocols if each.family and not each.is_wrapper]
     return [each for each in venues if done[each.amm_name] < run.recent]
+
+
+def _is_new(run: RunContext, item: ProofItem) -> bool:
+    """Return whether no run has verified the swap yet with a known token."""
+    kept = run.journal.find(ProofStage.SWAPS, item.id)
+    return kept is None or not kept.token
 
 
 def _without_swaps(run: RunContext, protocol: ProtocolInfo, reason: str) -> ProofItem:

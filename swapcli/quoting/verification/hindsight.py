@@ -21,10 +21,10 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.distribution import Distribution, distribution_of
 from swapcli.core.model.network import Network
+from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_swap_token
-from swapcli.quoting.quote_figures import gas_in_output, gas_wei_of
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.quote_source import PoolSource
 from swapcli.quoting.verification.transaction_verification import (
@@ -52,7 +52,8 @@ class SwapHindsight(NamedTuple):
     """A mined transaction and the best route at its parent block. Amounts are in base units of the output token.
 
     `verification` is None if the transaction could not be read. `reason` says why it cannot be compared, empty if it
-    can; `is_retryable` is whether it may be comparable later. Amounts net of gas are None where gas has no price.
+    can; `is_retryable` is whether it may be comparable later. Amounts net of gas are None where gas has no price; both
+    are at the value of gas of the best route's quote, which comes from `gas_value_source`.
     """
 
     transaction: str
@@ -63,6 +64,7 @@ class SwapHindsight(NamedTuple):
     best_amount_out: int | None = None
     best_net_of_gas: int | None = None
     is_retryable: bool = False
+    gas_value_source: GasValueSource | None = None
 
     @property
     def is_explained(self) -> bool:
@@ -250,18 +252,15 @@ def compare_with_best(found: Verification) -> SwapHindsight:
     if quote is None:
         problem = found.best.problem if found.best else "no quote"
         return SwapHindsight(found.transaction, found, f"no best route: {problem}", amount_out)
-    gas_wei, gas_usd = gas_wei_of(quote), quote.result.gas_usd
-    paid_wei = found.gas_used * found.gas_price_wei
-    paid_usd = gas_usd * paid_wei / gas_wei if gas_usd is not None and gas_wei else (None if paid_wei else 0.0)
     best_out = quote.result.output_amount
-    return SwapHindsight(
-        found.transaction,
-        found,
-        "",
-        amount_out,
-        _less(amount_out, gas_in_output(quote, paid_wei, paid_usd)),
-        best_out,
-        _less(best_out, gas_in_output(quote, gas_wei, gas_usd)),
+    compared = SwapHindsight(found.transaction, found, "", amount_out, best_amount_out=best_out)
+    if not isinstance(quote, LocalQuote):
+        return compared
+    best = quote.quote
+    return compared._replace(
+        net_of_gas=_less(amount_out, best.cost_in_output(found.gas_used * found.gas_price_wei)),
+        best_net_of_gas=_less(best_out, best.cost_in_output(best.gas_wei)),
+        gas_value_source=best.wei_value and best.wei_value.source,
     )
 
 
@@ -348,6 +347,7 @@ def _swap_document(network: Network, swap: SwapHindsight) -> HindsightSwapJson:
         "inputAmount": str(net.amount_in) if net else None,
         "outputAmount": _text(swap.amount_out),
         "outputNetOfGas": _text(swap.net_of_gas),
+        "gasValueSource": swap.gas_value_source,
         "gasUsed": found.gas_used if found else None,
         "gasPriceWei": str(found.gas_price_wei) if found else None,
         "venues": list(swap.venues),

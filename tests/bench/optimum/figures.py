@@ -37,7 +37,7 @@ def real_measured(folder: Path) -> Measured:
     return measured(Case("somewhere_1", folder, "somewhere", ()))
 
 
-GAINS = GainFigures("somewhere", 0.01, 200, (2, 0, 0), 0.9, "$1.00: --pair a,b,1 --gas 0.01")
+GAINS = GainFigures("real", "somewhere", 0.01, 200, (2, 0, 0), 0.9, "$1.00: --pair a,b,1 --gas 0.01")
 
 
 NO_LOSS = ContradictionFigures("hops", 0.05, 100, 0, 0, 0, 0.0, "")
@@ -46,5 +46,5 @@ NO_LOSS = ContradictionFigures("hops", 0.05, 100, 0, 0, 0, 0.0, "")
 def optimum_figures(folder: Path) -> OptimumFigures:
     """Return figures of routes that meet every bar."""
     made_up = [made_up_measured(pools, seed, folder) for pools in (100, 10_000) for seed in (7, 1)]
-    pushed = GAINS._replace(market="somewhere, pushed")
+    pushed = GAINS._replace(kind="pushed")
     return OptimumFigures(made_up, [real_measured(folder)], [GAINS, pushed], [NO_LOSS])

@@ -15,17 +15,10 @@ from bench.optimum.simple_methods.__main__ import main
 from bench.optimum.simple_methods.compare import METHODS, compare
 from bench.optimum.simple_methods.exact_paths import Hop, PathFinder, pay_along, tokens_of
 from bench.optimum.simple_methods.hill_climb import hill_climb
-from bench.optimum.simple_methods.random_pairs import (
-    MAX_PUSH,
-    MAX_USD,
-    MIN_USD,
-    PairOrder,
-    pushed_market,
-    random_pairs,
-    read_market,
-)
 from bench.optimum.simple_methods.routes import Judge, apportion, build_route
 from bench.optimum.simple_methods.water_fill import TokenOrder, candidate_paths, fill, water_fill
+from bench.worlds.changed_pools import MAX_PUSH, pushed_market
+from bench.worlds.random_pairs import MAX_USD, MIN_USD, PairOrder, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import WHOLE_PERCENTS

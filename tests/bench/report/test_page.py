@@ -38,7 +38,7 @@ WHEN = "measured 2030-01-02 03:04 UTC at abc, load average 0.10 before and 1.20 
 FAST = row("ms of an order", Check("a", 2.0, 4.0), 3.0, peer=(8.0, 6.0))
 SLOW = row("seconds", Check("b", 2_000, 1_500))
 TIME = Table("Time", "What it means.", [FAST, SLOW])
-EXACT = Table("Exactness", "How it is judged.", [counted("exact quotes", 19, 20)])
+EXACT = Table("Exactness and the gap to the optimum", "How it is judged.", [counted("exact quotes", 19, 20)])
 
 
 def section(title: str, *checks: Check) -> Section:
@@ -64,7 +64,7 @@ def test_a_row_has_its_bars_marks_and_ratios_to_the_peer() -> None:
 def test_a_page_has_the_tables_in_their_order_with_what_repeats_them() -> None:
     text = render_page(HEAD, ANSWER, circumstances())
     head, blocks = split_page(text)
-    assert (head, list(blocks)) == (HEAD, ["Exactness", "Time"])
+    assert (head, list(blocks)) == (HEAD, ["Exactness and the gap to the optimum", "Time"])
     assert blocks["Time"].splitlines() == [
         "Time",
         "",
@@ -75,7 +75,7 @@ def test_a_page_has_the_tables_in_their_order_with_what_repeats_them() -> None:
         "| ms of an order | ≤ 4 / – | 2 / 3 | 8 / 6 | 0.25 / 0.50 |",
         f"| seconds | ≤ 1,500 | 2,000{MISSED} | – | – |",
     ]
-    assert "| figure | bar | reached |\n" in blocks["Exactness"]
+    assert "| figure | bar | reached |\n" in blocks["Exactness and the gap to the optimum"]
     for above, below in pairwise(text.splitlines()):
         if above.startswith("|") and below.startswith("|"):
             assert above.count("|") == below.count("|"), below
@@ -90,12 +90,14 @@ def test_sections_that_were_not_measured_stay_as_they_are() -> None:
     other = "Scale\n\nWords by hand.\n\n| figure | bar | reached |\n| --- | ---: | ---: |\n| kills | – | 50 |"
     before = render_page(join_page(HEAD, [other]), ANSWER, circumstances())
     before = render_page(before, None, circumstances())
-    assert list(split_page(before)[1]) == ["Exactness", "Time", "Scale", METHOD]
+    assert list(split_page(before)[1]) == ["Exactness and the gap to the optimum", "Time", "Scale", METHOD]
     after = render_page(before, Answer([EXACT], []), circumstances(3, "def"))
     head, blocks = split_page(after)
-    assert (head, list(blocks)) == (HEAD, ["Exactness", "Time", "Scale", METHOD])
-    assert {title for title, block in split_page(before)[1].items() if blocks[title] != block} == {"Exactness"}
-    assert "2030-01-03 03:04 UTC at def" in blocks["Exactness"]
+    assert (head, list(blocks)) == (HEAD, ["Exactness and the gap to the optimum", "Time", "Scale", METHOD])
+    assert {title for title, block in split_page(before)[1].items() if blocks[title] != block} == {
+        "Exactness and the gap to the optimum"
+    }
+    assert "2030-01-03 03:04 UTC at def" in blocks["Exactness and the gap to the optimum"]
     assert "; Node: v20." in blocks[METHOD]
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.optimum.simple_methods.random_pairs import PairOrder
 from bench.speed.solve_time import Answer, Limited, busy_processes, line_of, main, percentile, quote_all
+from bench.worlds.random_pairs import PairOrder
 from tests.support.pools import UNIT, build_random_market
 from tests.support.testnet import WETH, build_market_document
 

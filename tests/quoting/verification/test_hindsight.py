@@ -19,6 +19,7 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.network import Deployment
 from swapcli.core.model.order import Order
+from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.verification.hindsight import (
     UNKNOWN_VENUE,
@@ -82,6 +83,25 @@ def hindsight(trader: Trader, node: RpcNode, transactions: list[str]) -> list[Sw
     return list(look_back(node, InMemorySource(trader.market, SYSTEM_CLOCK), transactions))
 
 
+def check_net_of_gas(swap: SwapHindsight) -> None:
+    """Both amounts are less their gas at the prices in USD of the best route's quote."""
+    found = swap.verification
+    assert found is not None
+    assert found.best is not None
+    assert isinstance(found.best.quote, LocalQuote)
+    quote = found.best.quote.quote
+    assert quote.wei_usd is not None
+    assert quote.price_out_usd is not None
+    wei_value = quote.wei_usd / quote.price_out_usd * 10**quote.order.token_out.decimals
+    for amount, net, units in (
+        (swap.amount_out, swap.net_of_gas, found.gas_used),
+        (swap.best_amount_out, swap.best_net_of_gas, quote.gas_units),
+    ):
+        assert amount is not None
+        assert net == pytest.approx(amount - units * found.gas_price_wei * wei_value, rel=1e-9, abs=1)
+    assert swap.gas_value_source in ("native", "midPrices")
+
+
 def check_explained(trader: Trader, node: RpcNode, count: int) -> None:
     mined = list(trades(trader, count))
     found = hindsight(trader, node, [transaction for _, transaction in mined])
@@ -102,6 +122,7 @@ def check_explained(trader: Trader, node: RpcNode, count: int) -> None:
         assert swap.net_of_gas is not None
         assert swap.best_net_of_gas is not None
         assert swap.best_amount_out is not None
+        check_net_of_gas(swap)
         # Where gas takes most of the output, routes are chosen by estimates of gas, which mined ones may beat.
         is_cheap = 10 * (swap.best_amount_out - swap.best_net_of_gas) < swap.best_amount_out
         saves_gas = swap.best_net_of_gas > swap.net_of_gas

@@ -26,7 +26,7 @@ from typing import Final
 from swapcli.core.model.quote import NetBound
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import float_above
-from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, PricedArc, least_rate, price_arcs
+from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, least_rate, price_arcs
 from swapcli.core.routing.gas_proof.leaf import Conditions, Leaf, LeafRates, prove_leaf
 from swapcli.core.routing.gas_proof.simple_paths import SimplePaths
 from swapcli.core.routing.gas_proof.token_limits import TokenLimits, token_limits
@@ -173,7 +173,7 @@ class _Prover:
                 changed = [(i, j) for i, j in near if number == 0 or j in raised]
                 if not changed:
                     break
-        self._values = values | {token: 1.0 for token in [spec.target]}
+        self._values = values | dict.fromkeys([spec.target], 1.0)
         self._listed, self._rates = rates, self._on_best_walks(rates)
 
     def _on_best_walks(self, rates: Mapping[TokenPair, float]) -> dict[TokenPair, float]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import pairwise
-from math import inf
 from typing import TypeVar
 
 TokenPair = tuple[int, int]
@@ -46,26 +45,29 @@ def topological_order(
     return order if len(order) == len(open_inflows) else None
 
 
-def feedback_arcs(values: Mapping[TokenPair, float], kept: Set[TokenPair] = frozenset()) -> set[TokenPair]:
-    """Return edges without which the flow `values` has no cycle: the feedback arc set of a simple heuristic.
+def feedback_arcs(values: Mapping[TokenPair, float]) -> set[TokenPair]:
+    """Return edges without which the flow `values` has no cycle: the weakest edge of each of `cycles`."""
+    return {min(cycle, key=values.__getitem__) for cycle in cycles(values)}
 
-    It takes the weaker of two opposite edges, then the weakest edge of each remaining cycle; one of `kept` only where a
-    cycle has no other.
+
+def cycles(values: Mapping[TokenPair, float]) -> list[list[TokenPair]]:
+    """Return cycles of the flow `values`: every cycle has an edge that is the weakest of one of them.
+
+    First the pairs of opposite edges, then longer cycles, each without the weakest edges of those before.
     """
-    if kept:
-        values = {pair: inf if pair in kept else value for pair, value in values.items()}
-    removed = {pair for pair, value in values.items() if value < values.get(pair[::-1], 0.0)}
+    found = [[(i, j), (j, i)] for i, j in values if i < j and (j, i) in values]
+    removed = {min(cycle, key=values.__getitem__) for cycle in found}
     remaining = _drop_acyclic_ends({pair: value for pair, value in values.items() if pair not in removed})
     while remaining:
         onward = {i: (i, j) for i, j in remaining}
         walk = [next(iter(onward))]
         while walk[-1] not in walk[:-1]:
             walk.append(onward[walk[-1]][1])
-        cycle = walk[walk.index(walk[-1]) :]
-        weakest = min(pairwise(cycle), key=lambda pair: remaining[pair])
-        removed.add(weakest)
+        cycle = list(pairwise(walk[walk.index(walk[-1]) :]))
+        found.append(cycle)
+        weakest = min(cycle, key=remaining.__getitem__)
         remaining = _drop_acyclic_ends({pair: value for pair, value in remaining.items() if pair != weakest})
-    return removed
+    return found
 
 
 def _drop_acyclic_ends(values: Mapping[TokenPair, float]) -> dict[TokenPair, float]:

@@ -214,15 +214,6 @@ class MarketGraph:
             graph.token_index = {address: k for k, address in enumerate(addresses)}
         return graph
 
-    def with_spot_rates(self) -> MarketGraph:
-        """Return the graph with the spot rate of the best arc as the best rate of every pair. Both share the arcs."""
-        graph = MarketGraph((), self.addresses)
-        graph.arcs_by_pair, graph._pair_depths = self.arcs_by_pair, self._pair_depths
-        for i, targets in enumerate(self.arcs_by_pair):
-            for j, arcs in targets.items():
-                graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = arcs[0].rate
-        return graph
-
     def _token_pairs(self, pool: Pool) -> Iterable[tuple[int, int]]:
         return permutations([self.token_index[token] for token in pool.tokens], 2)
 

@@ -433,28 +433,19 @@ class SpotPrices:
     Example: `SpotPrices(graph, usdc, 8).value(weth)`.
     """
 
-    def __init__(
-        self,
-        graph: MarketGraph,
-        target: int,
-        max_hops: int,
-        slices: Slices | None = None,
-        avoided_tokens: frozenset[int] = frozenset(),
-    ) -> None:
+    def __init__(self, graph: MarketGraph, target: int, max_hops: int, slices: Slices | None = None) -> None:
         """Price the tokens from `target` backwards.
 
         With `slices`, for which `graph` has the best rates, no path passes through tokens without a slice. None stands
-        for infinitely small slices. No path passes through `avoided_tokens`.
+        for infinitely small slices.
         """
-        self._graph, self.target, self._max_hops, self._avoided_tokens = graph, target, max_hops, avoided_tokens
+        self._graph, self.target, self._max_hops = graph, target, max_hops
         self.slices = slices
         self._path_to_core = frozenset(graph.path_to_core(target))
-        self._excluded = avoided_tokens | {target}
         self.values: Prices = {target: 1.0}
-        # The same in a list, which is faster: nothing is better for excluded tokens.
+        # The same in a list, which is faster: nothing is better for the target.
         self._best_values = [0.0] * len(graph.addresses)
-        for t in self._excluded:
-            self._best_values[t] = inf
+        self._best_values[target] = inf
         self._layers: list[dict[int, _Label]] = [{target: (1.0, target)}]
         for layer in relax_layers(self._layers[0], max_hops, self._extend):
             self._layers.append(layer)
@@ -546,12 +537,12 @@ class SpotPrices:
 
     def allows(self, token: int) -> bool:
         """Return whether paths may pass through `token`."""
-        return token not in self._excluded and (token in self._graph.two_core or token in self._path_to_core)
+        return token != self.target and (token in self._graph.two_core or token in self._path_to_core)
 
     def path(self, source: int) -> list[int]:
         """Return the tokens of the best path from `source` to the target, both included; empty if there is none."""
         path = self.path_to_priced(source)
-        if not path or self._avoided_tokens.intersection(path[1:]):
+        if not path:
             return []
         token = path.pop()
         hops = min(len(self._layers) - 1, self._max_hops - len(path))

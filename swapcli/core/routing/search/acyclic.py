@@ -5,11 +5,10 @@ Real markets hold small arbitrage. The unrestricted optimum collects it in cycle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable
 
 from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs, longest_path, unreachable_within
 from swapcli.core.routing.graph.market_graph import Prices
-from swapcli.core.routing.search.acyclic_order import acyclic_order
 from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, flow_values, value_in, value_out
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.rounding import decompose_into_paths
@@ -19,19 +18,13 @@ MIN_HOP_FRACTION = 1e-4
 """Part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
 
 _MAX_ROUNDS = 40  # of solving again; real markets need up to four
-_SLICES = (12, 48)
-"""Slices of greedy flows. Empirical: more rarely change the order of the tokens, flows below a slice never enter it,
-and each of these numbers finds orders that the other one misses."""
-_UNPLACED = 1 << 30  # above the place of every token in an order
 
 
 def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) -> list[CandidateSolution]:
     """Return at least one solution over fewer arcs whose flow an acyclic route can carry, the best first."""
-    candidates = [_break_cycles(problem, candidate)]
+    candidates = [break_cycles(problem, candidate)]
     if arcs_reusing_a_pool(_notable_trades(problem, candidate.solution), candidate.solution.prices):
-        candidates.append(_break_cycles(problem, candidate, value_out))
-    if has_cycles(problem, candidate.solution):
-        candidates.extend(_orient_greedily(problem, candidate))
+        candidates.append(break_cycles(problem, candidate, value_out))
     return sorted(candidates, key=lambda each: -each.solution.value)
 
 
@@ -66,7 +59,7 @@ def shorten_paths(problem: RoutingProblem, candidate: CandidateSolution) -> Cand
         pairs = _weakest_hops_of_long_paths(notable_flow(problem, candidate.solution), problem.spec.max_hops)
         if not pairs:
             break
-        candidate = _break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(pairs)))
+        candidate = break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(pairs)))
     return candidate
 
 
@@ -97,61 +90,26 @@ def _notable_trades(problem: RoutingProblem, solution: Solution) -> list[Trade]:
     return [t for t in solution.trades if t.amount_in * solution.prices[t.arc.token_in] > min_value]
 
 
-def _break_cycles(
+def break_cycles(
     problem: RoutingProblem, candidate: CandidateSolution, trade_value: Callable[[Trade, Prices], float] = value_in
 ) -> CandidateSolution:
     """Exclude arcs and solve again until an acyclic route can carry the flow."""
     for _ in range(_MAX_ROUNDS):
-        pairs, arcs = _obstacles(problem, candidate.solution, trade_value)
+        pairs, arcs = obstacles(problem, candidate.solution, trade_value)
         if not pairs and not arcs:
             break
         candidate = problem.solve_excluding(candidate, candidate.exclusions.union(pairs, arcs))
     return candidate
 
 
-def break_other_cycles(
-    problem: RoutingProblem, candidate: CandidateSolution, kept: Set[TokenPair], floor: float
-) -> CandidateSolution | None:
-    """Exclude arcs other than those of the hops `kept`, until an acyclic route can carry the flow.
-
-    None where that is impossible, or leaves no value above `floor`.
-    """
-    for _ in range(_MAX_ROUNDS):
-        if candidate.solution.value <= floor:
-            return None
-        pairs, arcs = _obstacles(problem, candidate.solution, value_in, kept)
-        if not pairs and not arcs:
-            return candidate
-        if pairs & kept:
-            return None
-        candidate = problem.solve_excluding(candidate, candidate.exclusions.union(pairs, arcs), floor)
-    return None
-
-
-def _obstacles(
-    problem: RoutingProblem,
-    solution: Solution,
-    trade_value: Callable[[Trade, Prices], float],
-    kept: Set[TokenPair] = frozenset(),
+def obstacles(
+    problem: RoutingProblem, solution: Solution, trade_value: Callable[[Trade, Prices], float] = value_in
 ) -> tuple[set[TokenPair], set[int]]:
     """Return the hops and the ids of arcs that keep an acyclic route from carrying the flow of `solution`.
 
-    They are the weakest hop of each cycle, none of `kept` if there is another one, else hops that are only on long
-    paths; and the second use of a pool, by `trade_value` the smaller one.
+    They are the weakest hop of each cycle, else hops that are only on long paths; and the second use of a pool, by
+    `trade_value` the smaller one.
     """
     values = notable_flow(problem, solution)
-    pairs = feedback_arcs(values, kept) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)
+    pairs = feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)
     return pairs, arcs_reusing_a_pool(_notable_trades(problem, solution), solution.prices, trade_value)
-
-
-def _orient_greedily(problem: RoutingProblem, candidate: CandidateSolution) -> Iterator[CandidateSolution]:
-    """Yield the solutions over the hops that lead forward in the token orders of greedy flows, if there are any."""
-    spec = problem.spec
-    pairs, known = {(arc.token_in, arc.token_out) for arc in candidate.arcs}, list[set[TokenPair]]()
-    for slices in _SLICES:
-        order = acyclic_order(candidate.arcs, spec.endpoints, float(spec.amount), spec.max_hops, slices, spec.check)
-        place = {token: k for k, token in enumerate(order)}
-        backward = {(i, j) for i, j in pairs if place.get(i, _UNPLACED) >= place.get(j, -1)}
-        if pairs != backward and backward not in known:
-            known.append(backward)
-            yield _break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(backward)))

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from math import inf
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, has_whole_percents
-from swapcli.core.routing.search.acyclic import share_on_long_paths, shorten_paths
-from swapcli.core.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
+from swapcli.core.routing.graph.digraph import TokenPair
+from swapcli.core.routing.graph.market_graph import Arc
+from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, notable_flow, shorten_paths
 from swapcli.core.routing.search.gas_pruning import estimated_net_output, prune_for_gas
+from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, continuous_flow
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
+from swapcli.core.routing.search.rounding import FlowRounding
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 
+CAPACITY_MARGINS = (1 - 2e-4, *[0.98] * 4)
+"""Of a hop's capacity, by attempt: rounding earlier hops changes what arrives, by up to a percent of the order."""
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
@@ -26,48 +30,28 @@ class CandidateRoutes:
 
     def __init__(self, problem: RoutingProblem, scorer: RouteScorer) -> None:
         self._problem, self._scorer = problem, scorer
-        self._share_step = problem.spec.share_step
+        self.potential = -inf
+        """The highest net output of a route so far if its rounding had lost nothing."""
 
-    def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
+    def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
 
-        Where gas has a price, the solution itself mostly costs too much: it is rounded only if that may pay.
+        Where only paths of too many hops could carry all, the solution without these follows.
         """
-        has_gas = self._problem.spec.gas_value > 0.0
-        if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
-            candidate, has_gas = self._pruned(candidate), False
-        if has_gas:
-            yield from self._routes_net_of_gas(candidate)
-            return
-        rounded = self.round(candidate)
-        yield rounded
-        shorter = shorten_paths(self._problem, candidate) if rounded is None or rounded.rerouted else None
-        if shorter:
-            yield self.round(shorter)
-
-    def _routes_net_of_gas(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
-        """Yield routes over the pools of a solution or fewer, without paths of too many hops where those carry much."""
-        if share_on_long_paths(self._problem, candidate) > self._share_step / (2 * SHARES_PER_ROUTE):
-            yield self.round(candidate)
-            yield from self._cheaper_routes(shorten_paths(self._problem, candidate) or candidate)
-            return
-        is_rerouted = False
-        for route in self._cheaper_routes(candidate):
-            is_rerouted = is_rerouted or route.rerouted > 0
-            yield route
+        is_rerouted = True
+        for found in self._cheaper_routes(candidate):
+            is_rerouted = found.rerouted > 0
+            yield found
         shorter = shorten_paths(self._problem, candidate) if is_rerouted else None
         if shorter:
             yield from self._cheaper_routes(shorter)
 
-    def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
-        """Return the solution with the best estimated net output over the candidate's pools or fewer."""
-        pruned = prune_for_gas(self._problem, candidate, 1)
-        return max([candidate, *pruned], key=lambda each: estimated_net_output(self._problem, each))
-
     def _cheaper_routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
         """Yield routes over the pools of a solution or fewer, best estimate first, while they may beat the others."""
-        stages = [*prune_for_gas(self._problem, candidate, _MAX_PRUNED_CANDIDATES), candidate]
-        estimates = [estimated_net_output(self._problem, stage) for stage in stages]
+        problem, stages = self._problem, [candidate]
+        if problem.spec.gas_value > 0.0:
+            stages = [*prune_for_gas(problem, candidate, _MAX_PRUNED_CANDIDATES), candidate]
+        estimates = [estimated_net_output(problem, stage) for stage in stages]
         least_estimate = -inf
         for estimate, stage in sorted(zip(estimates, stages, strict=True), key=lambda each: -each[0]):
             if estimate <= least_estimate:
@@ -76,39 +60,47 @@ class CandidateRoutes:
             if found:
                 yield found
                 least_estimate = max(least_estimate, found.net + _SIMILAR_LOSS * (estimate - found.net))
+            if len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
+                break
 
     def round(self, candidate: CandidateSolution) -> ScoredRoute | None:
-        """Return the route of a solution, rounded and replayed; None if no rounding succeeds.
-
-        Where shares are finer than a percent, whole percents compete with them: the router rounds every amount down, so
-        that fewer paths may pay more.
-        """
-        rounding, share_step = CandidateRounding(self._problem, candidate), self._share_step
-        found = self._replay_rounded(rounding, share_step)
-        if found is None:
-            self._share_step = WHOLE_PERCENTS  # the order fills its pools, and finer shares fill them too closely
-        if share_step == WHOLE_PERCENTS or (found and has_whole_percents(found.route)):
-            return found
-        if found and not rounding.may_pay_more(WHOLE_PERCENTS, found.replay.amount_out, share_step):
-            return found
-        whole = self._replay_rounded(rounding, WHOLE_PERCENTS)
-        return max((each for each in (found, whole) if each), key=lambda each: each.net, default=None)
-
-    def _replay_rounded(self, rounding: CandidateRounding, share_step: int) -> ScoredRoute | None:
-        """Return the replayed route in multiples of `share_step`.
+        """Return the replayed route of a solution.
 
         If a pool rejects its share, hops are filled less, and finally without it. None if no attempt succeeds.
         """
-        rejected_pools = frozenset[str]()
+        problem, solution, rejected_pools = self._problem, candidate.solution, frozenset[str]()
+        spec = problem.spec
         for capacity_margin in CAPACITY_MARGINS:
-            rounded = rounding.route(share_step, capacity_margin, rejected_pools)
+            rounding = self._rounding(candidate, capacity_margin, rejected_pools)
+            if rounding is None:
+                return None
+            shares = rounding.shares(spec.share_step, spec.check)
+            rounded = rounding.route(shares, problem.graph, float(spec.amount), spec.max_hops, spec.share_step)
             if rounded is None:
                 return None
             route, rerouted = rounded
             try:
-                found = self._scorer.score(route, self._problem.spec.amount)
-                return found._replace(rerouted=rerouted)
+                found = self._scorer.score(route, spec.amount)
             except PoolError as error:
                 if capacity_margin == CAPACITY_MARGINS[-1]:
                     rejected_pools |= {str(error.details.get("pool"))}
+                continue
+            self.potential = max(self.potential, found.net + solution.value - found.replay.amount_out)
+            return found._replace(rerouted=rerouted)
         return None
+
+    def _rounding(
+        self, candidate: CandidateSolution, capacity_margin: float, rejected_pools: frozenset[str]
+    ) -> FlowRounding | None:
+        """Return the rounding of the flow over the usable pools; None where no flow is left."""
+        problem, solution = self._problem, candidate.solution
+        unusable = arcs_reusing_a_pool(solution.trades, solution.prices)  # too small to be excluded with the cycles
+        arcs = dict[TokenPair, list[Arc]]()
+        for trade in solution.trades:
+            if trade.arc.pool.key not in rejected_pools and id(trade.arc) not in unusable:
+                arcs.setdefault((trade.arc.token_in, trade.arc.token_out), []).append(trade.arc)
+        values = {pair: value for pair, value in notable_flow(problem, solution).items() if pair in arcs}
+        flow = continuous_flow(
+            values, arcs, problem.spec.endpoints, float(problem.spec.amount), solution.prices, MIN_HOP_FRACTION
+        )
+        return FlowRounding(flow, solution.prices, capacity_margin) if flow.hops else None

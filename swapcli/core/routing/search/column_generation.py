@@ -15,7 +15,7 @@ from swapcli.core.routing.graph.digraph import edge_distances
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.detours import MAX_OUTSIDE, MIN_DETOUR_FRACTION, Detours, DetourSearch, HopBudget
 from swapcli.core.routing.search.order_flow import flow_values
-from swapcli.core.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
+from swapcli.core.routing.search.problem import ROUGH, CandidateSolution, RoutingProblem
 from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
@@ -45,7 +45,7 @@ class ActiveSet(NamedTuple):
 
 
 def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None) -> ActiveSet:
-    """Solve over a growing token set, at the `ROUGH` tolerance; see `refine`.
+    """Solve over a growing token set, at the `ROUGH` tolerance.
 
     `known` is the solution of a similar order, from whose tokens and prices the set grows. Without it, `paths` are
     candidates for the path that the start prices come from.
@@ -75,14 +75,6 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
                     prices |= closer.prices
         stages.append(_solve(problem, arcs, prices))
     return ActiveSet(stages, outside_gain)
-
-
-def refine(problem: RoutingProblem, active: ActiveSet) -> ActiveSet:
-    """Return the active set with its last solution at the `FINE` tolerance."""
-    *stages, (solution, arcs, _) = active.stages
-    if solution.residual <= FINE:
-        return active
-    return active._replace(stages=[*stages, CandidateSolution(problem.solve(arcs, solution.prices, FINE), arcs)])
 
 
 def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
@@ -115,15 +107,11 @@ def tokens_to_add(
     outside; see `Detours`.
     """
     max_gain = 0.0
-    count = max_tokens + len(attempts) + len(problem.avoided_tokens)
-    for offers, max_gain in _detours(problem, stage, count):
-        allowed = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
-        new = [t for t in allowed if offers[t].gain >= min_gain]
+    for offers, max_gain in _detours(problem, stage, max_tokens + len(attempts)):
+        new = [t for t, offer in offers.items() if attempts[t] < _MAX_ATTEMPTS and offer.gain >= min_gain]
         if new:
             best = nlargest(max_tokens, new, key=lambda t: (offers[t].gain, offers[t].depth))
-            tokens = dict.fromkeys(
-                t for x in best for t in (x, *offers[x].outside_path) if t not in problem.avoided_tokens
-            )
+            tokens = dict.fromkeys(t for x in best for t in (x, *offers[x].outside_path))
             return {t: offers[t].price for t in tokens}, max_gain
     return {}, max_gain
 
@@ -186,9 +174,7 @@ def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
         arriving = graph.pair_depth(source, token) * graph.best_rate_out[source][token]
         return min(arriving, graph.pair_depth(token, target)) * graph.best_rate_out[token][target]
 
-    intermediates = [
-        t for t in graph.best_rate_out[source] if t in graph.best_rate_in[target] and t not in problem.avoided_tokens
-    ]
+    intermediates = [t for t in graph.best_rate_out[source] if t in graph.best_rate_in[target]]
     return nlargest(_INTERMEDIATES, intermediates, key=depth)
 
 

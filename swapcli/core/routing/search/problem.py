@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from math import inf
 
-from swapcli.core.model.quote import WHOLE_PERCENTS
+from swapcli.core.model.quote import WHOLE_PERCENTS, WeiValue
 from swapcli.core.model.router_execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
@@ -18,6 +18,11 @@ from swapcli.core.routing.solver.newton import Solution, minimize_dual
 ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
 """Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
 within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
+MUCH_ARBITRAGE = 1e-2
+"""Of an order's value: an unrestricted solution that far above the acyclic ones has many cycles. Real states have less,
+and states pushed by large swaps more."""
+_MIN_GAIN = 1e-6  # of a solution's value: a hundredth of a basis point
+_MIN_GAIN_UNITS = 2.0  # base units of the target: rounding alone may move as many
 LOW_PRECISION_UNITS = 30_000
 """A balance of fewer base units may lose more than 0.3 basis points by rounding down."""
 
@@ -27,7 +32,8 @@ class SwapSpec(NamedTuple):
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100.
+    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
+    of the target, 0.0 where that is unknown. `wei_value` is what `gas_value` comes from; None if unknown.
     """
 
     source: int
@@ -38,6 +44,8 @@ class SwapSpec(NamedTuple):
     check: CancelCheck = no_cancellation
     share_step: int = WHOLE_PERCENTS
     router_gas: RouterGas = OWN_ROUTER_GAS
+    cent: float = 0.0
+    wei_value: WeiValue | None = None
 
     @property
     def endpoints(self) -> tuple[int, int]:
@@ -73,23 +81,20 @@ class CandidateSolution(NamedTuple):
 
 
 class RoutingProblem(NamedTuple):
-    """An order on a graph with its spot prices. No path passes through `avoided_tokens`."""
+    """An order on a graph with its spot prices."""
 
     graph: MarketGraph
     spot: SpotPrices
     spec: SwapSpec
-    avoided_tokens: frozenset[int] = frozenset()
-
-    def without_tokens(self, tokens: frozenset[int]) -> RoutingProblem:
-        """Return the same order without paths through `tokens`."""
-        avoided = self.avoided_tokens | tokens
-        spot = SpotPrices(self.graph, self.spec.target, self.spec.max_hops, self.spot.slices, avoided)
-        return RoutingProblem(self.graph, spot, self.spec, avoided)
 
     @property
     def min_swap_gas_cost(self) -> float:
         """The least gas of a swap, in units of the target."""
         return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
+
+    def min_reordering_gain(self, solution: Solution) -> float:
+        """Return the least gain for which another order of the tokens is worth a search: it mostly adds a swap."""
+        return max(self.spec.cent, _MIN_GAIN_UNITS, self.min_swap_gas_cost, _MIN_GAIN * solution.value)
 
     def spot_output(self) -> float:
         """Return the output at spot prices: about the most that any route can bring."""
@@ -125,7 +130,6 @@ class RoutingProblem(NamedTuple):
             spec.endpoints,
             float(spec.amount),
             prices,
-            self._ceiling,
             tolerance=tolerance,
             max_iterations=max_iterations,
             floor=floor,
@@ -138,6 +142,3 @@ class RoutingProblem(NamedTuple):
         """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices; see `solve`."""
         arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
         return CandidateSolution(self.solve(arcs, candidate.solution.prices, floor=floor), arcs, exclusions)
-
-    def _ceiling(self, token: int) -> float:
-        return self.spot.value(token) or inf

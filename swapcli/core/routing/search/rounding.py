@@ -11,7 +11,7 @@ scaling for them) and 3.5 (path decomposition).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 
 from swapcli.core.model.quote import (
@@ -25,8 +25,7 @@ from swapcli.core.model.quote import (
 )
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
-from swapcli.core.routing.graph.best_paths import best_labels
-from swapcli.core.routing.graph.digraph import TokenPair, topological_order
+from swapcli.core.routing.graph.digraph import TokenPair, longest_path, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.core.routing.search.order_flow import Flow
 from swapcli.core.routing.solver.parallel_pools import Hop
@@ -43,11 +42,6 @@ _MIN_FLOW = 1e-6  # of the order: narrower paths cannot get a share
 _MIN_SHARE = 0.5  # of integer shares: none is narrower
 
 _Path = tuple[TokenPair, ...]
-_PathLabel = tuple[float, _Path]
-"""(width or cost, path) of the best path to a token."""
-_UNREACHED: _PathLabel = (inf, ())
-_NO_WIDTH: _PathLabel = (0.0, ())
-
 
 Losses = Mapping[TokenPair, Callable[[int], float]]
 """For each hop: the value lost as a function of the share that it carries."""
@@ -92,18 +86,13 @@ class FlowRounding:
                 shares[pair] = shares.get(pair, 0) + change
         return False
 
-    def loss(self, shares: Shares) -> float:
-        """Return the value that `shares` lose in all."""
-        return sum(self.losses[pair](share) for pair, share in shares.items())
-
     def route(
         self, shares: Shares, graph: MarketGraph, amount: float, max_hops: int, share_step: int
     ) -> tuple[Route, int] | None:
         """Return the route that carries `shares`, and the share rerouted; None where every path has too many hops.
 
-        Paths come widest first, and each hop's pools are split again for the amount that reaches it. Shares that only
-        paths with too many hops could carry, or more than `MAX_SEGMENTS` paths, are rerouted over the paths that lose
-        least by it.
+        Each hop's pools are split again for the amount that reaches it. Shares that only paths with too many hops could
+        carry, or more than `MAX_SEGMENTS` paths, are rerouted over the paths that lose least by it.
         """
         endpoints = self.flow.endpoints
         found = decompose_into_paths(shares, endpoints, max_hops, _MIN_SHARE)
@@ -111,7 +100,7 @@ class FlowRounding:
         if not paths:
             return None
         rerouted = SHARES_PER_ROUTE - sum(paths.values())
-        _reroute(rerouted, paths, self.losses, endpoints, max_hops, share_step)
+        _reroute(rerouted, paths, self.losses, share_step)
         hops = {(hop.token_in, hop.token_out): hop for hop in self.flow.hops}
         widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
         return route_along(widest_first, hops, graph, (endpoints[0], amount), self.capacity_margin), rerouted
@@ -232,59 +221,68 @@ WeightedPath = tuple[list[TokenPair], float]
 
 
 def decompose_into_paths(
-    amounts: Mapping[TokenPair, float], endpoints: tuple[int, int], max_hops: int, min_width: float
+    amounts: Mapping[TokenPair, float], endpoints: TokenPair, max_hops: int, min_width: float
 ) -> list[WeightedPath]:
-    """Return paths of at most `max_hops` that carry the acyclic flow `amounts`, widest first: at most one per hop.
+    """Return paths of at most `max_hops` that carry the acyclic flow `amounts`, at most one per hop.
 
-    Omits paths narrower than `min_width`, and flow that only longer paths could carry.
+    The widest comes first, or the longest if the flow has paths of too many hops: what it leaves may then join to short
+    enough paths. Omits paths narrower than `min_width`, and flow that only longer paths could carry.
     """
     left = dict(amounts)
     leaving: dict[int, list[TokenPair]] = {}
     for pair in left:
         leaving.setdefault(pair[0], []).append(pair)
+    is_long = len(longest_path(left)) > max_hops if len(leaving) > max_hops else False
     paths: list[WeightedPath] = []
     while True:
-        width, path = _widest_path(left, leaving, endpoints, max_hops)
-        if width <= min_width:
+        width, path = _next_path(left, leaving, endpoints, max_hops, min_width, longest_first=is_long)
+        if not path:
             return paths
         paths.append((list(path), width))
         for pair in path:
             left[pair] -= width
 
 
-def _widest_path(
-    left: Mapping[TokenPair, float], leaving: Mapping[int, list[TokenPair]], endpoints: TokenPair, max_hops: int
-) -> _PathLabel:
-    """Return the path between `endpoints` whose narrowest hop is widest. `leaving` are the hops out of each token."""
-    source, target = endpoints
+def _next_path(
+    left: Mapping[TokenPair, float],
+    leaving: Mapping[int, list[TokenPair]],
+    endpoints: TokenPair,
+    max_hops: int,
+    min_width: float,
+    *,
+    longest_first: bool,
+) -> tuple[float, _Path]:
+    """Return the widest path between `endpoints`, or the widest of those with most hops; empty if none has the width.
 
-    def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
-        improved: dict[int, _PathLabel] = {}
-        found = best.get(target, _NO_WIDTH)[0]  # no narrower path is of use
+    `leaving` are the hops out of each token.
+    """
+    source, target = endpoints
+    found, front = (min_width, _Path()), {source: (inf, _Path())}
+    for _ in range(max_hops):
+        reached: dict[int, tuple[float, _Path]] = {}
+        floor = min_width if longest_first else found[0]
         for token, (width, path) in front.items():
             for pair in leaving.get(token, ()):
-                wide = left[pair]
-                if wide > width:
-                    wide = width
-                if wide > found and wide > (improved.get(pair[1]) or best.get(pair[1], _NO_WIDTH))[0]:
-                    improved[pair[1]] = (wide, (*path, pair))
-        return improved
-
-    start: dict[int, _PathLabel] = {source: (inf, ())}
-    return best_labels(start, max_hops, extend).get(target, _NO_WIDTH)
+                wide = min(width, left[pair])
+                if wide > floor and (pair[1] not in reached or wide > reached[pair[1]][0]):
+                    reached[pair[1]] = (wide, (*path, pair))
+        found, front = reached.pop(target, found), reached
+    return found
 
 
-def _reroute(
-    share: int, paths: dict[_Path, int], losses: Losses, endpoints: TokenPair, max_hops: int, share_step: int
-) -> None:
-    """Add `share` to `paths`, in moves as large as possible, each over the path that loses least by it."""
+def _reroute(share: int, paths: dict[_Path, int], losses: Losses, share_step: int) -> None:
+    """Add `share` to `paths`, in moves as large as possible, each to the path that loses least by it."""
     carried_by = _carried_by(paths.items())
+
+    def cost(path: _Path, size: int) -> float:
+        return sum([losses[p](carried_by[p] + size) - losses[p](carried_by[p]) for p in path])
+
     for size in move_sizes(_MOVE_SIZES, share_step):
         while share >= size:
-            path = _cheapest_path(carried_by, losses, endpoints, max_hops, size, paths)
-            paths[path] = paths.get(path, 0) + size
-            for pair in path:
-                carried_by[pair] = carried_by.get(pair, 0) + size
+            cheapest = min(paths, key=lambda path: cost(path, size))
+            paths[cheapest] += size
+            for pair in cheapest:
+                carried_by[pair] += size
             share -= size
 
 
@@ -295,32 +293,6 @@ def _carried_by(paths: Iterable[tuple[Sequence[TokenPair], int]]) -> Shares:
         for pair in path:
             carried_by[pair] = carried_by.get(pair, 0) + share
     return carried_by
-
-
-def _cheapest_path(
-    shares: Shares, losses: Losses, endpoints: TokenPair, max_hops: int, size: int, paths: Collection[_Path]
-) -> _Path:
-    """Return the path of at most `max_hops` hops that loses least by carrying `size` more.
-
-    It is one of `paths` if those are as many as a route may have.
-    """
-    source, target = endpoints
-    costs = {pair: loss(shares.get(pair, 0) + size) - loss(shares.get(pair, 0)) for pair, loss in losses.items()}
-    if len(paths) >= MAX_SEGMENTS:
-        return min(paths, key=lambda path: sum(costs[pair] for pair in path))
-
-    def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
-        improved: dict[int, _PathLabel] = {}
-        for (i, j), cost in costs.items():
-            if i not in front:
-                continue
-            total = front[i][0] + cost
-            if total < min(best.get(j, _UNREACHED)[0], improved.get(j, _UNREACHED)[0]):
-                improved[j] = (total, (*front[i][1], (i, j)))
-        return improved
-
-    start: dict[int, _PathLabel] = {source: (0.0, ())}
-    return best_labels(start, max_hops, extend)[target][1]
 
 
 def route_along(
@@ -352,19 +324,13 @@ def _split_hops(
             amounts, amount_out = hop.split_and_output(amount_in)
             filled[pair] = tuple(
                 Swap(hop.arcs[k].pool.key, graph.addresses[pair[0]], graph.addresses[pair[1]], share)
-                for k, share in _pool_shares(hop, amounts, amount_in, capacity_margin)
+                for k, share in pool_shares(hop, amounts, amount_in, capacity_margin)
             )
             balances[pair[1]] = balances.get(pair[1], 0.0) + amount_out
     return filled
 
 
-def rounded_output(hop: Hop, amount_in: float, capacity_margin: float) -> float:
-    """Return the output of the hop's pools for `amount_in` in their shares, as in `Swap`."""
-    shares = _pool_shares(hop, hop.split(amount_in), amount_in, capacity_margin)
-    return sum([hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares])
-
-
-def _pool_shares(hop: Hop, amounts: Sequence[float], amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
+def pool_shares(hop: Hop, amounts: Sequence[float], amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
     """Return (arc, hundredths of a percent) of the pools with a share of the split `amounts` of `amount_in`.
 
     No pool gets more of its capacity than the margin. Largest first, except that the pool with most room comes last:

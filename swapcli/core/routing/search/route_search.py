@@ -11,7 +11,7 @@ from math import inf
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import WHOLE_PERCENTS, Route, Step
+from swapcli.core.model.quote import Route, Step
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
@@ -19,7 +19,6 @@ from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.acyclic import (
-    MIN_HOP_FRACTION,
     acyclic_candidates,
     has_cycles,
 )
@@ -27,14 +26,12 @@ from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
     expand_active_set,
-    path_prices,
-    refine,
     start_prices,
 )
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
-    LOW_PRECISION_UNITS,
+    MUCH_ARBITRAGE,
     ROUGH,
     CandidateSolution,
     Exclusions,
@@ -51,18 +48,10 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
-_MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
-_ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
-_FINE_ROUNDING_LOSS = (
-    3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
-)
-_BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
-_MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
-_MIN_ROUNDING_LOSS = 1e-5  # of the output: what steps may lose by rounding down, below which exact moves gain little
+_MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
@@ -102,9 +91,7 @@ class SearchResult(NamedTuple):
         known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        # Best rates for a slice of the order would be too low as ceilings of the prices of smaller flows.
-        wide = problem._replace(spot=SpotPrices(graph.with_spot_rates(), target, _BOUND_MAX_HOPS))
-        solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
+        solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
         return [fine.prices, known, *solved]
 
 
@@ -121,8 +108,6 @@ class RouteSearch:
         self._best_so_far: SearchResult | None = None
         self._known: Solution | None = None
         self._active: ActiveSet | None = None
-        self.may_gain_by_moves = True
-        """Whether moves of shares may raise the output at the end; False once they have not."""
 
     @property
     def spec(self) -> SwapSpec:
@@ -155,128 +140,50 @@ class RouteSearch:
         return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
-        """Search, again without tokens where the best route loses by rounding; reallocate shares and improve pools."""
-        best_result = result = self._search_avoiding(self.problem)
-        problem = self.problem
-        for _ in range(_MAX_DETOUR_ROUNDS):
-            low_precision = low_precision_tokens(result) if result else frozenset[int]()
-            if not low_precision:
-                break
-            problem = problem.without_tokens(low_precision)
-            if best_result and problem.spot_output() <= best_result.best.net:
-                break
-            result = self._search_avoiding(problem)
-            best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
-        return self._move_exactly(self.improve_pools(self._reallocate(best_result))) if best_result else None
+        """Search, and decide the shares exactly."""
+        result = self._search_problem()
+        return self.finish(result) if result else None
 
-    def _move_exactly(self, result: SearchResult) -> SearchResult:
-        """Return `result` with its shares moved by exact replays if rounding to base units costs much."""
-        found = result.best
-        if found.replay.amount_out >= result.optimum.value * (1.0 - _MIN_LOSS):
-            return result
-        from swapcli.core.routing.search.exact_moves import move_shares_exactly, rounding_loss
-
-        if rounding_loss(found, result.optimum.prices, result.problem.graph.token_index) < _MIN_ROUNDING_LOSS:
+    def finish(self, result: SearchResult) -> SearchResult:
+        """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
+        found, min_gain = result.best, self._min_gain(result)
+        gap = self.routes.potential - found.net
+        if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         self._record_best(result)
+        from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        def score(route: Route) -> ScoredRoute | None:
-            scored = self.scorer.score_if_accepted(route, found.amount_in)
-            if scored:
-                self._record_best(result._replace(best=scored))  # time may be up before the last move
-            return scored
-
-        others = list(self.scorer.known(found.amount_in))
-        return result._replace(best=move_shares_exactly(result.problem, found, others, score))
-
-    def improve_pools(self, result: SearchResult) -> SearchResult:
-        """Return `result` with other pools in its hops if these pay more net of gas."""
-        if self.spec.gas_value == 0.0:
-            return result
-        from swapcli.core.routing.search.pool_replacement import replace_pools
-
-        for _ in range(_MAX_LOCAL_SEARCH_ROUNDS):
+        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
+        search.join(self.scorer.known(found.amount_in), result.solution)
+        for better in search.run():
+            result = result._replace(best=better)
             self._record_best(result)
-            better = self._better_over(replace_pools(result.problem, result.best, result.solution), result)
-            if better is result:
-                break
-            result = better
         return result
 
-    def share_again(self, result: SearchResult) -> SearchResult:
-        """Return `result` with new shares for its pools if these pay more: it may have been found for another order."""
-        from swapcli.core.routing.search.pool_replacement import solve_over_route
-
-        return self._better_over(solve_over_route(result.problem, result.best, result.solution), result)
-
-    def _better_over(self, candidate: CandidateSolution | None, result: SearchResult) -> SearchResult:
-        """Return `result` with the route of `candidate` if that is better."""
-        better = self.routes.round(candidate) if candidate else None
-        return result._replace(best=better) if better and better.net > result.best.net else result
-
-    def _reallocate(self, result: SearchResult) -> SearchResult:
-        """Return `result` with its shares reallocated if its route falls short of its solution."""
-        found, solution = result.best, result.solution
-        if not self.may_gain_by_moves or found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
-            return result
-        from swapcli.core.routing.search.share_reallocation import reallocate_shares
-
-        route = reallocate_shares(result.problem, found.route, found.replay.amount_out, solution)
-        better = self.scorer.score_if_accepted(route, found.amount_in) if route is not found.route else None
-        self.may_gain_by_moves = better is not None and better.net > found.net
-        return result._replace(best=better) if better and self.may_gain_by_moves else result
-
-    def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
-        """Search on `problem`, which may avoid tokens, and share the best result so far."""
-        search = self
-        if problem is not self.problem:
-            search = RouteSearch(problem, self.scorer.pools, self.scorer.execution)
-            search._best_so_far, search.scorer = self._best_so_far, self.scorer
-            search.routes = CandidateRoutes(problem, self.scorer)
-        try:
-            return search._search_problem()
-        finally:
-            self._best_so_far = search._best_so_far
+    def _min_gain(self, result: SearchResult) -> float:
+        """Return what is not worth a replay: a cent, a hundredth of a basis point, two units of the coarsest token."""
+        prices, index = result.optimum.prices, self.problem.graph.token_index
+        unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
+        return max(self.spec.cent, _MIN_GAIN * result.best.replay.amount_out, 2.0 * unit)
 
     def _search_problem(self) -> SearchResult | None:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = refine(self.problem, self._active or expand_active_set(self.problem, [path], self._known))
+        active = self._active or expand_active_set(self.problem, [path], self._known)
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
         best = better or (result.best if result else None)
-        if best and has_cycles(self.problem, active.stages[-1].solution):
+        unrestricted = active.stages[-1].solution.value
+        if best and unrestricted > (1.0 + MUCH_ARBITRAGE) * best.net:
             better = self._find_other_way(best) or better
         if better is None:
-            return result and self._around_single_path(result, active)
-        active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
+            return result
+        active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
         results = [each for each in (result, self._search_over(active, better)) if each]
         optimum = max((each.optimum for each in results), key=lambda each: each.value)
-        best_result = max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
-        return self._around_single_path(best_result, active)
-
-    def _around_single_path(self, result: SearchResult, active: ActiveSet) -> SearchResult:
-        """Return `result` with a better route that has detours around its single path.
-
-        With arbitrage, no acyclic solution may lead over the best path: each follows another order of the tokens.
-        """
-        route = result.best.route
-        if len(route.segments) > 1 or not has_cycles(self.problem, active.stages[-1].solution):
-            return result
-        from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
-
-        path = self._tokens_of_first_path(route)
-        arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
-        along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
-        for candidate in [along, *AcyclicDetours(self.problem).improve([along])]:
-            for found in self.routes.follow(candidate):
-                if found and found.net > result.best.net:
-                    optimum = max(candidate.solution, result.optimum, key=lambda each: each.value)
-                    result = self._result(found, result.best_single_path, candidate, optimum)
-                    self._record_best(result)
-        return result
+        return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
 
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""
@@ -284,7 +191,7 @@ class RouteSearch:
         path = spot.path(spec.source)
         if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
             return path
-        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
+        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices).path(spec.source)
 
     def _search_over(self, active: ActiveSet, floor: ScoredRoute | None = None) -> SearchResult | None:
         """Return the best route over an active set, or `floor` if that is better."""
@@ -312,10 +219,19 @@ class RouteSearch:
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
             candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
         yield from candidates
-        if has_cycles(self.problem, stages[-1].solution):
-            from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
+        active = stages[-1]
+        if self._has_cycle_gap(active, max(each.solution.value for each in candidates)):
+            from swapcli.core.routing.search.token_orders import better_orders
 
-            yield from AcyclicDetours(self.problem).improve(candidates)
+            yield from better_orders(self.problem, active, max(candidates, key=lambda each: each.solution.value))
+
+    def _has_cycle_gap(self, active: CandidateSolution, value: float) -> bool:
+        """Return whether an acyclic flow may be worth more than `value`.
+
+        None is worth more than the solution without that limit.
+        """
+        gap = active.solution.value - value
+        return gap > self.problem.min_reordering_gain(active.solution) and has_cycles(self.problem, active.solution)
 
     def _result(
         self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution, optimum: Solution
@@ -409,32 +325,3 @@ def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
         if step.amount_out < least * expected:
             least, found = step.amount_out / expected, arc.pool.key
     return found
-
-
-def low_precision_tokens(result: SearchResult) -> frozenset[int]:
-    """Return intermediate tokens of few units, if the route falls short of its solution."""
-    is_fine = result.problem.spec.share_step < WHOLE_PERCENTS
-    max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
-    if result.best.replay.amount_out > result.optimum.value * (1 - max_loss):
-        return frozenset()
-    problem, solution = result.problem, result.optimum
-    index, min_value = problem.graph.token_index, MIN_HOP_FRACTION * problem.order_value(solution.prices)
-    units: dict[int, float] = {}
-    for step in result.best.replay.steps:
-        token = index[step.token_out]
-        units[token] = units.get(token, 0.0) + step.amount_out
-    # A single path may be best only because the solution's own route loses by rounding.
-    for token, flow in _flows_into(solution, min_value).items():
-        units.setdefault(token, flow)
-    low_precision = {token for token, amount in units.items() if amount < LOW_PRECISION_UNITS}
-    return frozenset(low_precision - {problem.spec.target})
-
-
-def _flows_into(solution: Solution, min_value: float) -> dict[int, float]:
-    """Return the units of each token that trades of at least `min_value` bring."""
-    flows: dict[int, float] = {}
-    for trade in solution.trades:
-        token = trade.arc.token_out
-        if trade.amount_out * solution.prices[token] >= min_value:
-            flows[token] = flows.get(token, 0.0) + trade.amount_out
-    return flows

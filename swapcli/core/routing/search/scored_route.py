@@ -66,6 +66,11 @@ class RouteScorer:
         gas = route_gas(self.pools, done, self.spec.router_gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
+    def crossed_gas(self, found: ScoredRoute) -> int:
+        """Return the gas of a route beyond that of the smallest swaps in its pools: mostly of the ticks it crosses."""
+        pools, after = self.pools, found.replay.pools_after
+        return sum([pools[key].gas_units(pool) - pools[key].gas_units(pools[key]) for key, pool in after.items()])
+
     def known(self, amount_in: int) -> Iterator[ScoredRoute]:
         """Yield the routes that were scored for `amount_in`."""
         return (scored for scored in self._scored.values() if scored.amount_in == amount_in)

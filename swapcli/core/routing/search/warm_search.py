@@ -57,7 +57,7 @@ class FormerSearch(NamedTuple):
 def summarize(result: SearchResult) -> FormerSearch | None:
     """Return what a search of a similar order can start from; None if it had better search from the start."""
     problem, solution = result.problem, result.solution
-    if not result.is_complete or problem.avoided_tokens or not solution.trades or solution.value <= 0.0:
+    if not result.is_complete or not solution.trades or solution.value <= 0.0:
         return None
     loss, single = _loss(result), result.best_single_path
     if loss > _MAX_LOSS or result.exclusions.pairs or result.exclusions.arcs:
@@ -106,9 +106,7 @@ def _search(
         return None
     result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions, candidate.solution)
     try:
-        if found is known and search.spec.gas_value > 0.0:
-            result = search.share_again(result)
-        result = search.improve_pools(result)
+        result = search.finish(result)
     except SearchTimeUp:
         return result._replace(is_complete=False)
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:

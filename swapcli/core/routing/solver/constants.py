@@ -10,13 +10,10 @@ from typing import Final
 
 # --- the dual and its prices
 
-TURNOVER_WEIGHT: Final = 1e-4
-"""Weight of all traded value, besides the order's, in the scale of imbalances. Arbitrage can move far more value than
-the order; balancing it to a fraction of the order would take too many iterations. Empirical."""
-
-EXHAUSTED_RATIO: Final = 1e-5
-"""Fraction of its price ceiling below which the source counts as exhausted: the pools are full. No quote sells at a
-hundred-thousandth of the spot price."""
+OUTPUT_WEIGHT: Final = 1e-2
+"""Weight of the dual, beside the order's value, in the scale of imbalances. An order that drains its pools is worth
+next to nothing at the marginal prices that imbalances are measured with. Arbitrage can move far more value than the
+order, and balancing it to a fraction of the order would take too many iterations. Empirical."""
 
 # --- Newton's method
 
@@ -24,59 +21,38 @@ MAX_ITERATIONS: Final = 24
 """5 to 15 iterations are typical; the rest is a reserve for markets with many kinks."""
 
 MAX_ATTEMPTS: Final = 4
-"""Secant models tried for one step, before its length shrinks. Empirical."""
+"""Models tried for one step, before coordinate descent. Empirical."""
 
 FAR_RESIDUAL: Final = 10.0
 """Above it the pools trade ten times the order at wrong prices, where no model holds far: coordinate descent comes
 first. Empirical."""
 
-FEW_ATTEMPTS: Final = 2
-"""After more of them the next step may be shorter than the one before. Empirical."""
-
 ARMIJO_FRACTION: Final = 0.2
 """Part of the predicted decrease that an accepted step must reach: the usual range is 0.01 to 0.3 (Boyd, Vandenberghe,
 Convex Optimization, section 9.2)."""
 
-RESIDUAL_HALVED: Final = 0.5
-"""A step that does not raise the dual is accepted as well if it halves the residual. Empirical."""
-
 SLOW_RATIO: Final = 0.7
 """A step that leaves more of the residual than this is followed by a coordinate descent step. Empirical."""
-
-MAX_STALLED_ITERATIONS: Final = 3
-MIN_PROGRESS: Final = 1e-3
-"""The solver stops after this number of iterations in a row that lower the dual by less than this part of the
-tolerance. Empirical."""
 
 MAX_STEP: Final = 3.0
 """Largest change of a logarithmic price in one iteration: a factor of 20, which no model is valid beyond."""
 
-STEP_GROWTH: Final = 6.0
-STEP_SHRINKAGE: Final = 0.1
-"""Factors on the largest step after an accepted and after a rejected one, as in trust-region methods. Empirical."""
-
 DAMPING: Final = 0.25
-DAMPING_GROWTH: Final = 4.0
-"""Levenberg-Marquardt damping per unit of imbalance, and its factor per rejected attempt. Without any conductance, the
-first value lets a logarithmic price move by 1 / 0.25 = 4, just above `MAX_STEP`."""
+"""Levenberg-Marquardt damping per unit of imbalance. Without any conductance, it lets a logarithmic price move by
+1 / 0.25 = 4, just above `MAX_STEP`."""
 
-# --- the secant model
+# --- the quadratic model
 
-IDLE_REACH: Final = 1.5
-"""Idle arcs join the model if they may trade within this multiple of the rejected step's largest change of a
-logarithmic price. Empirical: with all arcs within `MAX_STEP` the model takes many times as long."""
+MAX_BISECTIONS: Final = 6
+"""Halvings of a price change in search of a jump of a pool's flow: to a 64th of it. Empirical."""
+
+MAX_SLOPE_RATIO: Final = 2.0
+"""A pool's flow counts as straight between two prices if its slopes there differ from the secant by less. Empirical."""
 
 FREE_ROUNDS: Final = 3
 SEARCH_ROUNDS: Final = 24
 """Rounds in which the set of active arcs changes freely, then with a line search, which rules out cycling.
 Empirical."""
-
-LINE_SEARCH_ITERATIONS: Final = 20
-LINE_SEARCH_TOL: Final = 1e-3
-"""The line search stops at this part of the initial slope: an exact minimum of a model is of no use."""
-
-FLOOR_STIFFNESS: Final = 1e6
-"""Diagonal term, in multiples of the dual, that holds a price at its floor: its step becomes a millionth."""
 
 REGULARIZATION: Final = 1e-13
 """Diagonal term, in multiples of the dual, that keeps the system positive definite: some 500 times the rounding error

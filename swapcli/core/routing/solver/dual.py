@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
-from math import exp
 from operator import attrgetter
 
 from swapcli.core.routing.graph.digraph import TokenPair
@@ -25,13 +24,9 @@ from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
 from swapcli.core.routing.solver.constants import (
     COORDINATE_PART,
     COORDINATE_TOL,
-    EXHAUSTED_RATIO,
-    TURNOVER_WEIGHT,
+    OUTPUT_WEIGHT,
 )
 from swapcli.core.routing.solver.roots import find_log_root
-
-PriceCeiling = Callable[[int], float]
-"""Gives the highest price of a token: its spot price, which no order raises."""
 
 _TradeFunction = Callable[[float], tuple[float, float, float]]
 
@@ -44,6 +39,11 @@ _TOKENS, _RATE = attrgetter("token_in", "token_out"), attrgetter("rate")
 PairFlows = tuple[TokenPair, list[Arc], list[float], list[float]]
 """The arcs of a pair that trade, with the flow (value in) and the conductance of each: the change of its flow per unit
 of the logarithm of its rate."""
+
+
+def clamp(price: float) -> float:
+    """Return `price` within the bounds of prices."""
+    return max(min(price, MAX_PRICE), MIN_PRICE)
 
 
 class DualPoint:
@@ -60,7 +60,6 @@ class DualPoint:
         "arcs",
         "gradient",
         "imbalance_scale",
-        "is_exhausted",
         "pairs",
         "prices",
         "residual",
@@ -71,7 +70,7 @@ class DualPoint:
     def __init__(self, problem: Dual, prices: list[float]) -> None:
         gradient = [0.0] * len(prices)
         gradient[0] = problem.amount * prices[0]
-        value, turnover = gradient[0], 0.0
+        value = gradient[0]
         pairs: list[tuple[int, int, int]] = []
         trading: list[Arc] = []
         amounts_in: list[float] = []
@@ -98,13 +97,11 @@ class DualPoint:
                 value_in, value_out = price_in * total_in, price_out * total_out
                 gradient[i] -= value_in
                 gradient[j] += value_out
-                turnover += value_in
                 value += max(0.0, value_out - value_in)  # below zero only through rounding at extreme prices
         gradient[1] = 0.0
         self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
         self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
-        self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.source_floor
-        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover
+        self.imbalance_scale = problem.amount * prices[0] + OUTPUT_WEIGHT * value
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
     def pair_slices(self) -> Iterator[tuple[int, int, slice]]:
@@ -131,7 +128,7 @@ class Dual:
     not. `tokens` are the tokens by their numbers here, and `number` the reverse.
     """
 
-    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: PriceCeiling) -> None:
+    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float) -> None:
         number = {source: 0, target: 1}
         by_pair: dict[TokenPair, list[Arc]] = {}
         for (token_in, token_out), group in groupby(arcs, _TOKENS):
@@ -141,32 +138,7 @@ class Dual:
             parallel.sort(key=_RATE, reverse=True)
         self.pairs = [(i, j, parallel) for (i, j), parallel in by_pair.items()]
         self.tokens, self.number = list(number), number
-        self.ceiling = [ceiling(token) for token in self.tokens]
-        self.source_floor = min(self.ceiling[0] * EXHAUSTED_RATIO, MAX_PRICE)
         self.amount = amount
-
-    def clamp(self, prices: list[float]) -> list[float]:
-        """Return `prices` limited to their ceilings, and the source's to the floor at which its pools are full."""
-        clamped = [max(min(price, top, MAX_PRICE), MIN_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
-        clamped[0] = self.clamp_one(0, clamped[0])
-        return clamped
-
-    def clamp_one(self, token: int, price: float) -> float:
-        """Return the price of one token within its limits; see `clamp`."""
-        price = max(min(price, self.ceiling[token], MAX_PRICE), MIN_PRICE)
-        return price if token else max(price, self.source_floor)
-
-    def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
-        """Return the arcs that may trade once the logarithm of no price has changed by more than that."""
-        margin = exp(2.0 * max_log_change)
-        within: list[Arc] = []
-        for i, j, arcs in self.pairs:
-            min_rate = prices[i] / (prices[j] * margin)
-            for arc in arcs:
-                if arc.rate <= min_rate:
-                    break
-                within.append(arc)
-        return within
 
     @cached_property
     def _incident(self) -> list[tuple[list[_IncidentPair], list[_IncidentPair]]]:
@@ -220,5 +192,5 @@ class Dual:
             imbalance = abs(point.gradient[token])
             if token != 1 and imbalance > tolerance:
                 left = max(tolerance, COORDINATE_PART * imbalance)
-                prices[token] = self.clamp_one(token, self._balanced_price(token, prices, left))
+                prices[token] = clamp(self._balanced_price(token, prices, left))
         return DualPoint(self, prices)

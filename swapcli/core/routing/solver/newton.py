@@ -7,7 +7,8 @@ far from the solution, and follows steps that leave much of the imbalance, as at
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf, log
+from math import exp, inf
+from operator import attrgetter
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
@@ -15,23 +16,14 @@ from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.solver.constants import (
     ARMIJO_FRACTION,
-    DAMPING,
-    DAMPING_GROWTH,
     FAR_RESIDUAL,
-    FEW_ATTEMPTS,
-    IDLE_REACH,
     MAX_ATTEMPTS,
     MAX_ITERATIONS,
-    MAX_STALLED_ITERATIONS,
     MAX_STEP,
-    MIN_PROGRESS,
-    RESIDUAL_HALVED,
     SLOW_RATIO,
-    STEP_GROWTH,
-    STEP_SHRINKAGE,
 )
-from swapcli.core.routing.solver.dual import Dual, DualPoint, PriceCeiling
-from swapcli.core.routing.solver.newton_model import minimize_model, predicted_decrease, secant_model, tangent_model
+from swapcli.core.routing.solver.dual import Dual, DualPoint, clamp
+from swapcli.core.routing.solver.newton_model import bent_model, minimize_model, predicted_decrease, tangent_model
 
 
 class Trade(NamedTuple):
@@ -58,7 +50,6 @@ def minimize_dual(
     endpoints: TokenPair,
     amount: float,
     start: Prices,
-    ceiling: PriceCeiling,
     *,
     tolerance: float = 1e-5,
     max_iterations: int = MAX_ITERATIONS,
@@ -72,31 +63,22 @@ def minimize_dual(
     `DualPoint.imbalance_scale`, when nothing improves, or once the value is at most `floor`: it bounds the optimum from
     above at any prices. Calls `check` once per iteration.
     """
-    problem = Dual(arcs, *endpoints, amount, ceiling)
-    point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
-    if point.residual > FAR_RESIDUAL and not point.is_exhausted:
+    problem = Dual(arcs, *endpoints, amount)
+    point = DualPoint(problem, [clamp(start[t]) for t in problem.tokens])
+    if point.residual > FAR_RESIDUAL:
         point = problem.coordinate_descent_step(point)
-    stalled, max_step, is_slow = 0, MAX_STEP, False
     for iteration in range(max_iterations):
         check()
         if point.residual <= tolerance or point.value <= floor:
             return _build_solution(problem, point, iteration)
-        next_point, attempts = _newton_step(problem, point, max_step, is_slow)
-        has_step = next_point is not None
-        max_step *= 1.0 if has_step else STEP_SHRINKAGE
+        next_point = _newton_step(problem, point)
         if next_point is None or next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
-            next_point = problem.coordinate_descent_step(next_point or point)
+            descended = problem.coordinate_descent_step(next_point or point)
+            if next_point is None or descended.value < next_point.value:
+                next_point = descended
         if next_point.value >= point.value and next_point.residual >= point.residual:
             return _build_solution(problem, point, iteration)
-        growth = STEP_GROWTH * _max_log_change(point, next_point)
-        max_step = min(MAX_STEP, growth if has_step and attempts > FEW_ATTEMPTS else max(max_step, growth))
-        makes_progress = next_point.value <= point.value * (1.0 - tolerance * MIN_PROGRESS)
-        may_stall = next_point.residual < 1.0 or not has_step
-        stalled = stalled + 1 if may_stall and not makes_progress else 0
-        is_slow = next_point.residual > SLOW_RATIO * point.residual
         point = next_point
-        if stalled >= MAX_STALLED_ITERATIONS:
-            return _build_solution(problem, point, iteration)
     return _build_solution(problem, point, max_iterations)
 
 
@@ -111,33 +93,24 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool) -> tuple[DualPoint | None, int]:
-    """Return the point after one accepted step of Newton's method and the steps tried; None if none lowers the dual.
+def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
+    """Return the point after one accepted step of Newton's method; None if none lowers the dual.
 
-    No logarithmic price moves further than `max_step`. A rejected attempt shows how every arc responds over that
-    distance: the next model uses each arc's secant instead of its tangent, and so includes pools that start to trade
-    or run out on the way. After slow iterations the model also includes the idle arcs that may start to trade.
+    A rejected attempt shows how every arc responds over its distance. The next model follows each of them there, and so
+    includes pools that start to trade or run out on the way.
     """
-    model = tangent_model(point)
-    damping = DAMPING
+    model, best = tangent_model(point), point
+    idle = dict[Arc, None]()  # in order, since sums of floats depend on it
     for attempt in range(MAX_ATTEMPTS):
-        with_line_search = is_slow and attempt > 0
-        step = minimize_model(point, model, damping, with_line_search)
-        step = [max(-max_step, min(max_step, change)) for change in step]
-        trial = DualPoint(problem, problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
+        step = minimize_model(point, model, attempt > 1)
+        step = [max(-MAX_STEP, min(MAX_STEP, change)) for change in step]
+        trial = DualPoint(problem, [clamp(p * exp(d)) for p, d in zip(point.prices, step, strict=True)])
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
-            return trial, attempt + 1
-        if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
-            return trial, attempt + 1
-        idle_arcs: Sequence[Arc] = ()
-        if is_slow and attempt == 0:
-            idle_arcs = problem.arcs_within(point.prices, IDLE_REACH * max(map(abs, step)))
-        model = secant_model(problem, point, model, trial, idle_arcs)
-        damping *= DAMPING_GROWTH
-    return None, MAX_ATTEMPTS
-
-
-def _max_log_change(point: DualPoint, other: DualPoint) -> float:
-    """Return the largest change of a logarithmic price between two points."""
-    return max(abs(log(b / a)) for a, b in zip(point.prices, other.prices, strict=True))
+            return trial
+        best = min(best, trial, key=attrgetter("value"))
+        idle.update(dict.fromkeys(trial.arcs))
+        for arc in point.arcs:
+            idle.pop(arc, None)
+        model = bent_model(problem, point, trial, idle)
+    return None if best is point else best

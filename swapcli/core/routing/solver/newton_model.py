@@ -2,91 +2,106 @@
 
 In logarithmic prices the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
 in the language of electrical networks). Kinks, where arcs start or stop trading, are part of the model: an arc's flow
-is linear in the change of its two prices, and never negative. After a rejected step, secants replace tangents.
+is linear in the change of its two prices, and never negative. After a rejected step, each arc's flow is bent as its
+pool's is on the way of that step.
 
 Sources: Diamandis, Angeris, Convex Network Flows (2024), for the dual of a flow over concave edges; Spielman,
 Algorithms, Graph Theory, and Linear Equations in Laplacian Matrices (2010); Nocedal, Wright, Numerical Optimization,
-chapters 6 (secant equation) and 16.5 (active sets).
+chapter 16.5 (active sets).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import inf, log
+from collections.abc import Iterable, Iterator, Sequence
+from math import exp, inf, log
 
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.solver import laplacian
 from swapcli.core.routing.solver.constants import (
-    FLOOR_STIFFNESS,
+    DAMPING,
     FREE_ROUNDS,
-    LINE_SEARCH_TOL,
+    MAX_BISECTIONS,
+    MAX_SLOPE_RATIO,
     REGULARIZATION,
     SEARCH_ROUNDS,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint
-from swapcli.core.routing.solver.roots import find_slope_root
+
+Piece = tuple[float, float, float]
+"""(flow, conductance, largest flow) of a part of an arc's flow. It is linear in the change of the pair's price between
+zero and the largest flow. A negative flow says how far an idle piece is from trading."""
+
+
+_MIN_WIDTH = 1e-10  # of a change that is halved `MAX_BISECTIONS` times: floats resolve the parts
 
 
 class PairModel:
-    """The arcs of one pair of tokens in the model. A negative flow says how far an idle arc is from trading.
+    """The pieces of the arcs of one pair of tokens in the model.
 
-    `flow` and `conductance` are the sums over all arcs. All of them flow while the change of the logarithm of the
-    pair's price, that of `token_out` less that of `token_in`, is above `all_flow_above`, and none while it is at most
-    `none_flow_to`.
+    `flow` and `conductance` are the sums over all pieces. All of them are linear while the change of the logarithm of
+    the pair's price, that of `token_out` less that of `token_in`, is above `linear_above` and at most `linear_to`. None
+    flows while it is at most `none_flow_to`.
     """
 
-    __slots__ = (
-        "all_flow_above",
-        "arcs",
-        "conductance",
-        "conductances",
-        "flow",
-        "flows",
-        "none_flow_to",
-        "token_in",
-        "token_out",
-    )
+    __slots__ = ("conductance", "flow", "linear_above", "linear_to", "none_flow_to", "pieces", "token_in", "token_out")
 
-    def __init__(self, pair: TokenPair, arcs: list[Arc], flows: list[float], conductances: list[float]) -> None:
+    def __init__(self, pair: TokenPair, pieces: list[Piece]) -> None:
         self.token_in, self.token_out = pair
-        self.arcs, self.flows, self.conductances = arcs, flows, conductances
-        self.flow, self.conductance = sum(flows), sum(conductances)
-        starts = [
-            -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
-            for flow, conductance in zip(flows, conductances)  # noqa: B905
-        ]
-        self.none_flow_to, self.all_flow_above = min(starts), max(starts)
+        self.pieces = pieces
+        total_flow = total_conductance = 0.0
+        none_flow_to, linear_above, linear_to = inf, -inf, inf
+        for flow, conductance, most in pieces:
+            total_flow += flow
+            total_conductance += conductance
+            start = -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
+            if start < none_flow_to:
+                none_flow_to = start
+            if start > linear_above:
+                linear_above = start
+            if most < inf and (end := (most - flow) / conductance) < linear_to:
+                linear_to = end
+        self.flow, self.conductance = total_flow, total_conductance
+        self.none_flow_to, self.linear_above, self.linear_to = none_flow_to, linear_above, linear_to
 
     def change(self, step: Sequence[float]) -> float:
         """Return the change of the logarithm of the pair's price."""
         return step[self.token_out] - step[self.token_in]
 
     def line_at(self, change: float) -> tuple[float, float]:
-        """Return the flow and the conductance, both at no change, of the arcs that flow after `change`."""
-        if change > self.all_flow_above:
+        """Return the flow at no change and the conductance of the line that the flow follows around `change`."""
+        if self.linear_above < change <= self.linear_to:
             return self.flow, self.conductance
         if change <= self.none_flow_to:
             return 0.0, 0.0
         flow = conductance = 0.0
-        for f, g in zip(self.flows, self.conductances, strict=True):
-            if f + g * change > 0.0:
+        for f, g, most in self.pieces:
+            after = f + g * change
+            if after > most:
+                flow += most
+            elif after > 0.0:
                 flow += f
                 conductance += g
         return flow, conductance
 
     def curvature(self, change: float) -> float:
         """Return what `change` adds to the dual beyond its tangent."""
-        if self.all_flow_above < min(change, 0.0):
+        if self.linear_above < min(change, 0.0) and max(change, 0.0) <= self.linear_to:
             return self.conductance * change * change / 2.0
         if self.none_flow_to >= max(change, 0.0):
             return 0.0
         added = 0.0
-        for f, g in zip(self.flows, self.conductances, strict=True):
+        for f, g, most in self.pieces:
             if g > 0.0:
-                after, before = max(0.0, f + g * change), max(0.0, f)
-                added += (after * after - before * before) / (2.0 * g) - before * change
+                added += (_integral(f + g * change, most) - _integral(f, most)) / g - max(0.0, min(f, most)) * change
         return added
+
+
+def _integral(flow: float, most: float) -> float:
+    """Return the integral of a flow limited to `most`, from zero to `flow`."""
+    if flow <= 0.0:
+        return 0.0
+    return flow * flow / 2.0 if flow <= most else most * (flow - most / 2.0)
 
 
 Model = list[PairModel]
@@ -94,45 +109,88 @@ Model = list[PairModel]
 
 def tangent_model(point: DualPoint) -> Model:
     """Return the model with the slopes of the arcs that trade at `point`."""
-    return [PairModel(*pair_flows) for pair_flows in point.pair_flows()]
+    return [
+        PairModel(pair, [(flow, slope, inf) for flow, slope in zip(flows, slopes, strict=True)])
+        for pair, _, flows, slopes in point.pair_flows()
+    ]
 
 
-def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint, idle: Iterable[Arc]) -> Model:
-    """Return the model with the slopes that the arcs showed between `point` and `trial`, and with the `idle` arcs.
+def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, idle: Iterable[Arc]) -> Model:
+    """Return the model in which each arc's flow is right at `point` and at `trial`, and bent in between as its own is.
 
-    An arc that does not trade at `point` gets a negative flow, so that in the model it starts where its pool does.
+    The `idle` arcs, which do not trade at `point`, start where their pools do.
     """
-    log_changes = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
-    at_trial = dict(zip(trial.arcs, trial.amounts_in, strict=True))
-    slopes = {arc: g for pair in model for arc, g in zip(pair.arcs, pair.conductances, strict=True)}
-    secants: dict[TokenPair, tuple[list[Arc], list[float], list[float]]] = {}
-    for pair, arcs, flows, _ in point.pair_flows():
-        i, j = pair
-        change, trial_price = log_changes[j] - log_changes[i], trial.prices[i]
-        conductances = []
-        for arc, flow in zip(arcs, flows, strict=True):
-            added_flow = trial_price * at_trial.get(arc, 0.0) - flow
-            conductances.append(added_flow / change if change * added_flow > 0.0 else slopes[arc])
-        secants[pair] = arcs, flows, conductances
-    others = dict.fromkeys([*trial.arcs, *slopes, *idle])  # in order, since sums of floats depend on it
-    for arc in point.arcs:
-        others.pop(arc, None)
-    for arc in others:
-        i, j = pair = problem.number[arc.token_in], problem.number[arc.token_out]
-        gap = log(point.prices[i] / (point.prices[j] * arc.rate))
-        change_after_start = log_changes[j] - log_changes[i] - gap
-        if arc in at_trial and change_after_start > 0.0:
-            conductance = trial.prices[i] * at_trial[arc] / change_after_start
-        else:
-            conductance = slopes[arc] if arc in slopes else arc.depth * point.prices[i]
-        arcs, flows, conductances = secants.setdefault(pair, ([], [], []))
-        arcs.append(arc)
-        flows.append(-conductance * gap)
-        conductances.append(conductance)
-    return [PairModel(pair, *parts) for pair, parts in secants.items()]
+    at_trial = {arc: at for arc, *at in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
+    known: dict[TokenPair, dict[Arc, list[_State]]] = {}
+    for pair, arcs, flows, slopes in point.pair_flows():
+        known[pair] = {arc: [(0.0, flow, slope)] for arc, flow, slope in zip(arcs, flows, slopes, strict=True)}
+    for arc in idle:
+        known.setdefault((problem.number[arc.token_in], problem.number[arc.token_out]), {})[arc] = []
+    model = []
+    for (i, j), states_of in known.items():
+        price, rate = point.prices[i], point.prices[i] / point.prices[j]
+        change = log(rate * trial.prices[j] / trial.prices[i])
+        pieces: list[Piece] = []
+        for arc, states in states_of.items():
+            if arc in at_trial:
+                amount, slope = at_trial[arc]
+                states.append((change, price * amount, price * slope))
+            if len(states) < 2:
+                states.append((log(rate / arc.rate), 0.0, price * arc.depth))
+            pieces += _bend(arc, price, rate, states)
+        model.append(PairModel((i, j), pieces))
+    return model
 
 
-def minimize_model(point: DualPoint, model: Model, damping: float, with_line_search: bool) -> list[float]:
+_State = tuple[float, float, float]
+"""A change of a pair's price, with the flow of an arc and its slope there."""
+
+
+def _bend(arc: Arc, price: float, rate: float, states: list[_State]) -> list[Piece]:
+    """Return the pieces of the flow of `arc` through one or two states. Beyond them, it follows its tangents there.
+
+    `price` is that of the token in, and `rate` that of the pair, at no change.
+    """
+    left, right = min(states), max(states)
+    at, flow, slope = left
+    if right[1] <= flow or right[0] - at < _MIN_WIDTH:
+        return [(flow - slope * at, slope, inf)]
+    corners = _corners(arc, price, rate, left, right, MAX_BISECTIONS)
+    pieces: list[Piece] = []
+    for next_at, next_flow in corners:
+        secant = (next_flow - flow) / (next_at - at)
+        if not pieces:
+            pieces.append((flow - secant * at, secant, next_flow if secant > 0.0 and len(corners) > 1 else inf))
+        elif secant > 0.0:
+            pieces.append((-secant * at, secant, next_flow - flow))
+        at, flow = next_at, next_flow
+    if len(corners) > 1 and right[2] > 0.0:
+        pieces.append((-right[2] * at, right[2], inf))
+    return pieces
+
+
+def _corners(
+    arc: Arc, price: float, rate: float, left: _State, right: _State, bisections: int
+) -> list[tuple[float, float]]:
+    """Return the changes and flows, after those of `left`, between which the flow of `arc` counts as straight.
+
+    It follows the tangents up to where they cross. If they do not, it may jump somewhere in between.
+    """
+    width, added = right[0] - left[0], right[1] - left[1]
+    secant, low, high = added / width, min(left[2], right[2]), max(left[2], right[2])
+    if low < secant < high:
+        bend = (added - right[2] * width) / (left[2] - right[2])
+        return [(left[0] + bend, left[1] + left[2] * bend), right[:2]] if 0.0 < bend < width else [right[:2]]
+    if not bisections or (low < secant * MAX_SLOPE_RATIO and secant < high * MAX_SLOPE_RATIO):
+        return [right[:2]]
+    at = (left[0] + right[0]) / 2.0
+    amount, _, slope = arc.trade_to_marginal_rate(rate * exp(-at))
+    middle = (at, min(max(price * amount, left[1]), right[1]), price * slope)
+    halves = (left, middle), (middle, right)
+    return [corner for half in halves for corner in _corners(arc, price, rate, *half, bisections - 1)]
+
+
+def minimize_model(point: DualPoint, model: Model, with_line_search: bool) -> list[float]:
     """Return the change of each logarithmic price that minimises the model, in which no arc has a negative flow.
 
     The set of active arcs is found in rounds. The later rounds, `with_line_search`, move only as far as the model
@@ -140,7 +198,7 @@ def minimize_model(point: DualPoint, model: Model, damping: float, with_line_sea
     """
     lines = [pair.line_at(0.0) for pair in model] if with_line_search else [(p.flow, p.conductance) for p in model]
     position = [0.0] * len(point.prices)
-    external_flows, damping_terms = _external_flows(point), _damping_terms(point, damping)
+    external_flows, damping_terms = _external_flows(point), _damping_terms(point)
     for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
         step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy())
         is_free = iteration < FREE_ROUNDS
@@ -162,25 +220,40 @@ def _line_search(
 ) -> float:
     """Return the fraction of the way from `position` to `target` at which the model, convex on it, is least."""
     direction = [b - a for a, b in zip(position, target, strict=True)]
-    linear = sum(p * w for p, w in zip(external_flows, direction, strict=True))
-    start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
+    slope = sum(p * w for p, w in zip(external_flows, direction, strict=True))
+    slope += sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    flows: list[tuple[float, float, float]] = []  # at `position`, their changes up to `target`, the pair's change
+    bends: list[tuple[float, float]] = []  # fractions, with the changes of the curvature there
     for pair in model:
         at, way = pair.change(position), pair.change(direction)
-        if min(at, at + way) > pair.all_flow_above:
-            flows.append((pair.flow + pair.conductance * at, pair.conductance * way, way))
+        if min(at, at + way) > pair.linear_above and max(at, at + way) <= pair.linear_to:
+            slope += (pair.flow + pair.conductance * at) * way
+            curvature += pair.conductance * way * way
         elif max(at, at + way) > pair.none_flow_to:
-            flows += [(f + g * at, g * way, way) for f, g in zip(pair.flows, pair.conductances, strict=True)]
-
-    def slope(fraction: float) -> float:
-        added = sum([(f + fraction * g) * way for f, g, way in flows if f + fraction * g > 0.0])
-        return linear + start + fraction * curvature + added
-
-    at_start, at_end = slope(0.0), slope(1.0)
-    if at_end <= 0.0 or at_start >= 0.0:
+            slope += sum([max(0.0, min(f + g * at, most)) for f, g, most in pair.pieces]) * way
+            bends += _bends(pair, at, way)
+    if slope >= 0.0:
         return 1.0
-    return find_slope_root(slope, at_start, at_end, LINE_SEARCH_TOL * -at_start)
+    last = 0.0
+    for bend, change in sorted(bends):
+        if bend >= 1.0 or slope + curvature * (bend - last) >= 0.0:
+            break
+        if bend > last:
+            slope, last = slope + curvature * (bend - last), bend
+        curvature += change
+    return min(last - slope / curvature, 1.0) if curvature > 0.0 else 1.0
+
+
+def _bends(pair: PairModel, at: float, way: float) -> Iterator[tuple[float, float]]:
+    """Yield the fractions of `way` from `at` where a piece starts or ends to be linear, and the change of curvature."""
+    for flow, conductance, most in pair.pieces:
+        added = conductance * way
+        if added:
+            bends = -(flow + conductance * at) / added, (most - flow - conductance * at) / added
+            start, end = min(bends), max(bends)
+            if start < 1.0 and end > 0.0:
+                yield start, added * way
+                yield end, -added * way
 
 
 def _external_flows(point: DualPoint) -> list[float]:
@@ -194,12 +267,9 @@ def _external_flows(point: DualPoint) -> list[float]:
     return flows
 
 
-def _damping_terms(point: DualPoint, damping: float) -> list[float]:
+def _damping_terms(point: DualPoint) -> list[float]:
     """Return the diagonal terms beside the Laplacian, which limit each step."""
-    terms = [REGULARIZATION * point.value + damping * abs(inflow) for inflow in point.gradient]
-    if point.is_exhausted:
-        terms[0] = FLOOR_STIFFNESS * point.value
-    return terms
+    return [REGULARIZATION * point.value + DAMPING * abs(inflow) for inflow in point.gradient]
 
 
 def _solve_linear(

@@ -11,7 +11,6 @@ from math import exp, inf, sqrt
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.solver.constants import (
     FIRST_STEP,
-    LINE_SEARCH_ITERATIONS,
     LOG_ROOT_STEPS,
     MAX_DUE_WIDTHS,
     MAX_FUTILE,
@@ -161,26 +160,6 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
             max_step = min(max_step * STEP_OUT, MAX_LOG_STEP)
         price, last_excess = guess, abs(excess)
     return price
-
-
-def find_slope_root(slope: Callable[[float], float], at_start: float, at_end: float, tolerance: float) -> float:
-    """Return the zero in [0, 1] of the rising, piecewise linear `slope`, whose values at the ends are given.
-
-    False position that halves the opposite end's value at every step, not only that of an end that stays twice, as
-    `_narrow` does: between kinks it approaches a zero from both sides.
-    """
-    low, high = 0.0, 1.0
-    part = 0.0
-    for _ in range(LINE_SEARCH_ITERATIONS):
-        part = low + (high - low) * at_start / (at_start - at_end)
-        value = slope(part)
-        if abs(value) <= tolerance:
-            break
-        if value > 0.0:
-            high, at_end, at_start = part, value, at_start * 0.5
-        else:
-            low, at_start, at_end = part, value, at_end * 0.5
-    return part
 
 
 def next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:

@@ -9,7 +9,7 @@ from swapcli import QuoteFigures, SwapTerms, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_bps_rounded_up, format_percentage, format_ratio, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
-from swapcli.core.model.quote import NO_PROOF_BPS
+from swapcli.core.model.quote import NO_PROOF_BPS, GasValueSource
 from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.render.state_wording import describe_block, shown_digits
 from swapcli.interface.slippage import format_percent
@@ -171,6 +171,8 @@ def _after_gas(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
     if net is not None and amount_out:
         share = (amount_out - net) / amount_out
         note = f"gas takes {format_percentage(share) if share < 1 else 'more than all'} of the output"
+        if figures.gas_value_source is GasValueSource.BEST_PATH:
+            note += ", valued by the best path"
         yield Fact("After gas", exact_amount(net, answer.order.token_out), note)
 
 

@@ -458,6 +458,9 @@ function listWarnings(route, headers) {
   return (headers.get("X-Swap-Warnings") ?? "").split(", ").filter(Boolean).map(printable);
 }
 
+/** How gas was converted to the output token, by its source. */
+const gasValues = {midPrices: "at mid prices", bestPath: "at the price of the best path", service: "at the prices of a service"};
+
 /** Return the figures of a quote as rows of a description list. Unknown ones are left out. */
 function figures({tokenIn, tokenOut, amount}, route, headers) {
   const rows = [], pays = units => element("span", {}, formatAmount(units, tokenOut.decimals) + " ", nameOf(tokenOut.symbol));
@@ -472,7 +475,7 @@ function figures({tokenIn, tokenOut, amount}, route, headers) {
   if (typeof route.priceImpact === "number") add("Price impact", `${route.priceImpact}%`);
   const units = route.gasUnits ?? route.estimatedGasUsed, dollars = route.gasUsd ?? route.estimatedGasUsedInUsd;
   add("Gas", `${group(units)} units`, typeof dollars === "number" ? small("$" + dollars.toPrecision(3)) : null);
-  if (route.outputNetOfGas) add("Output less gas", pays(route.outputNetOfGas));
+  if (route.outputNetOfGas) add("Output less gas", pays(route.outputNetOfGas), small(gasValues[route.gasValueSource] ?? ""));
   if (route.bestSinglePath) {
     const {amount: single, gainBps} = route.bestSinglePath;
     if (single === null) add("Best single path", "none fills the order");

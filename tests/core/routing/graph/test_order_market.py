@@ -106,15 +106,6 @@ def test_more_hops_never_lower_a_value(graph: MarketGraph, max_hops: int) -> Non
         assert more.value(t) >= fewer.value(t) * (1 - 1e-12)
 
 
-@given(graphs(), hop_limits, st.data())
-def test_no_path_passes_through_what_is_avoided(graph: MarketGraph, max_hops: int, data: st.DataObject) -> None:
-    avoid = frozenset(data.draw(st.sets(st.sampled_from(range(len(graph.addresses)))))) - {0}
-    spot = SpotPrices(graph, 0, max_hops, avoided_tokens=avoid)
-    for source in set(range(1, len(graph.addresses))) - avoid:
-        assert not avoid & set(spot.path(source))
-        assert spot.value(source) == pytest.approx(brute_value(graph, source, 0, max_hops, avoid), rel=1e-12)
-
-
 @given(graphs(), hop_limits)
 def test_the_fewest_hops_are_those_of_the_shortest_path(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)

@@ -63,15 +63,6 @@ def test_in_sparse_markets_every_stage_lies_on_short_paths(seed: int, amount: in
         assert {id(trade.arc) for trade in stage.solution.trades} <= {id(arc) for arc in stage.arcs}
 
 
-@given(seeds, amounts)
-def test_growth_keeps_away_from_what_is_avoided(seed: int, amount: int) -> None:
-    problem = problem_of(build_random_market(seed, tokens=12, pools=40), amount)
-    avoid = frozenset(t for t in range(2, 12) if (seed >> t) % 2) & problem.graph.two_core
-    away = problem.without_tokens(avoid)
-    for stage in grown(away):
-        assert not any({arc.token_in, arc.token_out} & avoid for arc in stage.arcs)
-
-
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_a_deep_detour_is_found_however_thin_the_direct_pool(length: int) -> None:
     a, b, *between = (build_token(k) for k in range(2 + length))

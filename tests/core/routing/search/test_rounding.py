@@ -47,6 +47,10 @@ def rounded(flow: Flow, prices: Prices, headroom: float, step: int = WHOLE_PERCE
     return FlowRounding(flow, prices, headroom).shares(step)
 
 
+def loss_of(rounding: FlowRounding, shares: Shares) -> float:
+    return sum(rounding.losses[link](share) for link, share in shares.items())
+
+
 def flow_of(problem: RoutingProblem) -> tuple[Flow, Prices] | None:
     """The optimum of a problem as a flow, over the pools that trade in it; None where the pools cannot carry it."""
     found = solved(problem)
@@ -151,7 +155,7 @@ def test_never_loses_more_than_rounding_each_path(drawn: Rounded, headroom: floa
 def test_finer_steps_never_lose_more(drawn: Rounded, headroom: float) -> None:
     _, flow, prices = drawn
     rounding, scale = FlowRounding(flow, prices, headroom), stake_of(flow, prices)
-    losses = [rounding.loss(rounding.shares(step)) for step in (HUNDREDTHS, 10, 20, WHOLE_PERCENTS)]
+    losses = [loss_of(rounding, rounding.shares(step)) for step in (HUNDREDTHS, 10, 20, WHOLE_PERCENTS)]
     assert losses[0] <= losses[1] + 1e-9 * scale
     assert max(losses[1:3]) <= losses[3] + 1e-9 * scale
 
@@ -162,7 +166,7 @@ def test_the_loss_is_the_sum_over_the_hops(drawn: Rounded, headroom: float, step
     rounding, loss = FlowRounding(flow, prices, headroom), model_loss(flow, prices, headroom)
     shares = rounding.shares(step)
     expected = sum(loss(link, n) for link, n in shares.items())
-    assert rounding.loss(shares) == pytest.approx(expected, rel=1e-9, abs=1e-9 * stake_of(flow, prices))
+    assert loss_of(rounding, shares) == pytest.approx(expected, rel=1e-9, abs=1e-9 * stake_of(flow, prices))
 
 
 @given(flows(), headrooms, steps, seeds)
@@ -315,7 +319,7 @@ def whole_flows(draw: st.DrawFn) -> Shares:
 
 
 @given(whole_flows(), st.integers(1, 5))
-def test_decomposed_paths_add_up_to_the_flow_widest_first(shares: Shares, max_hops: int) -> None:
+def test_decomposed_paths_add_up_to_the_flow(shares: Shares, max_hops: int) -> None:
     paths = decompose_into_paths(shares, (0, 5), max_hops, 0.5)
     carried: dict[TokenPair, float] = defaultdict(float)
     for path, width in paths:
@@ -325,10 +329,21 @@ def test_decomposed_paths_add_up_to_the_flow_widest_first(shares: Shares, max_ho
         for link in path:
             carried[link] += width
     assert all(carried[link] <= n for link, n in shares.items())
-    assert [width for _, width in paths] == sorted((width for _, width in paths), reverse=True)
     assert len(paths) <= len(shares)
     if max_hops == 5:
         assert carried == shares
+        assert [width for _, width in paths] == sorted((width for _, width in paths), reverse=True)
+
+
+def test_what_fits_into_long_paths_is_not_left_over() -> None:
+    """Two detours of two hops after each other: with three hops, each joins to the direct hop of the other one."""
+    shares = {(0, 2): 6_000, (0, 1): 4_000, (1, 2): 4_000, (2, 5): 6_000, (2, 3): 4_000, (3, 5): 4_000}
+    paths = decompose_into_paths(shares, (0, 5), 3, 0.5)
+    assert {tuple(path): width for path, width in paths} == {
+        ((0, 1), (1, 2), (2, 5)): 4_000,
+        ((0, 2), (2, 3), (3, 5)): 4_000,
+        ((0, 2), (2, 5)): 2_000,
+    }
 
 
 @given(whole_flows(), st.integers(1, 4))

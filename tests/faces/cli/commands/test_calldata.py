@@ -161,7 +161,16 @@ def test_the_json_of_v2_is_v2_calldata_with_what_is_signed(
         "gasPriceWei",
         "gasUsd",
     ]
-    shared += ["outputNetOfGas", "bestSinglePath", "unreadGainBps", "exact", "sampledPools", "expiresAt", "state"]
+    shared += [
+        "outputNetOfGas",
+        "gasValueSource",
+        "bestSinglePath",
+        "unreadGainBps",
+        "exact",
+        "sampledPools",
+        "expiresAt",
+        "state",
+    ]
     shared += ["warnings"]
     assert list(at_once) == list(replayed) == [*shared, "transactions", "missing"]
     assert at_once["router_address"] == at_once["to"]

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 from swapcli import BacktestOrder, BacktestQuote, InvalidInput
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.json_text import to_json
+from swapcli.core.model.quote import GasValueSource
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.results_file import open_results_file
 from swapcli.quoting.backtest import QUOTE_FIELDS
@@ -105,6 +106,7 @@ class BacktestResults:
                 count("singlePathNetOfGas"),
                 count("pools"),
                 row["error"] or "",
+                GasValueSource(row["gasValueSource"]) if row["gasValueSource"] else None,
             )
         except (ValueError, KeyError, TypeError, StopIteration, csv.Error):
             raise self._foreign(number) from None

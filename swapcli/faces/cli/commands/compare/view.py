@@ -70,7 +70,7 @@ def _without_route(found: Comparison) -> str:
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
-    """Return the alternatives as the rows of a CSV, each with the kind of its state.
+    """Return the alternatives as the rows of a CSV, each with the kind of its state and the source of the gas value.
 
     The warnings are those of the split route, which the rows that are quoted here share.
     """
@@ -78,7 +78,8 @@ def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
     is_own = [each.kind not in REMOTE_KINDS for each in found.alternatives]
     states = [each.state or (own if here else None) for each, here in zip(found.alternatives, is_own, strict=True)]
     rows = zip(found.rows(), states, is_own, strict=True)
-    return tuple({**row, **state_columns(state, warnings if here else ())} for row, state, here in rows)
+    source = {"gasValueSource": found.gas_value_source}
+    return tuple({**row, **source, **state_columns(state, warnings if here else ())} for row, state, here in rows)
 
 
 def _facts(found: Comparison) -> Iterator[Fact]:

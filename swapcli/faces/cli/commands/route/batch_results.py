@@ -22,7 +22,7 @@ Entry: TypeAlias = dict[str, object]
 
 CSV_COLUMNS = (
     "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
-    "outputNetOfGas", "expiresAt", "state", "warnings", "errorMessage",
+    "outputNetOfGas", "gasValueSource", "expiresAt", "state", "warnings", "errorMessage",
 )  # fmt: skip
 """The columns of a batch as CSV: the order's id, and fields of its result."""
 

@@ -1,0 +1,53 @@
+"""Routes of the peer as routes of our format, which the exact replay judges net of gas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.optimum.peer import install, run_peer
+from bench.optimum.simple_methods import exact_paths
+from bench.optimum.simple_methods.routes import build_route
+from swapcli.core.model.quote import Route
+
+if TYPE_CHECKING:
+    from bench.optimum.bound import Leg
+    from bench.worlds.random_pairs import PairOrder
+
+_LEAST_PART = 1e-6  # of the order: less is no share of a segment
+
+
+def route_with_peer(market: Path, orders: Sequence[PairOrder], share_step: int, folder: Path) -> list[Route | None]:
+    """Return the peer's route of each order on a plain market file; None if it routes no whole order.
+
+    Raises `BenchmarkFailed`.
+    """
+    install()
+    file = folder / "peer_orders.ndjson"
+    rows = [
+        {"id": number, "token_in": order.token_in, "token_out": order.token_out, "amount_in": str(order.amount)}
+        for number, order in enumerate(orders)
+    ]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found: list[Route | None] = [None] * len(orders)
+    for route in run_peer(market, folder / "peer_routes.json", orders=file):
+        if route.is_whole and route.legs:
+            order = orders[route.id]
+            found[route.id] = convert(route.legs, order.token_in, order.token_out, share_step)
+    return found
+
+
+def convert(legs: Sequence[Leg], token_in: str, token_out: str, share_step: int) -> Route | None:
+    """Return the route of legs in their order, each of which swaps a part of what is left of a token."""
+    held: dict[str, dict[exact_paths.Path, float]] = {token_in: {(): 1.0}}
+    for pool, sold, bought, part in legs:
+        paths = held.get(sold, {})
+        hop = exact_paths.Hop(pool, sold, bought)
+        received = held.setdefault(bought, {})
+        for path, weight in paths.items():
+            if weight * part > _LEAST_PART:
+                received[(*path, hop)] = received.get((*path, hop), 0.0) + weight * part
+        held[sold] = {path: weight * (1.0 - part) for path, weight in paths.items() if part < 1.0}
+    return build_route(held.get(token_out, {}), share_step)

@@ -1,0 +1,1 @@
+"""How good and how fast are quotes of users' orders, beside those of other revisions?"""

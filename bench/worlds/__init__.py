@@ -1,0 +1,1 @@
+"""Markets with orders that the benchmark makes itself, the same ones on every machine."""

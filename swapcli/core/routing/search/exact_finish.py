@@ -1,0 +1,334 @@
+"""Decide the shares of a route by exact replays: of its segments, and of the pools within its hops.
+
+Rounded solutions, single paths and other ways contribute hops, as far as these can join: no cycle of tokens, no second
+use of a pool. The curves say, at the amounts of the last replay, what a move of a share would gain net of gas; only a
+replay that pays more accepts it. So a pool may be filled to its last unit, a swap may stop short of a tick whose gas it
+does not earn, and what an order has beyond the depth of its pools goes where it brings most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
+from itertools import takewhile
+from math import inf
+
+from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.graph.digraph import topological_order
+from swapcli.core.routing.graph.market_graph import Arc
+from swapcli.core.routing.search.order_flow import trades_by_pair
+from swapcli.core.routing.search.problem import RoutingProblem
+from swapcli.core.routing.search.rounding import move_sizes, pool_shares
+from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
+from swapcli.core.routing.solver.newton import Solution
+from swapcli.core.routing.solver.parallel_pools import Hop
+
+_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
+_MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
+_MAX_PREDICTED = 500  # moves, of a tenth of a millisecond each for large routes. Bounds the work
+_MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
+_TRIED = 10  # givers that lose least, and takers that gain most, by a size. Empirical
+_MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
+_DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
+_SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
+_IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
+_MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
+
+_Pair = tuple[str, str]
+"""A hop: the addresses of the token in and out."""
+_Path = tuple[_Pair, ...]
+_Swaps = tuple[Swap, ...]
+_Sold = tuple[Arc, float, float, float]
+"""A pool, what it sells and brings, and its part of the input of its hop."""
+
+
+class _Move(NamedTuple):
+    """About what a move gains, and the new shares of paths and of the pools of hops."""
+
+    gain: float
+    shares: tuple[tuple[_Path, int], ...] = ()
+    swaps: tuple[tuple[_Pair, _Swaps], ...] = ()
+
+
+class _Flow:
+    """The flow of a replayed route over hops that carry shares of the order: what a little more on a path changes.
+
+    `per_share` are the units of each token used per hundredth of a percent of the order, `values` what a unit brings.
+    """
+
+    def __init__(
+        self, order: Sequence[str], carried: Mapping[_Pair, int], sold: Mapping[_Pair, list[_Sold]], gas_value: float
+    ) -> None:
+        self._order, self._carried, self.sold, self._gas_value = order, carried, sold, gas_value
+        self.amounts = {pair: sum([amount for _, amount, _, _ in pools]) for pair, pools in sold.items()}
+        self._leaving: dict[str, list[_Pair]] = {}
+        for pair in carried:
+            self._leaving.setdefault(pair[0], []).append(pair)
+        self._totals = {token: sum([carried[pair] for pair in pairs]) for token, pairs in self._leaving.items()}
+        self._per_share: dict[str, float] = {}
+        self.values = {order[-1]: 1.0}
+        for token in reversed(order):
+            if total := self._totals.get(token):
+                used = [pair for pair in self._leaving[token] if carried[pair]]
+                self._per_share[token] = sum([self.amounts[pair] for pair in used]) / total
+                rates = [sum([arc.curve.rate(x) * part for arc, x, _, part in sold[pair]]) for pair in used]
+                parts = [carried[pair] / total * self.values[pair[1]] for pair in used]
+                self.values[token] = sum([rate * part for rate, part in zip(rates, parts, strict=True)])
+
+    def _change(self, pair: _Pair, amount: float) -> float:
+        """Return how the output of a hop changes with its input, split as before; minus infinity without capacity."""
+        change = 0.0
+        for arc, sold, paid, part in self.sold[pair]:
+            changed = max(0.0, sold + amount * part)
+            if changed > max(sold, arc.curve.capacity):
+                return -inf
+            change += arc.curve.amount_out(changed) - paid
+        return change
+
+    def _gas_change(self, pair: _Pair, amount: float) -> float:
+        """Return how the value of the gas of a hop's pools changes with its input: by ticks, and by all of a swap."""
+        before = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x, _, _ in self.sold[pair] if x])
+        sold = [(arc, x + amount * part) for arc, x, _, part in self.sold[pair]]
+        after = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x in sold if x > 0.5])
+        return (after - before) * self._gas_value
+
+    def estimate(self, path: _Path, share: int) -> float:
+        """Return about what `share` more on a path gains, with one value for each token.
+
+        What a hop gets more, it takes from the balance of its token, which the other hops there would sell.
+        """
+        gain = amount = 0.0
+        for pair in path:
+            units = self._per_share.get(pair[0])
+            if units is not None:
+                value = self.values[pair[0]]
+                gain += (amount - units * share) * value
+                amount = units * share
+            amount = self._change(pair, amount)
+        return gain + amount
+
+    def gain(self, giver: _Path, taker: _Path, share: int) -> float:
+        """Return what a move gains, followed through all tokens whose balances change by more than a little."""
+        changes = dict.fromkeys(taker, share)
+        for pair in giver:
+            changes[pair] = changes.get(pair, 0) - share
+        touched = {pair[0] for pair, change in changes.items() if change}
+        balances: dict[str, float] = {}
+        gain = 0.0
+        for token in self._order[:-1]:
+            more = balances.get(token, 0.0)
+            if not more and token not in touched:
+                continue
+            balance = self._per_share.get(token, 0.0) * self._totals[token]
+            if token not in touched and abs(more) <= _SMALL * balance:
+                gain += more * self.values[token]
+                continue
+            shares = [(pair, self._carried[pair] + changes.get(pair, 0)) for pair in self._leaving[token]]
+            each = (balance + more) / (sum([n for _, n in shares]) or 1)
+            for pair, n in shares:
+                if n or self._carried[pair]:
+                    amount = each * n - self.amounts[pair]
+                    balances[pair[1]] = balances.get(pair[1], 0.0) + self._change(pair, amount)
+                    if self._gas_value:
+                        gain -= self._gas_change(pair, amount)
+        return gain + balances.get(self._order[-1], 0.0)
+
+
+class ShareSearch:
+    """The shares of the best route so far, and the moves that did not pay.
+
+    `gap` is what rounding has lost at most. Moves that gain no more than `min_gain` are not tried.
+    Example: `list(ShareSearch(problem, scorer, found, 1e6, 1.0).run())`.
+    """
+
+    def __init__(
+        self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, gap: float, min_gain: float
+    ) -> None:
+        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, min_gain, found
+        self._potential = found.net + gap
+        crossed = problem.spec.gas_value * scorer.crossed_gas(found)
+        self._moves_shares = max(gap, crossed) > min_gain
+        self._slack = inf if gap > _DRAINED * found.net else crossed
+        """What the estimate of a move may be short of what it gains: all where pools are drained, else gas."""
+        self._paths: dict[_Path, int] = {}
+        self._hops: dict[_Pair, _Swaps] = {}
+        self._arcs: dict[_Pair, dict[str, Arc]] = {}
+        """The pools that a hop may use, by key."""
+        self._failed = set[_Move]()
+        self._replays = self._predicted = 0
+        for segment in found.route.segments:
+            path = _path(segment)
+            self._paths[path] = self._paths.get(path, 0) + segment.share
+            self._join(dict(zip(path, segment.hops, strict=True)))
+        self._is_supported = self._hops.keys() >= {pair for path in self._paths for pair in path}
+
+    def join(self, others: Iterable[ScoredRoute], solution: Solution) -> None:
+        """Add the hops and pools of other routes, the best first, and of a solution, and the paths they join to."""
+        for other in sorted(others, key=lambda each: -each.net):
+            for segment in other.route.segments:
+                self._join(dict(zip(_path(segment), segment.hops, strict=True)))
+        spec, addresses = self._problem.spec, self._problem.graph.addresses
+        for (i, j), trades in trades_by_pair(solution.trades).items():
+            pair, total = (addresses[i], addresses[j]), sum([trade.amount_in for trade in trades])
+            parts = [(trade.arc.pool.key, round(trade.amount_in * SHARES_PER_HOP / total)) for trade in trades]
+            self._join({pair: tuple(Swap(key, *pair, n) for key, n in parts if n)})
+        front: list[_Path] = [()]
+        for _ in range(spec.max_hops):
+            ends = [(path, path[-1][1] if path else addresses[spec.source]) for path in front]
+            front = [(*path, pair) for path, end in ends for pair in self._hops if pair[0] == end]
+            for path in front:
+                if path[-1][1] == addresses[spec.target]:
+                    self._paths.setdefault(path, 0)
+            front = front[:_MAX_PATHS]
+            if len(self._paths) >= _MAX_PATHS:
+                break
+        used = {pair for path in self._paths for pair in path}
+        self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
+
+    def run(self) -> Iterator[ScoredRoute]:
+        """Yield routes that pay more and more net of gas. Calls the problem's check before each replay.
+
+        First come large moves between paths, if they may pay, then small ones, and last those of pools for their gas.
+        """
+        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if self._moves_shares else ()), 0]:
+            while self._is_supported and self._improve(size):
+                yield self.best
+
+    def _join(self, hops: dict[_Pair, _Swaps]) -> None:
+        """Add hops, and pools to present ones, if they close no cycle and no other hop uses their pools."""
+        if topological_order([*self._hops, *hops]) is None:
+            return
+        graph = self._problem.graph
+        for pair, hop in hops.items():
+            wanted = {swap.pool for swap in hop}
+            wanted -= {key for other, arcs in self._arcs.items() if other != pair for key in arcs}
+            i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
+            arcs = {arc.pool.key: arc for arc in graph.arcs_by_pair[i].get(j, ()) if arc.pool.key in wanted}
+            self._arcs[pair] = self._arcs.get(pair, {}) | arcs
+        if all(swap.pool in self._arcs[pair] for pair, hop in hops.items() for swap in hop):
+            self._hops = hops | self._hops
+
+    def _improve(self, size: int) -> bool:
+        """Make the most promising move of `size` that pays; return whether there is one."""
+        flow = self._flow()
+        moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
+        min_gain = max(self._min_gain, _MIN_PART * (self._potential - self.best.net))
+        promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
+        for move in sorted(promising, key=lambda each: -each.gain):
+            if self._replays >= _MAX_REPLAYS:
+                return False
+            if self._make(move):
+                return True
+            self._failed.add(move._replace(gain=0.0))
+        return False
+
+    def _flow(self) -> _Flow:
+        """Return the flow of the best route."""
+        sold = {step[:3]: (float(step.amount_in), float(step.amount_out)) for step in self.best.replay.steps}
+        carried = dict.fromkeys(self._hops, 0)
+        for path, share in self._paths.items():
+            for pair in path:
+                carried[pair] += share
+        pools = {
+            pair: [
+                (self._arcs[pair][swap.pool], *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP)
+                for swap in hop
+            ]
+            for pair, hop in self._hops.items()
+        }
+        return _Flow(topological_order(self._hops) or [], carried, pools, self._problem.spec.gas_value)
+
+    def _path_moves(self, flow: _Flow, size: int) -> Iterator[_Move]:
+        """Yield moves of `size` between the paths that lose least by it and those that gain most."""
+        gains = {path: flow.estimate(path, size) for path in self._paths}
+        losses = {path: flow.estimate(path, -size) for path, share in self._paths.items() if share >= size}
+        takers = nlargest(_TRIED, gains, key=gains.__getitem__)
+        for giver in nlargest(_TRIED, losses, key=losses.__getitem__):
+            for taker in takers:
+                is_close = gains[taker] + losses[giver] > -self._slack
+                if giver != taker and is_close and self._predicted < _MAX_PREDICTED:
+                    self._predicted += 1
+                    shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
+                    yield _Move(flow.gain(giver, taker, size), shares)
+
+    def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
+        """Yield other pools and shares of hops for the amount that arrives, up to the last unit.
+
+        With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
+        """
+        spec = self._problem.spec
+        used = {step.pool for step in self.best.replay.steps}
+        for pair, amount in flow.amounts.items():
+            if not amount:
+                continue
+            present, value = [arc for arc, _, _, _ in flow.sold[pair]], flow.values[pair[1]]
+            net = sum([paid for _, _, paid, _ in flow.sold[pair]]) * value
+            net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
+            rates = [(arc.curve.rate(sold), sold) for arc, sold, _, _ in flow.sold[pair]]
+            idle = [] if spec.gas_value else [arc for arc in self._arcs[pair].values() if arc.pool.key not in used]
+            best = max([*(rate for rate, _ in rates), *(arc.rate for arc in idle)])
+            # No other shares of these pools gain more than if all was sold at the best rate.
+            is_uneven = sum([(best - rate) * sold for rate, sold in rates]) * value > self._min_gain
+            sets = [[*present, *idle]] if is_uneven else []
+            if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
+                sets += self._other_pools(pair, present, amount, value, min(best, net / (amount * value or 1.0)))
+            for pools in sets:
+                found, swaps = self._net(pools, pair, amount, value)
+                yield _Move(found - net, swaps=((pair, swaps),))
+
+    def _other_pools(
+        self, pair: _Pair, present: list[Arc], amount: float, value: float, min_rate: float
+    ) -> Iterator[list[Arc]]:
+        """Yield the pools of a hop and another one with a rate above `min_rate`, one less, or one in exchange."""
+        graph, used = self._problem.graph, {arc.pool.key for arc in present}
+        used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
+        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
+        arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
+        idle = [arc for arc in arcs if arc.pool.key not in used]
+        part, gas_value = amount / len(present), self._problem.spec.gas_value
+        idle = nlargest(
+            _IDLE, idle, key=lambda arc: arc.curve.amount_out(part) * value - self._gas(arc, pair, part) * gas_value
+        )
+        yield from ([*present, arc] for arc in idle)
+        for left in present:
+            fewer = [arc for arc in present if arc is not left]
+            if fewer:
+                yield fewer
+            yield from ([*fewer, arc] for arc in idle)
+
+    def _net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
+        """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
+        hop = Hop(pools)
+        if amount >= hop.capacity:
+            return -inf, ()
+        shares = pool_shares(hop, hop.split(amount), amount, 1.0)
+        sold = [(pools[k], amount * n / SHARES_PER_HOP) for k, n in shares]
+        gas = sum([self._gas(arc, pair, x) for arc, x in sold]) if self._problem.spec.gas_value else 0
+        paid = sum([arc.curve.amount_out(x) for arc, x in sold])
+        swaps = tuple(Swap(pools[k].pool.key, *pair, n) for k, n in shares)
+        return paid * value - gas * self._problem.spec.gas_value, swaps
+
+    def _gas(self, arc: Arc, pair: _Pair, amount: float) -> int:
+        return arc.pool.gas_units_to(*pair, arc.curve.rate(amount)) + self._problem.spec.router_gas.each_swap
+
+    def _make(self, move: _Move) -> bool:
+        """Replay a route after a move, keep it if it pays more, and return whether it does."""
+        self._replays += 1
+        self._problem.spec.check()
+        paths, hops = self._paths | dict(move.shares), self._hops | dict(move.swaps)
+        shares = sorted(((share, path) for path, share in paths.items() if share), key=lambda each: -each[0])
+        if len(shares) > MAX_SEGMENTS:
+            return False
+        route = Route(tuple(Segment(share, tuple(hops[pair] for pair in path)) for share, path in shares))
+        scored = self._scorer.score_if_accepted(route, self.best.amount_in)
+        if scored is None or scored.net <= self.best.net:
+            return False
+        self.best, self._paths, self._hops = scored, paths, hops
+        for pair, swaps in move.swaps:
+            self._join({pair: swaps})
+        return True
+
+
+def _path(segment: Segment) -> _Path:
+    return tuple((hop[0].token_in, hop[0].token_out) for hop in segment.hops)
