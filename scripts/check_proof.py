@@ -402,8 +402,8 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         for k in {first for first, _ in before}:  # what follows: i before k before j
             before |= {(i, j) for i, m in before for n, j in before if k == m == n}
         usable = [each for each in usable if each not in unused and each[:0:-1] not in before]
-        counts = len(prices) - len(self.tokens) * (not limits), len(terms) - len(leaf["terms"]), len(used - terms.keys())
-        if any(counts) or not (limits or prices[self.bought] == 1):
+        counts = len(prices) - len(self.tokens) * (not limits), len(terms) - len(leaf["terms"])
+        if any(counts) or used - terms.keys() or not (limits or prices[self.bought] == 1):
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
         unit, sums, hops = self.unit if limits else ZERO, {}, min(self.hops, len(self.tokens))
         rates = {each[1:]: self.rates[each[1:]] for each in usable if limits}

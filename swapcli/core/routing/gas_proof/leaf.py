@@ -65,9 +65,10 @@ class LeafRates(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A branch that is not split: the conditions on its routes, and its bound at `rates` of hops, by `terms`.
+    """A branch that is not split: the arcs its routes use and do not use, and its bound at `rates` of hops, by `terms`.
 
-    `product` is at least that of the rates on any simple path. `before` has pairs of tokens of which the first comes before the second.
+    `product` is at least that of the rates on any simple path. `before` has pairs of tokens of which the first comes
+    before the second.
     """
 
     used: Sequence[Arc]
