@@ -225,7 +225,7 @@ def best_of_paths(market: MarketState, result: SearchResult, order: Order, parts
         return paid - spec.gas_value * (router.base + gas + router.token_between * (len(tokens) - 2))
 
     outputs = [[output(path, part) for part in range(parts + 1)] for path in paths]
-    found = [net(paid[parts], path) for path, paid in zip(paths, outputs, strict=True) if paid[parts] is not None]
+    found = [net(paid, path) for path, (*_, paid) in zip(paths, outputs, strict=True) if paid is not None]
     for one, other in combinations(range(len(paths)), 2):
         if are_apart(paths[one], paths[other]):
             both = zip(outputs[one], reversed(outputs[other]), strict=True)
