@@ -42,10 +42,14 @@ _MAX_ROUNDS: Final = 12  # in which paths join the hops with prices. Empirical
 _PATH_ROUNDS: Final = 3  # before every hop that gains joins them. Empirical
 _PATHS_A_ROUND: Final = 4  # that join them. Empirical
 _EVALUATIONS: Final = 80  # of the dual, in each round. Empirical
-_WORK: Final = 120_000
+_WORK: Final = 200_000
 """Evaluations of arcs after which no branch is solved: a count, so that equal orders have equal proofs."""
+_WORK_OF_A_SMALL_GAP: Final = 40_000  # the same where the gap is small. Empirical
+_SMALL_GAP: Final = 5e-5  # of the net output: half a basis point
+_SLOW_PART: Final = 0.1  # of the gap, by which hops in a round should narrow it. Empirical
 _SAME_PRODUCT: Final = 1.0 + 1e-9  # of rates: no path is better by less
 _SAME_BOUND: Final = 1e-7  # of the net output, a thousandth of a basis point
+_FALLEN: Final = 0.5  # of the sold token's price. Chosen
 _MIN_FLOW: Final = 1e-6  # of the order's value: what a hop carries beyond the noise of a solution
 _NEAR_BEST: Final = 0.9  # of the price of the sold token, below which no product of rates matters. Empirical
 
@@ -168,7 +172,12 @@ class _Prover:
         shunned: set[TokenPair] = set()
         for number in range(_MAX_ROUNDS):
             dual, numbers = self._dual(conditions, priced)
-            prices = self._minimise(dual, numbers, conditions, prices)
+            lower = self._minimise(dual, numbers, conditions, prices)
+            source = self._problem.spec.source
+            if lower[source] < node.prices[source] * _FALLEN and (more := self._other_way(conditions, priced)):
+                priced |= more
+                continue
+            prices = lower
             flow = self._flow(dual, prices)
             cycle = feedback_arcs(flow)
             if cycle and not cycle <= shunned:
@@ -176,12 +185,14 @@ class _Prover:
                 priced -= cycle
                 continue
             branch, paths = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
-            if best is None or branch.bound < best.bound:
+            gain = inf if best is None else best.bound - branch.bound
+            is_slow = gain < (branch.bound - self._enough) * _SLOW_PART
+            if best is None or gain > 0.0:
                 best = branch
-            if branch.bound <= self._enough or not paths:
+            if not paths or self._is_near_enough(best.bound) or (is_slow and branch.against is not None):
                 break
             hops = [hop for path in paths for hop in reversed(list(pairwise(path)))]
-            if number >= _PATH_ROUNDS:
+            if is_slow or number >= _PATH_ROUNDS:
                 hops += self._gaining_hops(prices, conditions)
             added = self._compatible(hops, flow.keys(), priced | shunned)
             if not added:
@@ -197,6 +208,17 @@ class _Prover:
             best, _ = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
         return best
 
+    def _other_way(self, conditions: Conditions, priced: Set[TokenPair]) -> Set[TokenPair]:
+        """Return hops without prices of the best path over other hops than those of unused pools; none if it has none.
+
+        Where the hops with prices do not carry the order, these fall without end.
+        """
+        spec, arcs = self._problem.spec, self._arcs
+        left_out = {(arcs[number].arc.token_in, arcs[number].arc.token_out) for number in conditions.unused}
+        rates = {hop: r for hop, r in self._rates.near.items() if hop not in left_out and conditions.allows(hop)}
+        best = SimplePaths(rates, spec.target, spec.max_hops, conditions.earlier()).best(spec.source)
+        return set(pairwise(best.tokens)) - priced
+
     def branch(self, root: _Branch) -> tuple[Sequence[_Branch], bool]:
         """Return the branches into which `root` is split, the one with the largest bound first, and whether no further
         split lowers that."""
@@ -205,8 +227,8 @@ class _Prover:
         while True:
             largest = opened[0][2]
             parts = self._parts(largest)
-            if largest.bound <= self._enough or not parts or self._work <= 0:
-                is_complete = largest.bound <= self._enough or not parts
+            if not parts or self._is_near_enough(largest.bound):
+                is_complete = not parts or largest.bound <= self._enough
                 return [branch for _, _, branch in sorted(opened, key=_heap_order)], is_complete
             heappop(opened)
             for conditions in parts:
@@ -214,6 +236,11 @@ class _Prover:
                 if found.bound > largest.bound:  # its rates are no better than those it began with
                     found = found._replace(bound=largest.bound, rates=largest.rates)
                 heappush(opened, (-found.bound, next(number), found))
+
+    def _is_near_enough(self, bound: float) -> bool:
+        """Return whether a bound is not worth more work: the nearer it is to the known route, the less."""
+        spared = _WORK - _WORK_OF_A_SMALL_GAP if bound < self._enough * (1.0 + _SMALL_GAP) else 0
+        return bound <= self._enough or self._work <= spared
 
     def _parts(self, branch: _Branch) -> Sequence[Conditions]:
         """Return the conditions of the parts of a branch; none where nothing splits it."""
