@@ -148,7 +148,13 @@ class _Prover:
         self._problem, self._amount = problem, amount
         self._prices = price_tokens(graph, graph, prices, spec.target)
         self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
-        self._arcs = price_arcs(list(graph.arcs()), spec, self.limits.amounts)
+        inner = graph.two_core.union(*map(graph.path_to_core, spec.endpoints))
+        arcs = [
+            arc
+            for arc in graph.arcs()
+            if (arc.token_in in inner and arc.token_out in inner) or arc.rounding is not None
+        ]  # others gain nothing at their spot rates, and are on no simple path
+        self._arcs = price_arcs(arcs, spec, self.limits.amounts)
         self._by_pair: dict[TokenPair, list[int]] = {}
         for number, each in enumerate(self._arcs):
             self._by_pair.setdefault((each.arc.token_in, each.arc.token_out), []).append(number)
