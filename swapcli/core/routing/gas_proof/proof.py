@@ -46,7 +46,8 @@ _WORK: Final = 200_000
 """Evaluations of arcs after which no branch is solved: a count, so that equal orders have equal proofs."""
 _WORK_OF_A_SMALL_GAP: Final = 40_000  # the same where the gap is small. Empirical
 _SMALL_GAP: Final = 5e-5  # of the net output: half a basis point
-_SLOW_PART: Final = 0.1  # of the gap, by which hops in a round should narrow it. Empirical
+_SLOW_PART: Final = 0.1  # of the gap, by which hops in a round, or a few splits, should narrow it. Empirical
+_FEW_SPLITS: Final = 6  # of branches. Empirical
 _SAME_PRODUCT: Final = 1.0 + 1e-9  # of rates: no path is better by less
 _SAME_BOUND: Final = 1e-7  # of the net output, a thousandth of a basis point
 _FALLEN: Final = 0.5  # of the sold token's price. Chosen
@@ -230,10 +231,13 @@ class _Prover:
         split lowers that."""
         number = count()
         opened = [(-root.bound, next(number), root)]
+        before = [inf] * _FEW_SPLITS
         while True:
             largest = opened[0][2]
             parts = self._parts(largest)
-            if not parts or self._is_near_enough(largest.bound):
+            before.append(largest.bound - self._enough)
+            is_stuck = before[-1] > before[-1 - _FEW_SPLITS] * (1.0 - _SLOW_PART)
+            if not parts or is_stuck or self._is_near_enough(largest.bound):
                 is_complete = not parts or largest.bound <= self._enough
                 return [branch for _, _, branch in sorted(opened, key=_heap_order)], is_complete
             heappop(opened)
