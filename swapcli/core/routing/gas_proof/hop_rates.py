@@ -48,7 +48,7 @@ class HopRates:
         self._endpoints, self._max_hops, self.least_product = spec.endpoints, spec.max_hops, least_product
         self._arcs, self._by_pair = arcs, by_pair
         self.spot = {pair: max(map(self._spot_rate, numbers)) for pair, numbers in by_pair.items()}
-        inner = graph.two_core.union(*map(graph.path_to_core, spec.endpoints))
+        inner = graph.tokens_between(spec.endpoints)
         rates = {(i, j): rate for (i, j), rate in self.spot.items() if i in inner and j in inner}
         values = {token: price * _VALUE_ROOM for token, price in prices.items()}
         changed = [(i, j) for (i, j), rate in rates.items() if rate * prices[j] > prices[i]]

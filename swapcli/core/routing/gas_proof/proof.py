@@ -149,7 +149,7 @@ class _Prover:
         self._problem, self._amount = problem, amount
         self._prices = price_tokens(graph, graph, prices, spec.target)
         self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
-        inner = graph.two_core.union(*map(graph.path_to_core, spec.endpoints))
+        inner = graph.tokens_between(spec.endpoints)
         arcs = [
             arc
             for arc in graph.arcs()
