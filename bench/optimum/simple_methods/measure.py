@@ -80,7 +80,7 @@ def measure_rivals(orders: int, markets: Sequence[Path], seed: int, folder: Path
         for file in markets:
             world = make_world(kind, file, orders, seed)
             pairs = [_pair(order, dollar_units(world.market)) for order in world.orders]
-            peer = route_with_peer(world.write_market(folder), pairs, HUNDREDTHS, folder)
+            peer = route_with_peer(world, file, pairs, HUNDREDTHS, folder)
             for gas_gwei in _GAS_GWEI:
                 rows = list(compare_all(world.market, pairs, gas_gwei, Settings(), peer))
                 found.append(gain_figures(rows, (*DEFAULT_METHODS, PEER), kind, market_name(file)))
