@@ -15,8 +15,8 @@ from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.competing_routes import input_with_gas
 from swapcli.core.routing.least_input import AMOUNT_LIMIT, least_input
 from swapcli.core.routing.market_capacity import max_input
-from swapcli.core.routing.search.problem import RoutingProblem
-from swapcli.core.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
+from swapcli.core.routing.search.problem import MAX_RESIDUAL, RoutingProblem
+from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.solver.newton import Solution
 
 if TYPE_CHECKING:

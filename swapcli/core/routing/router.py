@@ -288,7 +288,7 @@ class Router:
             search = partial(search_for, gas_value=gas_value)
             if order.reverse:
                 return _for_output(search, order.amount, first)
-            return search(order.amount).run() or self._search_unfiltered(search(order.amount).problem, graph)
+            return self._run(search(order.amount), graph)
 
         def search_from_start() -> SearchResult | Shortfall | None:
             with suppress(SearchTimeUp):
@@ -341,11 +341,14 @@ class Router:
         fitting = fit_into_limits(found, RouteLimits(self.market, order, self._fits_calldata), search)
         return fitting._replace(unlimited=found.best) if order.limits_pools else fitting
 
-    def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
-        """Search the whole `graph` for an order that found no route in its filtered market."""
-        if graph is problem.graph:
-            return None
-        return RouteSearch(problem._replace(graph=graph), self._pools, self._execution).run()
+    def _run(self, search: RouteSearch, graph: MarketGraph) -> SearchResult | None:
+        """Return the result of a search, which goes on over the whole `graph` if the order drains the market."""
+        found = search.run()
+        if found and not found.drains_market:
+            return found
+        from swapcli.core.routing.search.drained_market import search_drained_market
+
+        return search_drained_market(search.problem, graph, self._pools, self._execution, found)
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""

@@ -36,8 +36,8 @@ _BOUND_FACTOR = 1.2
 _MIN_BOUND_MARGIN = 1e-4
 """Added to the bound, for pairs that cost next to nothing: a basis point."""
 _BALANCE_TOLERANCE, _MAX_RESIDUAL = 1e-3, 0.1
-"""Of the solver: at the first its prices are good to a small part of `_LIKELY_MARGIN`; above the second it has found no
-balance, as for an order that is larger than what the offers carry."""
+"""Of the solver: at the first its prices are good to a small part of `_LIKELY_MARGIN`. The second is the part of the
+order that may be left over or missing anywhere: an order that is larger than what the offers carry leaves more."""
 _MAX_SOLUTIONS, _SMALLER_FLOW = 3, 1.0 / 16.0
 """Attempts to find a balance, each for so much less."""
 _MIN_FLOW_PART = 1e-10
@@ -226,7 +226,12 @@ def _balanced_prices(
     room = costs.bound - costs.after[ends[0]]
     start = {token: _exp(-min(max_after.get(token, inf), costs.after[token] + room)) for pair in arcs for token in pair}
     solution = minimize_dual(list(arcs.values()), ends, flow, start, tolerance=_BALANCE_TOLERANCE)
-    return solution.prices if solution.residual <= _MAX_RESIDUAL else None
+    left = dict.fromkeys(solution.prices, 0.0) | {ends[0]: flow}
+    for arc, amount_in, amount_out, _ in solution.trades:
+        left[arc.token_in] -= amount_in
+        left[arc.token_out] += amount_out
+    del left[ends[1]]
+    return solution.prices if max(map(abs, left.values())) <= _MAX_RESIDUAL * flow else None
 
 
 def _exp(exponent: float) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from itertools import pairwise
+from math import inf
 from typing import TypeVar
 
 TokenPair = tuple[int, int]
@@ -45,9 +46,13 @@ def topological_order(
     return order if len(order) == len(open_inflows) else None
 
 
-def feedback_arcs(values: Mapping[TokenPair, float]) -> set[TokenPair]:
-    """Return edges without which the flow `values` has no cycle: the weakest edge of each of `cycles`."""
-    return {min(cycle, key=values.__getitem__) for cycle in cycles(values)}
+def feedback_arcs(values: Mapping[TokenPair, float], kept: Set[TokenPair] = frozenset()) -> set[TokenPair]:
+    """Return edges without which the flow `values` has no cycle: the weakest edge of each of `cycles`.
+
+    One of `kept` is returned only if a cycle has no other.
+    """
+    weights = {pair: inf if pair in kept else value for pair, value in values.items()} if kept else values
+    return {min(cycle, key=weights.__getitem__) for cycle in cycles(weights)}
 
 
 def cycles(values: Mapping[TokenPair, float]) -> list[list[TokenPair]]:

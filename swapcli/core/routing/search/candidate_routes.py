@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.quote import Route
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, notable_flow, shorten_paths
@@ -14,6 +15,7 @@ from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, continuo
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.rounding import FlowRounding
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
+from swapcli.core.routing.solver.newton import Solution
 
 CAPACITY_MARGINS = (1 - 2e-4, *[0.98] * 4)
 """Of a hop's capacity, by attempt: rounding earlier hops changes what arrives, by up to a percent of the order."""
@@ -30,8 +32,9 @@ class CandidateRoutes:
 
     def __init__(self, problem: RoutingProblem, scorer: RouteScorer) -> None:
         self._problem, self._scorer = problem, scorer
-        self.potential = -inf
-        """The highest net output of a route so far if its rounding had lost nothing."""
+        self.potential = self.expected = -inf
+        """The highest net output of a route so far if its rounding had lost nothing, and if it had lost as much as
+        expected, or gained as much as it lost beyond."""
 
     def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
@@ -82,12 +85,29 @@ class CandidateRoutes:
             try:
                 found = self._scorer.score(route, spec.amount)
             except PoolError as error:
+                repaired = self._repair(route, solution) if capacity_margin == CAPACITY_MARGINS[0] else None
+                if repaired:
+                    return self._record(repaired, solution.value, -inf)
                 if capacity_margin == CAPACITY_MARGINS[-1]:
                     rejected_pools |= {str(error.details.get("pool"))}
                 continue
-            self.potential = max(self.potential, found.net + solution.value - found.replay.amount_out)
-            return found._replace(rerouted=rerouted)
+            expected = problem.order_value(solution.prices) - rounding.loss(shares) if not rerouted else -inf
+            return self._record(found._replace(rerouted=rerouted), solution.value, expected)
         return None
+
+    def _record(self, found: ScoredRoute, value: float, expected: float) -> ScoredRoute:
+        """Record what a route could pay: the `value` of its solution, and what its rounding has `expected`."""
+        paid = found.replay.amount_out
+        self.potential = max(self.potential, found.net + value - paid)
+        self.expected = max(self.expected, found.net + (abs(expected - paid) if expected > 0.0 else value - paid))
+        return found
+
+    def _repair(self, route: Route, solution: Solution) -> ScoredRoute | None:
+        from swapcli.core.routing.search.exact_finish import ShareSearch
+
+        search = ShareSearch(self._problem, self._scorer, route)
+        search.join((), solution)
+        return search.repair()
 
     def _rounding(
         self, candidate: CandidateSolution, capacity_margin: float, rejected_pools: frozenset[str]

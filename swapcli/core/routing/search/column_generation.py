@@ -15,7 +15,7 @@ from swapcli.core.routing.graph.digraph import edge_distances
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.detours import MAX_OUTSIDE, MIN_DETOUR_FRACTION, Detours, DetourSearch, HopBudget
 from swapcli.core.routing.search.order_flow import flow_values
-from swapcli.core.routing.search.problem import ROUGH, CandidateSolution, RoutingProblem
+from swapcli.core.routing.search.problem import MAX_RESIDUAL, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
@@ -42,6 +42,11 @@ class ActiveSet(NamedTuple):
 
     stages: list[CandidateSolution]
     outside_gain: float
+
+    @property
+    def last(self) -> CandidateSolution:
+        """The solution over all of its tokens."""
+        return self.stages[-1]
 
 
 def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None) -> ActiveSet:
@@ -73,7 +78,10 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
                 deepest_first = closer.value > stages[-1].solution.value
                 if deepest_first:
                     prices |= closer.prices
-        stages.append(_solve(problem, arcs, prices))
+        solved = _solve(problem, arcs, prices)
+        if solved.solution.residual > MAX_RESIDUAL >= stages[-1].solution.residual:
+            break  # more arbitrage than the solver can settle
+        stages.append(solved)
     return ActiveSet(stages, outside_gain)
 
 

@@ -16,7 +16,7 @@ from math import inf
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
-from swapcli.core.routing.graph.market_graph import Arc
+from swapcli.core.routing.graph.market_graph import MIN_RATE, Arc
 from swapcli.core.routing.search.order_flow import trades_by_pair
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.rounding import move_sizes, pool_shares
@@ -25,13 +25,21 @@ from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
+_REPAIR_SIZES = (6_400, 3_200)  # more, until every pool can take its share
 _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
-_MAX_PREDICTED = 500  # moves, of a tenth of a millisecond each for large routes. Bounds the work
+_MAX_FAILED = 6  # moves of a size that a replay rejects. Empirical: estimates are mostly close
 _MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
-_TRIED = 10  # givers that lose least, and takers that gain most, by a size. Empirical
+_TRIED = 20  # givers that lose least, and takers that gain most, by a size. Empirical
+_PREDICTED = 100  # of the moves between them, those of the best estimates. Empirical
 _MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
 _DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
+_LEAST = 0.5  # base units
+_SAME = 1e-12  # of an amount: rounding errors of floats
+_SMALL_CHANGE = 1e-4  # of a hop's input: the shares of its pools stay
 _SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
+_CAPACITY_MARGIN = 1 - 1e-6  # of a hop's capacity: curves are floats
+_OVERFLOW_PENALTY = 1e3  # of the output: more than any move gains
+_MAX_REPAIRS = 12  # moves of a size. Empirical
 _IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
 _MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
 
@@ -39,8 +47,10 @@ _Pair = tuple[str, str]
 """A hop: the addresses of the token in and out."""
 _Path = tuple[_Pair, ...]
 _Swaps = tuple[Swap, ...]
+_Use = tuple[str, str, str]
+"""A pool with the token in and out."""
 _Sold = tuple[Arc, float, float, float]
-"""A pool, what it sells and brings, and its part of the input of its hop."""
+"""A pool, what it sells and brings, and its part of a change of the input of its hop."""
 
 
 class _Move(NamedTuple):
@@ -54,7 +64,7 @@ class _Move(NamedTuple):
 class _Flow:
     """The flow of a replayed route over hops that carry shares of the order: what a little more on a path changes.
 
-    `per_share` are the units of each token used per hundredth of a percent of the order, `values` what a unit brings.
+    `values` are what a unit of each token used brings, in units of the target.
     """
 
     def __init__(
@@ -62,12 +72,18 @@ class _Flow:
     ) -> None:
         self._order, self._carried, self.sold, self._gas_value = order, carried, sold, gas_value
         self.amounts = {pair: sum([amount for _, amount, _, _ in pools]) for pair, pools in sold.items()}
+        self._capacities = {
+            pair: max(1.0, sum([arc.curve.capacity for arc, _, _, _ in pools]) * _CAPACITY_MARGIN)
+            for pair, pools in sold.items()
+        }
+        self._gas: dict[_Pair, int] = {}
         self._leaving: dict[str, list[_Pair]] = {}
         for pair in carried:
             self._leaving.setdefault(pair[0], []).append(pair)
         self._totals = {token: sum([carried[pair] for pair in pairs]) for token, pairs in self._leaving.items()}
         self._per_share: dict[str, float] = {}
         self.values = {order[-1]: 1.0}
+        self._output = sum([paid for pair, pools in sold.items() if pair[1] == order[-1] for _, _, paid, _ in pools])
         for token in reversed(order):
             if total := self._totals.get(token):
                 used = [pair for pair in self._leaving[token] if carried[pair]]
@@ -76,21 +92,36 @@ class _Flow:
                 parts = [carried[pair] / total * self.values[pair[1]] for pair in used]
                 self.values[token] = sum([rate * part for rate, part in zip(rates, parts, strict=True)])
 
+    def _sold_after(self, pair: _Pair, amount: float) -> list[float]:
+        """Return what the pools of a hop sell after a change: less in proportion, more where the rate falls least."""
+        pools, total = self.sold[pair], self.amounts[pair]
+        if amount < 0.0:
+            return [sold * max(0.0, total + amount) / total for _, sold, _, _ in pools]
+        return [sold + amount * part for _, sold, _, part in pools]
+
     def _change(self, pair: _Pair, amount: float) -> float:
-        """Return how the output of a hop changes with its input, split as before; minus infinity without capacity."""
-        change = 0.0
-        for arc, sold, paid, part in self.sold[pair]:
-            changed = max(0.0, sold + amount * part)
-            if changed > max(sold, arc.curve.capacity):
-                return -inf
-            change += arc.curve.amount_out(changed) - paid
-        return change
+        """Return how the output of a hop changes with its input."""
+        changed = zip(self.sold[pair], self._sold_after(pair, amount), strict=True)
+        return sum([arc.curve.amount_out(sold) - paid for (arc, _, paid, _), sold in changed])
+
+    def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
+        """Return what a hop gets beyond the capacity of its pools, as a part of it, for so much more input."""
+        return max(0.0, (self.amounts[pair] + amount) / self._capacities[pair] - 1.0)
+
+    def _penalty(self, pair: _Pair, amount: float) -> float:
+        """Return what counts against a change of a hop's input, so that no pool gets more than it takes."""
+        over = self.overflow(pair, amount) - self.overflow(pair)
+        return over * _OVERFLOW_PENALTY * self._output if over else 0.0
 
     def _gas_change(self, pair: _Pair, amount: float) -> float:
         """Return how the value of the gas of a hop's pools changes with its input: by ticks, and by all of a swap."""
-        before = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x, _, _ in self.sold[pair] if x])
-        sold = [(arc, x + amount * part) for arc, x, _, part in self.sold[pair]]
-        after = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(x)) for arc, x in sold if x > 0.5])
+        before = self._gas.get(pair)
+        if before is None:
+            used = [(arc, sold) for arc, sold, _, _ in self.sold[pair] if sold]
+            before = sum([arc.pool.gas_units_to(*pair, arc.curve.rate(sold)) for arc, sold in used])
+            self._gas[pair] = before
+        sold = zip(self.sold[pair], self._sold_after(pair, amount), strict=True)
+        after = sum([pool[0].pool.gas_units_to(*pair, pool[0].curve.rate(x)) for pool, x in sold if x > _LEAST])
         return (after - before) * self._gas_value
 
     def estimate(self, path: _Path, share: int) -> float:
@@ -105,6 +136,7 @@ class _Flow:
                 value = self.values[pair[0]]
                 gain += (amount - units * share) * value
                 amount = units * share
+            gain -= self._penalty(pair, amount)
             amount = self._change(pair, amount)
         return gain + amount
 
@@ -127,37 +159,36 @@ class _Flow:
             shares = [(pair, self._carried[pair] + changes.get(pair, 0)) for pair in self._leaving[token]]
             each = (balance + more) / (sum([n for _, n in shares]) or 1)
             for pair, n in shares:
-                if n or self._carried[pair]:
-                    amount = each * n - self.amounts[pair]
+                amount = each * n - self.amounts[pair]
+                if abs(amount) > _SAME * self.amounts[pair]:
                     balances[pair[1]] = balances.get(pair[1], 0.0) + self._change(pair, amount)
+                    gain -= self._penalty(pair, amount)
                     if self._gas_value:
                         gain -= self._gas_change(pair, amount)
         return gain + balances.get(self._order[-1], 0.0)
 
 
 class ShareSearch:
-    """The shares of the best route so far, and the moves that did not pay.
+    """The shares of a route, and the moves that did not pay.
 
     `gap` is what rounding has lost at most. Moves that gain no more than `min_gain` are not tried.
-    Example: `list(ShareSearch(problem, scorer, found, 1e6, 1.0).run())`.
+    Example: `list(ShareSearch(problem, scorer, found.route, 1e6, 1.0).run(found))`.
     """
 
     def __init__(
-        self, problem: RoutingProblem, scorer: RouteScorer, found: ScoredRoute, gap: float, min_gain: float
+        self, problem: RoutingProblem, scorer: RouteScorer, route: Route, gap: float = 0.0, min_gain: float = 0.0
     ) -> None:
-        self._problem, self._scorer, self._min_gain, self.best = problem, scorer, min_gain, found
-        self._potential = found.net + gap
-        crossed = problem.spec.gas_value * scorer.crossed_gas(found)
-        self._moves_shares = max(gap, crossed) > min_gain
-        self._slack = inf if gap > _DRAINED * found.net else crossed
-        """What the estimate of a move may be short of what it gains: all where pools are drained, else gas."""
+        self._problem, self._scorer, self._gap, self._min_gain = problem, scorer, gap, min_gain
+        self._net, self._is_drained, self._crossed = -inf, True, dict[str, int]()
+        self._sold: dict[_Use, tuple[float, float]] = {}
+        """What each pool sells and brings."""
         self._paths: dict[_Path, int] = {}
         self._hops: dict[_Pair, _Swaps] = {}
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
         """The pools that a hop may use, by key."""
         self._failed = set[_Move]()
-        self._replays = self._predicted = 0
-        for segment in found.route.segments:
+        self._replays = 0
+        for segment in route.segments:
             path = _path(segment)
             self._paths[path] = self._paths.get(path, 0) + segment.share
             self._join(dict(zip(path, segment.hops, strict=True)))
@@ -186,14 +217,67 @@ class ShareSearch:
         used = {pair for path in self._paths for pair in path}
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
-    def run(self) -> Iterator[ScoredRoute]:
-        """Yield routes that pay more and more net of gas. Calls the problem's check before each replay.
+    def run(self, found: ScoredRoute, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
+        """Yield routes that pay more and more net of gas than `found`, the replay of the route.
 
-        First come large moves between paths, if they may pay, then small ones, and last those of pools for their gas.
+        First come large moves between paths, then small ones, and last those of pools for their gas. Without
+        `moves_shares`, the former come only if the route crosses ticks. Calls the problem's check before each replay.
         """
-        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if self._moves_shares else ()), 0]:
-            while self._is_supported and self._improve(size):
-                yield self.best
+        if not self._is_supported:
+            return
+        self._keep(found)
+        self._crossed = self._scorer.crossed_gas(found)
+        self._is_drained = self._gap > _DRAINED * found.net
+        crossed = self._problem.spec.gas_value * sum(self._crossed.values())
+        are_open, potential = moves_shares or crossed > self._min_gain, found.net + self._gap
+        for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if are_open else ()), 0]:
+            while better := self._improve(size, max(self._min_gain, _MIN_PART * (potential - self._net))):
+                yield better
+
+    def repair(self) -> ScoredRoute | None:
+        """Return the route with shares moved until no pool gets more than its curve takes; None if that fails.
+
+        What an order has beyond the depth of its pools goes where a pool takes it.
+        """
+        for size in move_sizes((*_REPAIR_SIZES, *_SIZES), self._problem.spec.share_step):
+            for _ in range(_MAX_REPAIRS if self._is_supported else 0):
+                self._problem.spec.check()
+                self._hops, self._sold = self._simulate(self._paths)
+                flow = self._flow()
+                if not any(flow.overflow(pair) for pair in self._hops):
+                    return self._make(_Move(inf))
+                move = max(self._path_moves(flow, size), key=lambda each: each.gain, default=_Move(0.0))
+                if move.gain <= 0.0:
+                    break
+                self._paths |= dict(move.shares)
+        return None
+
+    def _simulate(self, paths: Mapping[_Path, int]) -> tuple[dict[_Pair, _Swaps], dict[_Use, tuple[float, float]]]:
+        """Return the hops of some shares, and what their pools sell and bring by the curves.
+
+        Hops whose input changes by more than a little are filled again.
+        """
+        balances = {self._problem.graph.addresses[self._problem.spec.source]: float(self._problem.spec.amount)}
+        hops, sold, carried = self._hops.copy(), dict[_Use, tuple[float, float]](), self._carried(paths)
+        for token in topological_order(hops) or []:
+            leaving = [pair for pair in hops if pair[0] == token and carried[pair]]
+            total = sum([carried[pair] for pair in leaving])
+            for pair in leaving:
+                amount = balances[token] * carried[pair] / total
+                before = sum([self._sold.get(swap[:3], (0.0, 0.0))[0] for swap in hops[pair]])
+                if len(hops[pair]) > 1 and abs(amount - before) > _SMALL_CHANGE * before:
+                    hops[pair] = self._fill([self._arcs[pair][swap.pool] for swap in hops[pair]], pair, amount)
+                for swap in hops[pair]:
+                    part = amount * swap.share / SHARES_PER_HOP
+                    paid = self._arcs[pair][swap.pool].curve.amount_out(part)
+                    sold[swap[:3]] = part, paid
+                    balances[pair[1]] = balances.get(pair[1], 0.0) + paid
+        return hops, sold
+
+    def _fill(self, pools: Sequence[Arc], pair: _Pair, amount: float) -> _Swaps:
+        """Return the shares of `pools` at which they pay most for `amount`."""
+        hop = Hop(pools)
+        return tuple(Swap(pools[k].pool.key, *pair, n) for k, n in pool_shares(hop, hop.split(amount), amount, 1.0))
 
     def _join(self, hops: dict[_Pair, _Swaps]) -> None:
         """Add hops, and pools to present ones, if they close no cycle and no other hop uses their pools."""
@@ -209,48 +293,62 @@ class ShareSearch:
         if all(swap.pool in self._arcs[pair] for pair, hop in hops.items() for swap in hop):
             self._hops = hops | self._hops
 
-    def _improve(self, size: int) -> bool:
-        """Make the most promising move of `size` that pays; return whether there is one."""
+    def _improve(self, size: int, min_gain: float) -> ScoredRoute | None:
+        """Make the most promising move of `size` that pays, and return the route then; None if there is none."""
         flow = self._flow()
         moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
-        min_gain = max(self._min_gain, _MIN_PART * (self._potential - self.best.net))
         promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
-        for move in sorted(promising, key=lambda each: -each.gain):
+        for move in nlargest(_MAX_FAILED, promising, key=lambda each: each.gain):
             if self._replays >= _MAX_REPLAYS:
-                return False
-            if self._make(move):
-                return True
+                break
+            if better := self._make(move):
+                return better
             self._failed.add(move._replace(gain=0.0))
-        return False
+        return None
+
+    def _carried(self, paths: Mapping[_Path, int]) -> dict[_Pair, int]:
+        """Return the share of the order that each hop carries."""
+        carried = dict.fromkeys(self._hops, 0)
+        for path, share in paths.items():
+            for pair in path if share else ():
+                carried[pair] += share
+        return carried
 
     def _flow(self) -> _Flow:
-        """Return the flow of the best route."""
-        sold = {step[:3]: (float(step.amount_in), float(step.amount_out)) for step in self.best.replay.steps}
-        carried = dict.fromkeys(self._hops, 0)
-        for path, share in self._paths.items():
-            for pair in path:
-                carried[pair] += share
-        pools = {
-            pair: [
-                (self._arcs[pair][swap.pool], *sold.get(swap[:3], (0.0, 0.0)), swap.share / SHARES_PER_HOP)
-                for swap in hop
-            ]
-            for pair, hop in self._hops.items()
-        }
-        return _Flow(topological_order(self._hops) or [], carried, pools, self._problem.spec.gas_value)
+        """Return the flow of the present shares."""
+        pools: dict[_Pair, list[_Sold]] = {}
+        for pair, hop in self._hops.items():
+            arcs = [self._arcs[pair][swap.pool] for swap in hop]
+            sold = [self._sold.get(swap[:3], (0.0, 0.0)) for swap in hop]
+            depths = [float(swap.share) for swap in hop]
+            if len(hop) > 1 and any(x for x, _ in sold):  # more goes where the rate falls least by it
+                rates = [max(arc.curve.rate(x), MIN_RATE) for arc, (x, _) in zip(arcs, sold, strict=True)]
+                slopes = [arc.trade_to_marginal_rate(rate)[2] for arc, rate in zip(arcs, rates, strict=True)]
+                depths = slopes if 0.0 < sum(slopes) < inf else depths
+            parts = [depth / sum(depths) for depth in depths]
+            pools[pair] = [(arc, *each, part) for arc, each, part in zip(arcs, sold, parts, strict=True)]
+        order = topological_order(self._hops) or []
+        return _Flow(order, self._carried(self._paths), pools, self._problem.spec.gas_value)
 
     def _path_moves(self, flow: _Flow, size: int) -> Iterator[_Move]:
         """Yield moves of `size` between the paths that lose least by it and those that gain most."""
         gains = {path: flow.estimate(path, size) for path in self._paths}
         losses = {path: flow.estimate(path, -size) for path, share in self._paths.items() if share >= size}
         takers = nlargest(_TRIED, gains, key=gains.__getitem__)
-        for giver in nlargest(_TRIED, losses, key=losses.__getitem__):
-            for taker in takers:
-                is_close = gains[taker] + losses[giver] > -self._slack
-                if giver != taker and is_close and self._predicted < _MAX_PREDICTED:
-                    self._predicted += 1
-                    shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
-                    yield _Move(flow.gain(giver, taker, size), shares)
+        givers = nlargest(_TRIED, losses, key=losses.__getitem__)
+        pairs = [(gains[taker] + losses[giver], giver, taker) for giver in givers for taker in takers if giver != taker]
+        # What the giver's ticks may save; where pools are drained, the estimates are too low by any amount.
+        gas_value = self._problem.spec.gas_value
+        slack = {
+            giver: gas_value * sum([self._crossed.get(pool, 0) for pool in self._pools(giver)]) for giver in givers
+        }
+        for estimate, giver, taker in nlargest(_PREDICTED, pairs):
+            if self._is_drained or estimate > -slack[giver]:
+                shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
+                yield _Move(flow.gain(giver, taker, size), shares)
+
+    def _pools(self, path: _Path) -> list[str]:
+        return [swap.pool for pair in path for swap in self._hops[pair]]
 
     def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
         """Yield other pools and shares of hops for the amount that arrives, up to the last unit.
@@ -258,13 +356,14 @@ class ShareSearch:
         With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
         """
         spec = self._problem.spec
-        used = {step.pool for step in self.best.replay.steps}
+        used = {pool for pool, _, _ in self._sold}
         for pair, amount in flow.amounts.items():
             if not amount:
                 continue
             present, value = [arc for arc, _, _, _ in flow.sold[pair]], flow.values[pair[1]]
             net = sum([paid for _, _, paid, _ in flow.sold[pair]]) * value
-            net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
+            if spec.gas_value:
+                net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
             rates = [(arc.curve.rate(sold), sold) for arc, sold, _, _ in flow.sold[pair]]
             idle = [] if spec.gas_value else [arc for arc in self._arcs[pair].values() if arc.pool.key not in used]
             best = max([*(rate for rate, _ in rates), *(arc.rate for arc in idle)])
@@ -274,7 +373,7 @@ class ShareSearch:
             if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
                 sets += self._other_pools(pair, present, amount, value, min(best, net / (amount * value or 1.0)))
             for pools in sets:
-                found, swaps = self._net(pools, pair, amount, value)
+                found, swaps = self._hop_net(pools, pair, amount, value)
                 yield _Move(found - net, swaps=((pair, swaps),))
 
     def _other_pools(
@@ -297,37 +396,42 @@ class ShareSearch:
                 yield fewer
             yield from ([*fewer, arc] for arc in idle)
 
-    def _net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
+    def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
         """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
-        hop = Hop(pools)
-        if amount >= hop.capacity:
+        if amount >= sum([arc.curve.capacity for arc in pools]):
             return -inf, ()
-        shares = pool_shares(hop, hop.split(amount), amount, 1.0)
-        sold = [(pools[k], amount * n / SHARES_PER_HOP) for k, n in shares]
+        swaps = self._fill(pools, pair, amount)
+        arcs = {arc.pool.key: arc for arc in pools}
+        sold = [(arcs[swap.pool], amount * swap.share / SHARES_PER_HOP) for swap in swaps]
         gas = sum([self._gas(arc, pair, x) for arc, x in sold]) if self._problem.spec.gas_value else 0
         paid = sum([arc.curve.amount_out(x) for arc, x in sold])
-        swaps = tuple(Swap(pools[k].pool.key, *pair, n) for k, n in shares)
         return paid * value - gas * self._problem.spec.gas_value, swaps
 
     def _gas(self, arc: Arc, pair: _Pair, amount: float) -> int:
         return arc.pool.gas_units_to(*pair, arc.curve.rate(amount)) + self._problem.spec.router_gas.each_swap
 
-    def _make(self, move: _Move) -> bool:
-        """Replay a route after a move, keep it if it pays more, and return whether it does."""
+    def _make(self, move: _Move) -> ScoredRoute | None:
+        """Replay the route after a move; keep and return it if it pays more."""
         self._replays += 1
         self._problem.spec.check()
-        paths, hops = self._paths | dict(move.shares), self._hops | dict(move.swaps)
+        paths = self._paths | dict(move.shares)
+        hops = self._simulate(paths)[0] if move.shares else self._hops | dict(move.swaps)
         shares = sorted(((share, path) for path, share in paths.items() if share), key=lambda each: -each[0])
         if len(shares) > MAX_SEGMENTS:
-            return False
+            return None
         route = Route(tuple(Segment(share, tuple(hops[pair] for pair in path)) for share, path in shares))
-        scored = self._scorer.score_if_accepted(route, self.best.amount_in)
-        if scored is None or scored.net <= self.best.net:
-            return False
-        self.best, self._paths, self._hops = scored, paths, hops
+        scored = self._scorer.score_if_accepted(route, self._problem.spec.amount)
+        if scored is None or scored.net <= self._net:
+            return None
+        self._paths, self._hops = paths, hops
         for pair, swaps in move.swaps:
             self._join({pair: swaps})
-        return True
+        self._keep(scored)
+        return scored
+
+    def _keep(self, found: ScoredRoute) -> None:
+        self._net = found.net
+        self._sold = {step[:3]: (float(step.amount_in), float(step.amount_out)) for step in found.replay.steps}
 
 
 def _path(segment: Segment) -> _Path:

@@ -7,7 +7,6 @@ take what the curve does not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import nlargest
 from typing import Final
 
 from swapcli.core.errors import PoolError
@@ -54,7 +53,13 @@ def exact_paths(
             yield single_route(graph, list(found.path))
         if swaps_left <= 0:
             return
-        front = {token: nlargest(_KEPT, ways, key=lambda each: each.amount) for token, ways in reached.items()}
+        front = {token: _selected(ways) for token, ways in reached.items()}
+
+
+def _selected(ways: list[_Held]) -> list[_Held]:
+    """Return the ways that bring most of a token, and the one that brings least: a full pool may take only that."""
+    ways.sort(key=lambda each: -each.amount)
+    return [*ways[:_KEPT], *ways[_KEPT:][-1:]]
 
 
 def _onward(graph: MarketGraph, token: int, held: _Held, source: int) -> Iterator[Arc]:

@@ -18,6 +18,7 @@ from swapcli.core.routing.solver.newton import Solution, minimize_dual
 ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
 """Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
 within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
+MAX_RESIDUAL = 1e-2  # of a solution: above it, flows are inaccurate
 MUCH_ARBITRAGE = 1e-2
 """Of an order's value: an unrestricted solution that far above the acyclic ones has many cycles. Real states have less,
 and states pushed by large swaps more."""
@@ -132,7 +133,7 @@ class RoutingProblem(NamedTuple):
             prices,
             tolerance=tolerance,
             max_iterations=max_iterations,
-            floor=floor,
+            floor=max(floor, 1.0),  # no route pays a part of a unit
             check=spec.check,
         )
 

@@ -86,6 +86,10 @@ class FlowRounding:
                 shares[pair] = shares.get(pair, 0) + change
         return False
 
+    def loss(self, shares: Shares) -> float:
+        """Return the value that `shares` lose in all."""
+        return sum(self.losses[pair](share) for pair, share in shares.items())
+
     def route(
         self, shares: Shares, graph: MarketGraph, amount: float, max_hops: int, share_step: int
     ) -> tuple[Route, int] | None:

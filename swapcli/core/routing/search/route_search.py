@@ -5,7 +5,7 @@ The exact replay of every candidate route, net of gas, decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import inf
 
@@ -26,8 +26,10 @@ from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
     expand_active_set,
+    path_prices,
     start_prices,
 )
+from swapcli.core.routing.search.gaps import Attempt, Gaps
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
@@ -41,19 +43,20 @@ from swapcli.core.routing.search.problem import (
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.search.single_path import (
     best_single_path,
+    better_paths,
     better_single_path,
     max_single_path_output,
-    several_ways,
     single_route,
 )
 from swapcli.core.routing.solver.newton import Solution
 
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
+_WAYS = 3  # to hold a token, where there is much arbitrage. Empirical
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
-MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
+_DRAINED = 0.5  # of the output at spot prices
 
 
 class SearchResult(NamedTuple):
@@ -77,6 +80,11 @@ class SearchResult(NamedTuple):
     def prices(self) -> Prices:
         """The solution's prices, in units of the target."""
         return self.solution.prices
+
+    @property
+    def drains_market(self) -> bool:
+        """Whether the order moves prices so far that little of what spot prices promise is paid."""
+        return self.best.replay.amount_out < _DRAINED * self.problem.spot_output()
 
     def bounding_prices(self) -> list[Prices]:
         """Return prices for a certificate: those of the route's arcs refined, and those solved over
@@ -105,7 +113,8 @@ class RouteSearch:
         self.problem = problem
         self.scorer = RouteScorer(problem.spec, pools, execution)
         self.routes = CandidateRoutes(problem, self.scorer)
-        self._best_so_far: SearchResult | None = None
+        self._best: SearchResult | None = None
+        self._single: ScoredRoute | None = None
         self._known: Solution | None = None
         self._active: ActiveSet | None = None
 
@@ -124,7 +133,7 @@ class RouteSearch:
         try:
             return self._search()
         except SearchTimeUp:
-            found = [each for each in (self._best_so_far, self._first_answer()) if each]
+            found = [each for each in (self._best, self._first_answer()) if each]
             best = max(found, key=lambda each: each.best.net, default=None)
             return best._replace(is_complete=False) if best else None
 
@@ -137,27 +146,118 @@ class RouteSearch:
         if len(path) < 2:
             return None
         self._active = expand_active_set(self.problem, [path], known)
-        return self._active.stages[-1].solution
+        return self._active.last.solution
 
     def _search(self) -> SearchResult | None:
-        """Search, and decide the shares exactly."""
-        result = self._search_problem()
-        return self.finish(result) if result else None
+        """Follow the solution over the active set; then try what the gaps of the best route call for."""
+        path, made = self._first_path(), set[Attempt]()
+        if len(path) < 2:
+            return None
+        active = self._active or expand_active_set(self.problem, [path], self._known)
+        optimum = self._follow_active_set(active)
+        while attempt := self._gaps(active, optimum).next_attempt(made):
+            made.add(attempt)
+            if attempt is Attempt.TOKEN_ORDERS:
+                optimum = self._follow_token_orders(active.last, optimum)
+            elif attempt is Attempt.SINGLE_PATHS:
+                better = self._find_other_path(active.last)
+                if better:
+                    other = self._tokens_of_first_path(better.route)
+                    active = expand_active_set(self.problem, [path, other])
+                    found = self._follow_active_set(active, better), self._follow_along(other)
+                    optimum = max(optimum, *found, key=_value)
+                    made.discard(Attempt.TOKEN_ORDERS)
+            elif self._best:
+                self._best = self.finish(self._best._replace(optimum=optimum.solution))
+        return self._best and self._best._replace(optimum=optimum.solution)
+
+    def _gaps(self, active: ActiveSet, optimum: CandidateSolution) -> Gaps:
+        """Return what the best route so far may lack; `optimum` is the best acyclic solution."""
+        problem, spec, solution = self.problem, self.spec, active.last.solution
+        cycles = solution.value - optimum.solution.value - problem.min_reordering_gain(solution)
+        if cycles > 0.0 and not has_cycles(problem, solution):
+            cycles = 0.0
+        if self._best is None:
+            return Gaps(cycles, inf, 0.0)
+        found, min_gain = self._best.best, self._min_gain(self._best)
+        max_output = max_single_path_output(problem, solution, active.outside_gain) * (1.0 - _SAME_OUTPUT)
+        paths = max_output - problem.min_swap_gas_cost - found.net - spec.router_gas.base * spec.gas_value
+        shares = max(abs(self.routes.potential - found.net), spec.gas_value * found.gas_units) - min_gain
+        return Gaps(cycles, paths, shares)
+
+    def _follow_active_set(self, active: ActiveSet, found: ScoredRoute | None = None) -> CandidateSolution:
+        """Break the cycles of the solution over an active set, follow the acyclic ones, and return the best of these.
+
+        `found` is the best single path if that is known.
+        """
+        self._single = found or self.best_single_path(active.last.arcs)
+        candidates = acyclic_candidates(self.problem, active.last)
+        if self._single:
+            self._record(self._single, candidates[0])
+        for candidate in candidates:
+            self._follow(candidate)
+        return candidates[0]
+
+    def _follow_along(self, path: list[int]) -> CandidateSolution:
+        """Follow the solution over all pools of a path, and return it.
+
+        With arbitrage, solutions over more tokens may follow orders of them that exclude the path.
+        """
+        arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
+        along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
+        self._follow(along)
+        return along
+
+    def _follow_token_orders(self, active: CandidateSolution, optimum: CandidateSolution) -> CandidateSolution:
+        """Follow acyclic solutions in other orders of the tokens that are worth more, and return the best one."""
+        from swapcli.core.routing.search.token_orders import better_orders
+
+        for candidate in better_orders(self.problem, active, optimum):
+            optimum = candidate
+            self._follow(candidate)
+        return optimum
+
+    def _follow(self, candidate: CandidateSolution) -> None:
+        """Prune and round an acyclic solution, and replay its routes, if it may lead."""
+        if self._best is None or candidate.solution.value > self._best.best.net:
+            for route in self.routes.follow(candidate):
+                self._record(route, candidate)
+
+    def _record(self, route: ScoredRoute, candidate: CandidateSolution) -> None:
+        """Record a route that follows `candidate`, if it is the best so far."""
+        if self._best is None or route.net > self._best.best.net:
+            solution, exclusions = candidate.solution, candidate.exclusions
+            self._best = SearchResult(self.problem, route, self._single, solution, exclusions, solution)
+
+    def _find_other_path(self, active: CandidateSolution) -> ScoredRoute | None:
+        """Return a single path that is better than the best route; None if none is found.
+
+        With much arbitrage, several ways to each token are tried as well.
+        """
+        best = self._best.best if self._best else None
+        better = self.find_better_single_path(best)
+        found = better or best
+        if found is None or active.solution.value <= (1.0 + MUCH_ARBITRAGE) * found.net:
+            return better
+        paths = better_paths(self.problem, found.net + self.spec.router_gas.base * self.spec.gas_value, _WAYS)
+        routes = (single_route(self.problem.graph, path) for path in paths)
+        scored = (self.scorer.score_if_accepted(route, self.spec.amount) for route in routes)
+        other = max((each for each in scored if each), key=lambda each: each.net, default=found)
+        return other if other.net > found.net else better
 
     def finish(self, result: SearchResult) -> SearchResult:
-        """Return `result` with shares decided by exact replays, where better ones, or less gas, may gain enough."""
+        """Return `result` with shares decided by exact replays, if better ones, or less gas, may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        gap = self.routes.potential - found.net
+        # A path that beats all solutions may gain by their hops too.
+        gap = abs(self.routes.potential - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
-        self._record_best(result)
         from swapcli.core.routing.search.exact_finish import ShareSearch
 
-        search = ShareSearch(self.problem, self.scorer, found, gap, min_gain)
+        search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
-        for better in search.run():
-            result = result._replace(best=better)
-            self._record_best(result)
+        for better in search.run(found, moves_shares=abs(self.routes.expected - found.net) > min_gain):
+            self._best = result = result._replace(best=better)  # the answer if time is up before the next one
         return result
 
     def _min_gain(self, result: SearchResult) -> float:
@@ -166,25 +266,6 @@ class RouteSearch:
         unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
         return max(self.spec.cent, _MIN_GAIN * result.best.replay.amount_out, 2.0 * unit)
 
-    def _search_problem(self) -> SearchResult | None:
-        path = self._first_path()
-        if len(path) < 2:
-            return None
-        active = self._active or expand_active_set(self.problem, [path], self._known)
-        result = self._search_over(active)
-        max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
-        better = self.find_better_single_path(result.best if result else None, max_output)
-        best = better or (result.best if result else None)
-        unrestricted = active.stages[-1].solution.value
-        if best and unrestricted > (1.0 + MUCH_ARBITRAGE) * best.net:
-            better = self._find_other_way(best) or better
-        if better is None:
-            return result
-        active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
-        results = [each for each in (result, self._search_over(active, better)) if each]
-        optimum = max((each.optimum for each in results), key=lambda each: each.value)
-        return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
-
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""
         graph, spot, spec = self.problem.graph, self.problem.spot, self.spec
@@ -192,56 +273,6 @@ class RouteSearch:
         if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
             return path
         return SpotPrices(graph, spec.target, spec.max_hops, spot.slices).path(spec.source)
-
-    def _search_over(self, active: ActiveSet, floor: ScoredRoute | None = None) -> SearchResult | None:
-        """Return the best route over an active set, or `floor` if that is better."""
-        stages = active.stages
-        single = found = floor or self.best_single_path(stages[-1].arcs)
-        if found:
-            self._record_best(self._result(found, single, stages[-1], stages[-1].solution))
-        best_candidate: CandidateSolution | None = None
-        optimum: Solution | None = None
-        for candidate in self._acyclic_candidates(stages):
-            best_candidate = best_candidate or candidate
-            if optimum is None or candidate.solution.value > optimum.value:
-                optimum = candidate.solution
-            if found and candidate.solution.value <= found.net:
-                continue
-            for route in self.routes.follow(candidate):
-                if route and (found is None or route.net > found.net):
-                    found, best_candidate = route, candidate
-                    self._record_best(self._result(found, single, candidate, optimum))
-        return self._result(found, single, best_candidate, optimum) if found and best_candidate and optimum else None
-
-    def _acyclic_candidates(self, stages: Sequence[CandidateSolution]) -> Iterator[CandidateSolution]:
-        """Yield acyclic solutions: those that are found at once, and then better ones that take longer."""
-        candidates = acyclic_candidates(self.problem, stages[-1])
-        if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
-            candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
-        yield from candidates
-        active = stages[-1]
-        if self._has_cycle_gap(active, max(each.solution.value for each in candidates)):
-            from swapcli.core.routing.search.token_orders import better_orders
-
-            yield from better_orders(self.problem, active, max(candidates, key=lambda each: each.solution.value))
-
-    def _has_cycle_gap(self, active: CandidateSolution, value: float) -> bool:
-        """Return whether an acyclic flow may be worth more than `value`.
-
-        None is worth more than the solution without that limit.
-        """
-        gap = active.solution.value - value
-        return gap > self.problem.min_reordering_gain(active.solution) and has_cycles(self.problem, active.solution)
-
-    def _result(
-        self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution, optimum: Solution
-    ) -> SearchResult:
-        return SearchResult(self.problem, best, single, candidate.solution, candidate.exclusions, optimum)
-
-    def _record_best(self, result: SearchResult) -> None:
-        """Record `result` as the answer when time is up, if it is the best so far."""
-        if self._best_so_far is None or result.best.net > self._best_so_far.best.net:
-            self._best_so_far = result
 
     def _first_answer(self) -> SearchResult | None:
         """Return the least answer when time is up: the best single path at spot prices, or its pools in parallel.
@@ -274,16 +305,14 @@ class RouteSearch:
         )
         return max(found, key=lambda each: each.net, default=None)
 
-    def find_better_single_path(self, found: ScoredRoute | None, max_output: float = inf) -> ScoredRoute | None:
+    def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
 
-        No such path pays more than `max_output`, before gas. Pools that reject their amount, or pay much less for it
-        than their curve by rounding, are left out of the next path.
+        Pools that reject their amount, or pay much less for it than their curve by rounding, are left out of the next
+        path.
         """
         spec, rejected_pools = self.spec, set[str]()
         min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
-        if max_output * (1.0 - _SAME_OUTPUT) - self.problem.min_swap_gas_cost <= min_net:
-            return None
         for _ in range(_MAX_REJECTED_POOLS):
             spec.check()
             path = better_single_path(self.problem, min_net, rejected_pools)
@@ -303,18 +332,14 @@ class RouteSearch:
             rejected_pools.add(rounding_pool)
         return None
 
-    def _find_other_way(self, found: ScoredRoute) -> ScoredRoute | None:
-        """Return a single path that beats `found`, of those over several ways to each token; None if there is none."""
-        paths = several_ways(self.problem, found.net + self.spec.router_gas.base * self.spec.gas_value)
-        routes = (single_route(self.problem.graph, path) for path in paths)
-        scored = (self.scorer.score_if_accepted(route, self.spec.amount) for route in routes)
-        best = max((each for each in scored if each), key=lambda each: each.net, default=found)
-        return best if best.net > found.net else None
-
     def _tokens_of_first_path(self, route: Route) -> list[int]:
         """Return the tokens of the first path of `route`."""
         index, hops = self.problem.graph.token_index, route.segments[0].hops
         return [index[hops[0][0].token_in], *(index[hop[0].token_out] for hop in hops)]
+
+
+def _value(candidate: CandidateSolution) -> float:
+    return candidate.solution.value
 
 
 def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:

@@ -66,10 +66,10 @@ class RouteScorer:
         gas = route_gas(self.pools, done, self.spec.router_gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
-    def crossed_gas(self, found: ScoredRoute) -> int:
-        """Return the gas of a route beyond that of the smallest swaps in its pools: mostly of the ticks it crosses."""
+    def crossed_gas(self, found: ScoredRoute) -> dict[str, int]:
+        """Return the gas of each pool of a route beyond that of its smallest swap: mostly of the ticks it crosses."""
         pools, after = self.pools, found.replay.pools_after
-        return sum([pools[key].gas_units(pool) - pools[key].gas_units(pools[key]) for key, pool in after.items()])
+        return {key: pools[key].gas_units(pool) - pools[key].gas_units(pools[key]) for key, pool in after.items()}
 
     def known(self, amount_in: int) -> Iterator[ScoredRoute]:
         """Yield the routes that were scored for `amount_in`."""

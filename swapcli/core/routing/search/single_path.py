@@ -14,14 +14,13 @@ from math import inf
 from swapcli.core.errors import PoolError
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.graph.best_paths import best_labels, relax_layers
+from swapcli.core.routing.graph.best_paths import best_labels
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.replay import swap_exactly
 from swapcli.core.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
 from swapcli.core.routing.solver.newton import Solution
 
-_WAYS = 3  # to hold a token, where several are kept. Empirical
 _MAX_FRONT = 64  # tokens extended per hop in a search over the market. Empirical: more never improved a path
 
 
@@ -52,7 +51,7 @@ class _PathExtender:
     def __init__(self, problem: RoutingProblem) -> None:
         self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
         self._router_gas, self._addresses = problem.spec.router_gas, problem.graph.addresses
-        self.min_hop_gas_cost = problem.min_swap_gas_cost if self._gas_value else 0.0
+        self.min_gas = problem.min_swap_gas_cost if self._gas_value else 0.0
         self.start = _PathState(float(problem.spec.amount))
         self._token_values: dict[int, float] = {}
 
@@ -163,55 +162,31 @@ def max_single_path_output(problem: RoutingProblem, solution: Solution, outside_
 def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: Set[str] = frozenset()) -> list[Arc]:
     """Return the path over the whole market with the best net output above `min_net`; empty if there is none.
 
+    Pools in `rejected_pools` are not used.
+    """
+    path: list[Arc] = []
+    for better in better_paths(problem, min_net, 1, rejected_pools):
+        path = better
+    return path
+
+
+def better_paths(
+    problem: RoutingProblem, min_net: float, ways: int, rejected_pools: Set[str] = frozenset()
+) -> Iterator[list[Arc]]:
+    """Yield paths over the whole market with a net output above `min_net`, each better and of more hops than the last.
+
     Branch and bound: an upper bound on what a unit brings over the remaining hops, less the least gas of these hops,
-    prunes states that cannot end above `min_net`. Pools in `rejected_pools` are not used.
+    prunes states that cannot end above `min_net`. `ways` states per token are kept: with arbitrage, the best way to a
+    token has often passed what the way on needs.
     """
     graph, spot, target = problem.graph, problem.spot, problem.spec.target
     extender = _PathExtender(problem)
-    incumbent, (start, state) = min_net, _enter_core(problem, extender, rejected_pools)
-    hops_left, hops_to_target = problem.spec.max_hops - len(state.path), spot.hops_to_target
-    best: dict[int, _PathState] = {start: state}
-
-    def extend(front: Mapping[int, _PathState], hop: int) -> dict[int, _PathState]:
-        nonlocal incumbent
-        improved: dict[int, _PathState] = {}
-        if hop:
-            front = _most_valuable(front, spot.values_within(hops_left - hop), target)
-        values = spot.values_within(hops_left - hop - 1)
-        for token, state in front.items():
-            for j, rate in graph.best_rate_out[token].items():
-                value = values.get(j, 0.0)
-                ceiling = state.amount * rate * value - state.gas_cost
-                if value <= 0.0 or ceiling <= incumbent:
-                    continue
-                gas_left = extender.min_hop_gas_cost * hops_to_target[j]
-                if ceiling - extender.min_hop_gas_cost - gas_left <= incumbent or state.has_sold(j):
-                    continue
-                threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
-                min_amount = (incumbent + gas_left + state.gas_cost) / value
-                extended = extender.extend(state, graph.arcs_by_pair[token][j], threshold, rejected_pools, min_amount)
-                if extended and extended.amount * value - extended.gas_cost - gas_left > incumbent:
-                    improved[j] = extended
-        if target in improved:
-            incumbent = max(incumbent, improved[target].net)
-        return improved
-
-    for layer in relax_layers(best if start != target else {}, hops_left, extend):
-        best.update(layer)
-    reached = best.get(target, _UNREACHED)
-    return list(reached.path) if reached.net > min_net and len(reached.path) <= problem.spec.max_hops else []
-
-
-def several_ways(problem: RoutingProblem, min_net: float) -> Iterator[list[Arc]]:
-    """Yield paths over the whole market with a net output above `min_net`, for each number of hops the best known.
-
-    With arbitrage, the best way to a token has often passed what the way on needs: several are kept.
-    """
-    graph, spot, target = problem.graph, problem.spot, problem.spec.target
-    extender = _PathExtender(problem)
-    start, state = _enter_core(problem, extender, frozenset())
-    hops_left, hops_to_target = problem.spec.max_hops - len(state.path), spot.hops_to_target
+    start, state = _enter_core(problem, extender, rejected_pools)
+    hops_left, hops_to_target, min_gas = problem.spec.max_hops - len(state.path), spot.hops_to_target, extender.min_gas
+    if start == target and state.net > min_net:
+        yield list(state.path)
     front: dict[int, list[_PathState]] = {start: [state]} if start != target else {}
+    best_net = {start: state.net}  # of any number of hops so far; only with one way
     for hop in range(hops_left):
         problem.spec.check()
         values = spot.values_within(hops_left - hop - 1)
@@ -219,33 +194,37 @@ def several_ways(problem: RoutingProblem, min_net: float) -> Iterator[list[Arc]]
         for token, states in front.items():
             for j, rate in graph.best_rate_out[token].items():
                 value = values.get(j, 0.0)
-                gas_left = extender.min_hop_gas_cost * hops_to_target[j] if value else 0.0
                 for state in states:
-                    if state.amount * rate * value - state.gas_cost - gas_left <= min_net or state.has_sold(j):
+                    ceiling = state.amount * rate * value - state.gas_cost
+                    if value <= 0.0 or ceiling <= min_net:
                         continue
-                    extended = extender.extend(state, graph.arcs_by_pair[token][j], -inf)
+                    gas_left = min_gas * hops_to_target[j]
+                    if ceiling - min_gas - gas_left <= min_net or state.has_sold(j):
+                        continue
+                    kept = reached.get(j, [])
+                    threshold = kept[-1].net if len(kept) == ways else best_net.get(j, -inf)
+                    min_amount = (min_net + gas_left + state.gas_cost) / value
+                    arcs = graph.arcs_by_pair[token][j]
+                    extended = extender.extend(state, arcs, threshold, rejected_pools, min_amount)
                     if extended and extended.amount * value - extended.gas_cost - gas_left > min_net:
-                        reached.setdefault(j, []).append(extended)
-        found = max(reached.pop(target, ()), key=lambda each: each.net, default=None)
-        if found and found.net > min_net:
-            min_net = found.net
-            yield list(found.path)
-        if not reached:
-            return
-        best = {token: nlargest(_WAYS, states, key=lambda each: each.net) for token, states in reached.items()}
-        kept = _most_valuable({token: states[0] for token, states in best.items()}, values, target)
-        front = {token: best[token] for token in kept}
+                        reached[j] = sorted([*kept, extended], key=lambda each: -each.net)[:ways]
+        if ways == 1:
+            best_net.update((token, states[0].net) for token, states in reached.items())
+        if target in reached and reached[target][0].net > min_net:
+            min_net = reached[target][0].net
+            yield list(reached[target][0].path)
+        front = _most_valuable(reached, values, target)
 
 
 def _most_valuable(
-    front: Mapping[int, _PathState], values: Mapping[int, float], target: int
-) -> Mapping[int, _PathState]:
-    """Return the most valuable states of `front`, without the target's."""
-    onward = {t: state for t, state in front.items() if t != target}
+    reached: Mapping[int, list[_PathState]], values: Mapping[int, float], target: int
+) -> dict[int, list[_PathState]]:
+    """Return the tokens of `reached` whose best states are worth most, without the target."""
+    onward = {token: states for token, states in reached.items() if token != target}
     if len(onward) <= _MAX_FRONT:
         return onward
-    best = nlargest(_MAX_FRONT, onward, key=lambda t: onward[t].amount * values.get(t, 0.0) - onward[t].gas_cost)
-    return {t: onward[t] for t in best}
+    worth = {token: states[0].amount * values.get(token, 0.0) - states[0].gas_cost for token, states in onward.items()}
+    return {token: onward[token] for token in nlargest(_MAX_FRONT, worth, key=worth.__getitem__)}
 
 
 def _enter_core(problem: RoutingProblem, extender: _PathExtender, rejected_pools: Set[str]) -> tuple[int, _PathState]:

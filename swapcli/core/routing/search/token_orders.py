@@ -11,7 +11,7 @@ order of a greedy flow and exchanges of single paths find more in the same time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nlargest
 from itertools import combinations, count, pairwise
 from math import inf, log
 
@@ -25,6 +25,7 @@ from swapcli.core.routing.solver.newton import Solution
 _MAX_HOPS = 4  # of a path. Empirical: with three, some orders lose a basis point
 _WIDE = 1 / 8  # of the order: a token that carries as much ends a path. Empirical
 _ALL_PASSED = 0.999  # of the flow at a token: what has passed another one cannot go back there
+_MAX_PATHS = 24  # whose tokens take part in branching. Empirical: more gain 0.001 basis points, in twice the time
 _MAX_FAILED, _MAX_FAILED_EXCHANGE = 12, 4  # solutions since the last better one, before branching ends. Empirical
 _MAX_SOLVED = 30  # by one branching; a descent to an acyclic flow takes up to ten
 _MAX_TRIED = 6  # paths tried for one exchange. Empirical
@@ -68,7 +69,8 @@ def better_orders(
     paths = paying_paths(problem, best, min_gain)
     if not paths:
         return
-    relaxed = _with_all_between(problem, best, paths)
+    best_paths = nlargest(_MAX_PATHS, paths, key=lambda path: path.estimated_gain(problem))
+    relaxed = _with_all_between(problem, best, best_paths)
     if relaxed.solution.value <= (1.0 + MUCH_ARBITRAGE) * best.solution.value:
         branching = Branching(problem, best, min_gain, _MAX_FAILED)
         found = branching.search(relaxed)

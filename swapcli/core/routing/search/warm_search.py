@@ -21,8 +21,8 @@ from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.acyclic import is_acyclic
 from swapcli.core.routing.search.column_generation import min_detour_gas_cost, tokens_to_add, used_prices
 from swapcli.core.routing.search.gas_pruning import gas_cost
-from swapcli.core.routing.search.problem import FINE, CandidateSolution, Exclusions, RoutingProblem
-from swapcli.core.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
+from swapcli.core.routing.search.problem import FINE, MAX_RESIDUAL, CandidateSolution, Exclusions, RoutingProblem
+from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 from swapcli.core.routing.solver.newton import Solution, Trade
 

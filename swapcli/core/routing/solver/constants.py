@@ -31,6 +31,10 @@ ARMIJO_FRACTION: Final = 0.2
 """Part of the predicted decrease that an accepted step must reach: the usual range is 0.01 to 0.3 (Boyd, Vandenberghe,
 Convex Optimization, section 9.2)."""
 
+RESIDUAL_HALVED: Final = 0.5
+"""A step that does not raise the dual is accepted as well if it halves the residual: near the minimum, floats no longer
+show the decrease. Empirical."""
+
 SLOW_RATIO: Final = 0.7
 """A step that leaves more of the residual than this is followed by a coordinate descent step. Empirical."""
 

@@ -85,7 +85,7 @@ class DualPoint:
                     break
                 trade_to_marginal_rate = arc.trade_to_marginal_rate
                 amount_in, amount_out, slope = trade_to_marginal_rate(rate)
-                if amount_in > 0.0:
+                if amount_out > amount_in * rate:  # else nothing, or through rounding at extreme prices a loss
                     trading.append(arc)
                     amounts_in.append(amount_in)
                     amounts_out.append(amount_out)
@@ -97,7 +97,7 @@ class DualPoint:
                 value_in, value_out = price_in * total_in, price_out * total_out
                 gradient[i] -= value_in
                 gradient[j] += value_out
-                value += max(0.0, value_out - value_in)  # below zero only through rounding at extreme prices
+                value += max(0.0, value_out - value_in)
         gradient[1] = 0.0
         self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
         self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
@@ -166,17 +166,19 @@ class Dual:
                 for rate, trade_to_marginal_rate in arcs:
                     if rate <= least_rate:
                         break
-                    _, amount_out, arc_slope = trade_to_marginal_rate(least_rate)
-                    balance += amount_out
-                    slope += least_rate * arc_slope
+                    amount_in, amount_out, arc_slope = trade_to_marginal_rate(least_rate)
+                    if amount_out > amount_in * least_rate:
+                        balance += amount_out
+                        slope += least_rate * arc_slope
             for j, arcs in outward:
                 least_rate = price / prices[j]
                 for rate, trade_to_marginal_rate in arcs:
                     if rate <= least_rate:
                         break
-                    amount_in, _, arc_slope = trade_to_marginal_rate(least_rate)
-                    balance -= amount_in
-                    slope += arc_slope
+                    amount_in, amount_out, arc_slope = trade_to_marginal_rate(least_rate)
+                    if amount_out > amount_in * least_rate:
+                        balance -= amount_in
+                        slope += arc_slope
             return balance, slope
 
         return find_log_root(surplus, prices[token], tolerance)

@@ -20,6 +20,7 @@ from swapcli.core.routing.solver.constants import (
     MAX_ATTEMPTS,
     MAX_ITERATIONS,
     MAX_STEP,
+    RESIDUAL_HALVED,
     SLOW_RATIO,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint, clamp
@@ -67,16 +68,17 @@ def minimize_dual(
     point = DualPoint(problem, [clamp(start[t]) for t in problem.tokens])
     if point.residual > FAR_RESIDUAL:
         point = problem.coordinate_descent_step(point)
+    seen: dict[Arc, None] = {}  # in order, since sums of floats depend on it
     for iteration in range(max_iterations):
         check()
         if point.residual <= tolerance or point.value <= floor:
             return _build_solution(problem, point, iteration)
-        next_point = _newton_step(problem, point)
-        if next_point is None or next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
-            descended = problem.coordinate_descent_step(next_point or point)
-            if next_point is None or descended.value < next_point.value:
-                next_point = descended
-        if next_point.value >= point.value and next_point.residual >= point.residual:
+        next_point = _newton_step(problem, point, seen)
+        if next_point is not point:
+            seen.clear()
+        if next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
+            next_point = min(next_point, problem.coordinate_descent_step(next_point), key=attrgetter("value"))
+        if next_point is point:
             return _build_solution(problem, point, iteration)
         point = next_point
     return _build_solution(problem, point, max_iterations)
@@ -93,14 +95,14 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
-    """Return the point after one accepted step of Newton's method; None if none lowers the dual.
+def _newton_step(problem: Dual, point: DualPoint, seen: dict[Arc, None]) -> DualPoint:
+    """Return the point after one accepted step of Newton's method; `point` if none lowers the dual.
 
     A rejected attempt shows how every arc responds over its distance. The next model follows each of them there, and so
-    includes pools that start to trade or run out on the way.
+    includes pools that start to trade or run out on the way. `seen` are arcs that traded in rejected attempts; more are
+    added to it.
     """
     model, best = tangent_model(point), point
-    idle = dict[Arc, None]()  # in order, since sums of floats depend on it
     for attempt in range(MAX_ATTEMPTS):
         step = minimize_model(point, model, attempt > 1)
         step = [max(-MAX_STEP, min(MAX_STEP, change)) for change in step]
@@ -108,9 +110,9 @@ def _newton_step(problem: Dual, point: DualPoint) -> DualPoint | None:
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial
+        if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
+            return trial
         best = min(best, trial, key=attrgetter("value"))
-        idle.update(dict.fromkeys(trial.arcs))
-        for arc in point.arcs:
-            idle.pop(arc, None)
-        model = bent_model(problem, point, trial, idle)
-    return None if best is point else best
+        seen.update(dict.fromkeys(trial.arcs))
+        model = bent_model(problem, point, trial, seen)
+    return best

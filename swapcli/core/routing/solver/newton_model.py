@@ -115,17 +115,17 @@ def tangent_model(point: DualPoint) -> Model:
     ]
 
 
-def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, idle: Iterable[Arc]) -> Model:
+def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, others: Iterable[Arc]) -> Model:
     """Return the model in which each arc's flow is right at `point` and at `trial`, and bent in between as its own is.
 
-    The `idle` arcs, which do not trade at `point`, start where their pools do.
+    It has the arcs that trade at `point`, and `others`, which start where their pools do.
     """
     at_trial = {arc: at for arc, *at in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
     known: dict[TokenPair, dict[Arc, list[_State]]] = {}
     for pair, arcs, flows, slopes in point.pair_flows():
         known[pair] = {arc: [(0.0, flow, slope)] for arc, flow, slope in zip(arcs, flows, slopes, strict=True)}
-    for arc in idle:
-        known.setdefault((problem.number[arc.token_in], problem.number[arc.token_out]), {})[arc] = []
+    for arc in others:
+        known.setdefault((problem.number[arc.token_in], problem.number[arc.token_out]), {}).setdefault(arc, [])
     model = []
     for (i, j), states_of in known.items():
         price, rate = point.prices[i], point.prices[i] / point.prices[j]

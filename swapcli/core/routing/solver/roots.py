@@ -139,15 +139,17 @@ def _narrow(
 def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
     """Return a zero of `rising`, an amount and its slope by the logarithm of a price, searched from the price `start`.
 
-    Newton steps inside a growing bracket; where one leaves more than half of the amount, the next halves the bracket.
-    `tolerance` bounds the value, price times amount, that may be left. Returns the last price tried where none in
-    reach changes the sign.
+    Newton steps inside a growing bracket; if one leaves more than half of the amount, the next halves the bracket.
+    `tolerance` bounds the value, price times amount, that may be left. At a jump over zero, and if no price in reach
+    changes the sign, returns the last price tried with the sign of the start.
     """
     low, high, price, max_step, last_excess = 0.0, inf, start, FIRST_STEP, inf
+    first_excess = 0.0
     for _ in range(LOG_ROOT_STEPS):
         excess, slope = rising(price)
+        first_excess = first_excess or excess
         if abs(excess) * price <= tolerance:
-            break
+            return price
         low, high = (low, price) if excess > 0.0 else (price, high)
         is_bracketed = low > 0.0 and high < inf
         step = -excess / slope if slope > 0.0 else -inf if excess > 0.0 else inf
@@ -159,7 +161,7 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
                 break
             max_step = min(max_step * STEP_OUT, MAX_LOG_STEP)
         price, last_excess = guess, abs(excess)
-    return price
+    return high if first_excess > 0.0 else low
 
 
 def next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:

@@ -29,7 +29,7 @@ from swapcli.core.routing.search.acyclic import acyclic_candidates
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.exact_finish import ShareSearch
 from swapcli.core.routing.search.problem import RoutingProblem
-from swapcli.core.routing.search.route_search import RouteSearch
+from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.families import family
 from tests.core.routing.build import problem_of, solved
@@ -39,12 +39,13 @@ from tests.support.pools import (
     build_constant_product,
     build_market,
     build_random_market,
+    build_stableswap,
     build_token,
     build_weighted,
     seeds,
 )
 
-A, B, C = build_token(0), build_token(1), build_token(2)
+A, B, C, D = (build_token(k) for k in range(4))
 amounts = st.floats(4, 26).map(lambda digits: int(10**digits))
 gas_parts = st.sampled_from([0.0, 1e-6, 1e-4, 1e-2])
 """Of what the order is worth at vanishing size: what a million units of gas cost."""
@@ -70,9 +71,9 @@ def improved(problem: RoutingProblem, market: MarketState, gap_part: float) -> l
     if not found:
         return []
     start = min(found, key=lambda each: each.net)
-    search = ShareSearch(problem, scorer, start, gap_part * start.replay.amount_out, 0.0)
+    search = ShareSearch(problem, scorer, start.route, gap_part * start.replay.amount_out, 0.0)
     search.join(found, candidate.solution)
-    return [start, *search.run()]
+    return [start, *search.run(start)]
 
 
 @settings(max_examples=60)
@@ -99,13 +100,20 @@ def test_every_route_pays_more_than_the_one_before_and_is_valid(
         assert len({pool for pool, _, _ in uses}) == len(uses)
 
 
+class Unfinished(RouteSearch):
+    """A search whose shares stay as they were rounded."""
+
+    def finish(self, result: SearchResult) -> SearchResult:
+        return result
+
+
 @settings(max_examples=20)
 @given(seeds, amounts, gas_parts, steps)
 def test_a_search_is_no_worse_for_its_finish(seed: int, amount: int, gas_part: float, step: int) -> None:
     market = build_random_market(seed, tokens=5, pools=14, every_family=True)
     worth = problem_of(market, amount).spot_output()
     problem = problem_in(market, amount, step, gas_part * worth / 1e6)
-    before = RouteSearch(problem, market.pools)._search_problem()
+    before = Unfinished(problem, market.pools).run()
     assume(before is not None)
     assert before
     after = RouteSearch(problem, market.pools).run()
@@ -145,6 +153,11 @@ def best_split(pools: tuple[Pool, Pool], amount: int, gas_value: float) -> float
 
 def ladder(number: int, liquidity: int, ticks: int) -> Pool:
     """A concentrated pool of A and B at a price of 1, with an initialised tick at every 60th below it."""
+    return ladder_of(number, A, B, liquidity, ticks)
+
+
+def ladder_of(number: int, a: Token, b: Token, liquidity: int, ticks: int) -> Pool:
+    """The same of other tokens, for sales of the one with the lower address."""
     step = liquidity // 100
     lower = [[-60 * k, str(step)] for k in range(ticks - 1, 0, -1)]
     bottom = [-60 * ticks, str(liquidity - step * (ticks - 1))]
@@ -155,7 +168,7 @@ def ladder(number: int, liquidity: int, ticks: int) -> Pool:
         "tick_spacing": 60,
         "ticks": [bottom, *lower, [600, str(-liquidity)]],
     }
-    return family("concentrated").from_state(build_concentrated(number, A, B, UNIT, 1.0, 600).identity, state)
+    return family("concentrated").from_state(build_concentrated(number, a, b, UNIT, 1.0, 600).identity, state)
 
 
 MARKETS: dict[str, tuple[tuple[Pool, Pool], int, float]] = {
@@ -201,19 +214,19 @@ def test_two_pools_share_an_order_as_well_as_any_shares_do(name: str) -> None:
 
 def two_ways_twice(depths: tuple[int, ...]) -> tuple[list[Pool], list[Token]]:
     """From A to C directly or over D, and from C to B directly or over E: with three hops, only one of the detours."""
-    d, e = build_token(3), build_token(4)
-    pairs = [(A, C), (A, d), (d, C), (C, B), (C, e), (e, B)]
+    e = build_token(4)
+    pairs = [(A, C), (A, D), (D, C), (C, B), (C, e), (e, B)]
     pools = [
         build_constant_product(k, a, b, depth * UNIT, depth * UNIT)
         for k, ((a, b), depth) in enumerate(zip(pairs, depths, strict=True))
     ]
-    return pools, [A, B, C, d, e]
+    return pools, [A, B, C, D, e]
 
 
 def best_over_paths(pools: list[Pool], amount: int) -> int:
     """The most that any whole percents of the three paths of at most three hops pay: each token's balance is split."""
     first, to_d, from_d, last, to_e, from_e = pools
-    d, e = build_token(3).address, build_token(4).address
+    d, e = D.address, build_token(4).address
 
     def pay(pool: Pool, amount_in: int, token_in: str, token_out: str) -> int:
         return pool.swap(token_in, token_out, amount_in)[0] if amount_in else 0
@@ -240,6 +253,30 @@ def test_under_a_hop_limit_long_paths_get_what_only_they_can_carry(depths: tuple
     outcome = RouteSearch(problem_in(market, amount, HUNDREDTHS, max_hops=3), market.pools).run()
     assert outcome
     assert outcome.best.replay.amount_out >= best_over_paths(pools, amount) * (1 - 0.05 * BASIS_POINT)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_what_no_pool_has_a_use_for_does_not_lower_the_output(digits: int) -> None:
+    """The pools of B fill up. More of A still has to go somewhere: into a stable pool that pays little for it.
+
+    A share of 0.01% of a large order is up to a percent of what the pools take.
+    """
+    pools = [
+        build_stableswap(0, [A, C], [1.0, 1.0], 20.0, 1_000, 400),
+        build_constant_product(1, A, D, 100 * UNIT, 300 * UNIT),
+        build_weighted(2, [C, D], [1.0, 0.3], 150.0, [1, 1], 3000),
+        ladder_of(3, D, B, 4_000 * UNIT, 30),
+        ladder_of(4, D, B, 200 * UNIT, 30),
+    ]
+    market = build_market(pools, [A, B, C, D])
+    paid = [output_of(market, int(part * 10**digits * UNIT)) for part in (1.0, 1.6, 2.5, 4.0, 6.3, 10.0)]
+    assert paid[0] > 0
+    assert all(after >= before * (1 - 1e-4 - 10.0**digits * 1e-5) for before, after in pairwise(paid))
+
+
+def output_of(market: MarketState, amount: int) -> int:
+    outcome = RouteSearch(problem_in(market, amount, HUNDREDTHS), market.pools).run()
+    return outcome.best.replay.amount_out if outcome else 0
 
 
 class FailingScorer(RouteScorer):
@@ -293,9 +330,9 @@ def test_a_direct_start_takes_over_the_paths_of_other_routes() -> None:
     others = [over(pools[1], tokens=(A, B)), over(pools[2], pools[3], tokens=(A, C, B))]
     candidate = solved(problem)
     assert candidate
-    search = ShareSearch(problem, scorer, start, candidate.solution.value - start.net, 0.0)
+    search = ShareSearch(problem, scorer, start.route, candidate.solution.value - start.net, 0.0)
     search.join(others, candidate.solution._replace(trades=[]))
-    best = [start, *search.run()][-1]
+    best = [start, *search.run(start)][-1]
     by_pool = {step.pool: step.amount_in for step in best.replay.steps}
     assert by_pool[pools[0].key] == pytest.approx(by_pool[pools[1].key], rel=1e-3)
     assert best.net >= candidate.solution.value * (1 - 0.05 * BASIS_POINT)

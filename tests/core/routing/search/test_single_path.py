@@ -17,9 +17,9 @@ from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
 from swapcli.core.routing.search.single_path import (
     best_single_path,
+    better_paths,
     better_single_path,
     max_single_path_output,
-    several_ways,
     single_route,
 )
 from tests.core.routing.build import graph_of, problem_of, problem_on, solved
@@ -258,7 +258,7 @@ def test_no_path_pays_more_than_its_bound(seed: int, amount: int, max_hops: int,
 def test_several_ways_lead_to_a_path_no_worse(seed: int, amount: int, max_hops: int) -> None:
     """Each number of hops gives a path that pays more than those before; none passes a token twice."""
     problem = problem_on(graph_of(build_random_market(seed, pools=14, noise=30, every_family=True)), amount, max_hops)
-    paths = list(several_ways(problem, 0.0))
+    paths = list(better_paths(problem, 0.0, ways=3))
     paid = [delivered(tuple(path), amount) for path in paths]
     assert all(earlier < later for earlier, later in pairwise(paid))
     for path in paths:
@@ -275,7 +275,7 @@ def test_tokens_too_far_from_the_target_are_worth_nothing_on_the_way() -> None:
         pools.append(build_constant_product(2 * n, tokens[0], token, 10**24, 10**24))
         pools.append(build_constant_product(2 * n + 1, token, tokens[1], 10**24, 10**24))
     problem = problem_of(build_market(pools, tokens), 10**18, max_hops=1)
-    assert [len(path) for path in several_ways(problem, -1e30)] == [1]
+    assert [len(path) for path in better_paths(problem, -1e30, ways=3)] == [1]
 
 
 def test_of_several_ways_to_a_token_the_best_need_not_lead_on() -> None:

@@ -133,9 +133,7 @@ def test_the_curvature_of_a_pair_is_its_energy(drawn: Drawn, seed: int, change: 
     trial = moved(dual, point.prices, random.Random(seed), -0.5, 0.5)
     for pair in bent_model(dual, point, trial, idle_arcs(dual, point))[:4]:
         before = flow_after(pair, 0.0)
-        added = []
-        for n in range(steps + 1):
-            added.append(flow_after(pair, change * n / steps) - before)
+        added = [flow_after(pair, change * n / steps) - before for n in range(steps + 1)]
         integral = (sum(added) - (added[0] + added[-1]) / 2) * change / steps
         assert pair.curvature(change) == pytest.approx(integral, rel=1e-3, abs=1e-6 * size(pair))
 

@@ -1,0 +1,1 @@
+"""Judges of routes that share no code with the search, and the markets they judge on."""
