@@ -1,7 +1,7 @@
 """What each mechanism of the search gains: switch it off, and quote the same orders.
 
-    python -m bench.orders.ablation [--worlds real,random,pushed,drained,hundredfold,1000] [--gas 0.01,1] [--orders 50] [--seed 1]
-                                    [--market FILE] [--only NAME]
+    python -m bench.orders.ablation [--worlds real,random,pushed,drained,hundredfold,1000] [--gas 0.01,1]
+                                    [--orders 50] [--seed 1] [--market FILE] [--only NAME]
 
 A mechanism that gains in no world is not worth its lines.
 """
