@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import inf
+from typing import Final
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, effective_price, exact, lowered, term_of
@@ -12,6 +13,8 @@ from swapcli.core.routing.gas_proof.gas_dual import PricedArc
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.search.problem import SwapSpec
+
+_JUST_BELOW: Final = 1.0 - 1e-12  # of a rate: beyond its float error
 
 
 class Conditions(NamedTuple):
@@ -65,15 +68,17 @@ class LeafRates(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A branch that is not split: the conditions on its routes, and its bound at `rates` of hops, by `terms`.
+    """A branch that is not split: the arcs its routes use and do not use, and its bound at `rates` of hops, by `terms`.
 
-    `before` has pairs of tokens of which the first comes before the second.
+    `product` is at least that of the rates on any simple path. `before` has pairs of tokens of which the first comes
+    before the second.
     """
 
     used: Sequence[Arc]
     unused: Sequence[Arc]
     before: Sequence[TokenPair]
     rates: Mapping[TokenPair, float]
+    product: float
     terms: Sequence[ArcTerm]
     bound: Decimal
 
@@ -104,14 +109,22 @@ def prove_leaf(
         if net > 0 or token in entered:
             bound = UP.add(bound, net)
     listed = {hop: rate for hop, rate in sorted(rates.rates.items()) if rate != rates.spot[hop]}
-    return Leaf(used, unused, sorted(conditions.before), listed, terms, bound if not bound.is_nan() else Decimal(inf))
+    return Leaf(
+        used,
+        unused,
+        sorted(conditions.before),
+        listed,
+        rates.product,
+        terms,
+        bound if not bound.is_nan() else Decimal(inf),
+    )
 
 
 def _term(each: PricedArc, rates: LeafRates, hop: TokenPair, target: int, *, is_used: bool) -> ArcTerm | None:
     """Return the term of an arc; None if it does not pay for its gas and need not be used."""
     arc = each.arc
     rate = rates.rates.get(hop, rates.spot[hop])
-    if arc.unit_rate <= rate * (1.0 - 1e-12) and not is_used:
+    if arc.unit_rate <= rate * _JUST_BELOW and not is_used:
         return None
     value = 1.0 if hop[1] == target else rates.values.get(hop, rates.token_values.get(hop[1], 0.0))
     if not value:

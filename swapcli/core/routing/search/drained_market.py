@@ -7,7 +7,7 @@ order gets the best route on the pools as the surplus has left them. Both togeth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from swapcli.core.model.pool import Pool
@@ -18,7 +18,6 @@ from swapcli.core.routing.graph.digraph import TokenPair, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.replay import Replay
-from swapcli.core.routing.search.exact_climb import climb
 from swapcli.core.routing.search.exact_finish import ShareSearch
 from swapcli.core.routing.search.exact_paths import exact_paths
 from swapcli.core.routing.search.problem import RoutingProblem
@@ -26,11 +25,7 @@ from swapcli.core.routing.search.rounding import decompose_into_paths, largest_r
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_WORTHLESS: Final = 1e-3  # of the output: if more input is worth less, the pools are full
-_MAX_RESIDUAL: Final = 1e-2  # above it the solution is inaccurate
-_PARTS: Final = 5  # halvings of the order, of which the best begins the bisection
-_BISECTIONS: Final = 8  # then the part is known to a thousandth
-_MAX_SURPLUS_PATHS: Final = 3  # for each part, those that pay most. Bounds the work
+_PARTS: Final = 5  # halvings of the order. Empirical
 _MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: what moves of shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
@@ -42,11 +37,14 @@ def search_drained_market(
     execution: Execution,
     found: SearchResult | None,
 ) -> SearchResult | None:
-    """Return the best of `found` and of routes over the whole `graph`; `pools` by key execute them."""
+    """Return the best of `found` and of routes over the whole `graph`; `pools` by key execute them.
+
+    Routes of parts of the order leave the rest to a path that takes it.
+    """
     search = RouteSearch(problem._replace(graph=graph), pools, execution)
     wide = search.run() if graph is not problem.graph else None
     best = max((each for each in (found, wide) if each), key=lambda each: each.best.net, default=None)
-    if best and (not best.is_complete or not _has_surplus(best)):
+    if best and not (best.is_complete and best.drains_market):
         return best
     try:
         return _with_surplus(search, best)
@@ -54,83 +52,48 @@ def search_drained_market(
         return best and best._replace(is_complete=False)
 
 
-def _has_surplus(result: SearchResult) -> bool:
-    """Return whether more input would bring next to nothing, or the solution is far off."""
-    problem, solution = result.problem, result.optimum
-    worth = problem.order_value(solution.prices)
-    return solution.residual > _MAX_RESIDUAL or worth < _WORTHLESS * result.best.replay.amount_out
-
-
 def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResult | None:
-    """Return the best of `found` and a route of a part of the order with a path for its surplus."""
-    problem, scorer, extension = search.problem, search.scorer, _Extension(search)
-    routes = [climb(problem, scorer, each) for each in (found and found.best, extension.best()) if each]
-    best, result = max(routes, key=lambda each: each.net, default=None), found or extension.last
-    if best is None or result is None:
-        return found
-    shares = ShareSearch(problem, scorer, best.route, _MAX_ROUNDING_LOSS * best.net, 0.0)
-    shares.join(scorer.known(best.amount_in), result.solution)
-    *_, best = best, *shares.run(best)
-    return result._replace(best=climb(problem, scorer, best))
+    """Return the best of `found` and the routes of parts of the order with a path for the surplus."""
+    problem, scorer = search.problem, search.scorer
+    parts = (_with_part(search, problem.spec.amount >> halvings) for halvings in range(1, _PARTS + 1))
+    best = max((each for each in (found, *parts) if each), key=lambda each: each.best.net, default=None)
+    if best is None:
+        return None
+    shares = ShareSearch(problem, scorer, best.best.route, _MAX_ROUNDING_LOSS * best.best.net, 0.0)
+    shares.join(scorer.known(problem.spec.amount), best.solution)
+    *_, route = best.best, *shares.run(best.best)
+    return (found or best)._replace(best=route)
 
 
-class _Extension:
-    """Finds the best route for a whole order that extends one for a part of it.
+def _with_part(search: RouteSearch, part: int) -> SearchResult | None:
+    """Return the route for the whole order that extends the best one of `part`; None if there is none."""
+    problem, scorer, spec = search.problem, search.scorer, search.spec
+    if not part:
+        return None
+    paths = exact_paths(problem.graph, spec.endpoints, spec.amount - part, spec.max_hops, spec.check)
+    surpluses = (scorer.score_if_accepted(path, spec.amount - part) for path in paths)
+    surplus = max((each.replay for each in surpluses if each), key=lambda each: each.amount_out, default=None)
+    if surplus is None:
+        return None
+    beside = _beside(problem, part, surplus, scorer.pools)
+    result = RouteSearch(beside, {**scorer.pools, **surplus.pools_after}, scorer.execution).run()
+    if result is None:
+        return None
+    if not result.is_complete:
+        raise SearchTimeUp
+    joined = _joined(search, surplus, result.best.replay)
+    return result._replace(problem=problem, best=joined, best_single_path=None) if joined else None
 
-    `last` is the result of the last search of a part, for the whole order.
-    """
 
-    def __init__(self, search: RouteSearch) -> None:
-        self._problem, self._scorer = search.problem, search.scorer
-        self.last: SearchResult | None = None
-
-    def best(self) -> ScoredRoute | None:
-        """Return the best route found.
-
-        The output rises with the part up to the one that fills the pools, and falls after it: a bisection leads there.
-        """
-        parts = [self._problem.spec.amount >> halvings for halvings in range(1, _PARTS + 1)]
-        found = [(extended, part) for part in parts if part and (extended := self._extended(part))]
-        if not found:
-            return None
-        best, low = max(found, key=lambda each: each[0].net)
-        high = 2 * low
-        for _ in range(_BISECTIONS):
-            part = (low + high) // 2
-            extended = self._extended(part)
-            if extended and extended.net > best.net:
-                best, low = extended, part
-            else:
-                high = part
-        return best
-
-    def _extended(self, part: int) -> ScoredRoute | None:
-        """Return the best route that extends one of `part`."""
-        problem, scorer, spec = self._problem, self._scorer, self._problem.spec
-        routes = exact_paths(problem.graph, spec.endpoints, spec.amount - part, spec.max_hops, spec.check)
-        scored = (scorer.score_if_accepted(route, spec.amount - part) for route in routes)
-        surpluses = sorted((each.replay for each in scored if each), key=lambda each: -each.amount_out)
-        joined: list[ScoredRoute] = []
-        for surplus in surpluses[:_MAX_SURPLUS_PATHS]:
-            beside = _beside(problem, part, surplus, scorer.pools)
-            search = RouteSearch(beside, {**scorer.pools, **surplus.pools_after}, scorer.execution)
-            result = search.run()
-            if result and not result.is_complete:
-                raise SearchTimeUp
-            if result:
-                self.last = result._replace(problem=problem, best_single_path=None)
-                joined += self._joined(surplus, result.best.replay)
-        return max(joined, key=lambda each: each.net, default=None)
-
-    def _joined(self, surplus: Replay, part: Replay) -> Iterator[ScoredRoute]:
-        """Yield the route of the swaps of both, if it can be executed."""
-        for reduction in _REDUCTIONS:
-            used = [(step, 1.0 - reduction) for step in part.steps]
-            route = _route(self._problem, [*used, *((step, 1.0) for step in surplus.steps)])
-            scored = self._scorer.score_if_accepted(route, self._problem.spec.amount) if route else None
-            if scored:
-                yield scored
-                return
+def _joined(search: RouteSearch, surplus: Replay, part: Replay) -> ScoredRoute | None:
+    """Return the route of the swaps of both; None if it cannot be executed."""
+    for reduction in _REDUCTIONS:
+        used = [(step, 1.0 - reduction) for step in part.steps]
+        route = _route(search.problem, [*used, *((step, 1.0) for step in surplus.steps)])
+        scored = search.scorer.score_if_accepted(route, search.spec.amount) if route else None
+        if scored:
+            return scored
+    return None
 
 
 def _beside(problem: RoutingProblem, part: int, surplus: Replay, pools: Mapping[str, Pool]) -> RoutingProblem:

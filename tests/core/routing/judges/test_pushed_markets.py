@@ -16,7 +16,8 @@ from itertools import pairwise
 
 import pytest
 
-from bench.optimum.simple_methods.random_pairs import pushed_market, random_pairs
+from bench.worlds.changed_pools import pushed_market
+from bench.worlds.random_pairs import random_pairs
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote

@@ -9,7 +9,8 @@ from functools import cache
 import pytest
 
 from bench.optimum.real_market import REAL_MARKET, read_orders
-from bench.optimum.simple_methods.random_pairs import pushed_market, random_pairs, read_market
+from bench.worlds.changed_pools import pushed_market
+from bench.worlds.random_pairs import random_pairs, read_market
 from swapcli.core.errors import PoolError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
