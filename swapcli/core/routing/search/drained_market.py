@@ -8,6 +8,7 @@ order gets the best route on the pools as the surplus has left them. Both togeth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Final
 
 from swapcli.core.model.pool import Pool
@@ -25,7 +26,7 @@ from swapcli.core.routing.search.rounding import decompose_into_paths, largest_r
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_PARTS: Final = 5  # halvings of the order. Empirical
+_MAX_HALVINGS: Final = 12  # of the order: less than two shares are left then
 _MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: what moves of shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
@@ -55,8 +56,13 @@ def search_drained_market(
 def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResult | None:
     """Return the best of `found` and the routes of parts of the order with a path for the surplus."""
     problem, scorer = search.problem, search.scorer
-    parts = (_with_part(search, problem.spec.amount >> halvings) for halvings in range(1, _PARTS + 1))
-    best = max((each for each in (found, *parts) if each), key=lambda each: each.best.net, default=None)
+    best, last = found, -inf
+    for halvings in range(1, _MAX_HALVINGS + 1):
+        result = _with_part(search, problem.spec.amount >> halvings)
+        if result and result.best.net < last:
+            break  # the output rises with the part that fills the pools, and falls after it
+        if result:
+            last, best = result.best.net, max(result, best or result, key=lambda each: each.best.net)
     if best is None:
         return None
     shares = ShareSearch(problem, scorer, best.best.route, _MAX_ROUNDING_LOSS * best.best.net, 0.0)
