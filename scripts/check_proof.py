@@ -384,7 +384,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         self.longest = max((ahead.get(i, inf) + 1 + behind.get(j, inf) for _, i, j in used), default=0)
     def gain(self, kind: str, direction: Direction, v_in: Real, v_out: Real, term: Any, claim: Real,
              limit: Any = None) -> Real:
-        """Return S, the largest gain in a direction including gifts, or more: it need not be near if it is below `claim`."""
+        """Return S, the largest gain in a direction including gifts, or any more that is at most `claim`."""
         curve, first = self.curve(direction), Real(uint(term[3])) if term else ZERO
         if curve:
             gift = curve.gift(v_in, v_out, limit)
@@ -402,28 +402,31 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         for k in {first for first, _ in before}:  # what follows: i before k before j
             before |= {(i, j) for i, m in before for n, j in before if k == m == n}
         usable = [each for each in usable if each not in unused and each[:0:-1] not in before]
-        counts = not limits and len(prices) - len(self.tokens), len(terms) - len(leaf["terms"]), len(used - terms.keys())
-        if any(counts) or not (limits or prices[self.bought] == 1):
+        counts = len(prices) - len(self.tokens) * (not limits), len(terms) - len(leaf["terms"])
+        if any(counts) or used - terms.keys() or not (limits or prices[self.bought] == 1):
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
-        unit, sums, rates = self.unit if limits else ZERO, {}, {each[1:]: self.rates[each[1:]] for each in usable if limits}
+        unit, sums, hops = self.unit if limits else ZERO, {}, min(self.hops, len(self.tokens))
+        rates = {each[1:]: self.rates[each[1:]] for each in usable if limits}
         listed = once([((uint(i), uint(j)), real(rate)) for i, j, rate in leaf["rates"]])
         paths = Paths(rates | {pair: listed[pair] for pair in rates.keys() & listed.keys()}, self.bought, before)
         rates |= listed
-        total = self.amount * (paths.best(paths.shut(self.sold), self.sold, self.hops) if limits else prices[self.sold])
+        price = real(leaf["product"]) if limits else prices[self.sold]
+        self.require(not limits or paths.best(paths.shut(self.sold), self.sold, hops) <= price,
+                     f"{kind}: a path has a larger product of rates than {leaf['product']}")
         for direction in usable:
             (n, i, j), term = direction, terms.get(direction)
             gas, (value, fixed) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
             claim = real(term[6]) if term else gas
             if not limits:
                 self.show(kind, direction, self.gain(kind, direction, prices[i], prices[j], term, claim), claim)
-            elif ways := paths.walks(frozenset(), j, self.hops - 1)[-1].get(j):
+            elif ways := paths.walks(frozenset(), j, hops - 1)[-1].get(j):
                 most = Real(ways[0][0])
                 gain = self.gain(kind, direction, rates[i, j], Real(1), term, claim / most, limits[i]) if most else ZERO
                 if gain * most > claim:
-                    most = paths.best(paths.shut(self.sold, i, j), j, self.hops - len({self.sold, i}))
+                    most = paths.best(paths.shut(self.sold, i, j), j, hops - len({self.sold, i}))
                 self.show(kind, direction, gain * most, claim)
             sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
-        total -= unit * uint(self.gas["base"])
+        total = self.amount * price - unit * uint(self.gas["base"])
         for token, (value, fixed) in sums.items():
             net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
             total += net if fixed else max(ZERO, net)
@@ -436,8 +439,8 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         self.trust("limits", direction[0], ZERO)
         return ZERO
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
-        """Return the largest amount of each token that the best walk at spot rates makes, with a hop left to sell it."""
-        backward = {(j, i): rate for (i, j), rate in rates.items()} | {(token, -2): held for token, held in start.items()}
+        """Return the largest amount of each token that the best walk at spot rates makes, with a hop left."""
+        backward = {(j, i): rate for (i, j), rate in rates.items()} | {(token, -2): start[token] for token in start}
         walks = Paths(backward, -2, ()).walks(frozenset(), 0, min(self.hops, len(self.tokens)))[-1]
         return {token: Real(ways[0][0]) for token, ways in walks.items() if token >= 0 < ways[0][0]}
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
@@ -482,8 +485,10 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        cases = [tuple(frozenset(map(tuple, (*leaf[key], *((-1, *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used")))))
-                       for key in ("used", "unused")) for leaf in leaves]
+        orders = [{key: [(-1, *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used")]
+                   for key in ("used", "unused")} for leaf in leaves]  # of two tokens: as if it were a direction
+        cases = [tuple(frozenset(map(tuple, leaf[key] + order[key])) for key in order)
+                 for leaf, order in zip(leaves, orders, strict=True)]
         self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
         most = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
         self.require(most <= claimed, f"{kind}: a leaf is above it")

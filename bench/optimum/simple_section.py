@@ -32,8 +32,8 @@ def rivals_section(measured: Sequence[GainFigures]) -> Section:
     section.add_paragraph(
         "Orders of users on a real state, also after 30% of its pools were pushed by 0.1 to 5%, and of a hundred times "
         "the amounts (at least $100 million), and random pairs of $0.3 to $100,000. Rivals are the best single path of "
-        "up to 6 hops, a water-fill of 256 and 1,024 chunks, hill climbs of 3,000 exact replays from our route and the "
-        "fill, and Tines' route; all are replayed exactly, net of gas. Gains of less than a cent do not count. "
+        "up to 6 hops, a water-fill of 256 chunks, hill climbs of 1,000 exact replays from our route and the fill, and "
+        "Tines' route; all are replayed exactly, net of gas. Gains of less than a cent do not count. "
         "`python -m bench.optimum.simple_methods` measures more orders, other gas prices and single pairs."
     )
     columns = [f"gain > {each:g} bps" for each in MIN_GAINS_BPS]

@@ -1,7 +1,7 @@
 """What each mechanism of the search gains: switch it off, and quote the same orders.
 
-    python -m bench.orders.ablation [--worlds real,random,pushed,drained,1000] [--gas 0.01,1] [--orders 50] [--seed 1]
-                                    [--market FILE] [--only NAME]
+    python -m bench.orders.ablation [--worlds real,random,pushed,drained,hundredfold,1000] [--gas 0.01,1]
+                                    [--orders 50] [--seed 1] [--market FILE] [--only NAME]
 
 A mechanism that gains in no world is not worth its lines.
 """
@@ -25,7 +25,7 @@ from bench.running import BenchmarkFailed
 from bench.worlds.world import World, make_worlds
 from swapcli.core.routing.router import Router
 
-WORLDS = ("real", "random", "pushed", "drained", "1000")
+WORLDS = ("real", "random", "pushed", "drained", "hundredfold", "1000")
 
 
 class Switch(NamedTuple):
@@ -38,6 +38,10 @@ class Switch(NamedTuple):
 def _keep(_: object, found: object, *__: object, **___: object) -> object:
     """Return what a mechanism would have improved."""
     return found
+
+
+def _keep_last(*found: object) -> object:
+    return found[-1]
 
 
 def _find_nothing(*_: object, **__: object) -> None:
@@ -56,12 +60,16 @@ _SEARCH = "swapcli.core.routing.search"
 SWITCHES = (
     Switch("the exact finish", {f"{_SEARCH}.route_search:RouteSearch.finish": _keep}),
     Switch("its moves between pools", {f"{_SEARCH}.exact_finish:ShareSearch._hop_moves": _yield_none}),
+    Switch("repairs of rejected amounts", {f"{_SEARCH}.candidate_routes:CandidateRoutes._repair": _find_nothing}),
     Switch("pruning for gas", {f"{_SEARCH}.candidate_routes:prune_for_gas": _find_none}),
     Switch("detours over several tokens", {f"{_SEARCH}.column_generation:MAX_OUTSIDE": 1}),
-    Switch("paths of several ways", {f"{_SEARCH}.route_search:RouteSearch._find_other_way": _find_nothing}),
+    Switch("paths beside the solution", {f"{_SEARCH}.route_search:RouteSearch._find_other_path": _find_nothing}),
+    Switch("several ways to a token", {f"{_SEARCH}.route_search:better_paths": _yield_none}),
     Switch("other orders of the tokens", {f"{_SEARCH}.token_orders:better_orders": _yield_none}),
     Switch("a greedy order", {f"{_SEARCH}.acyclic_order:orient_greedily": _find_nothing}),
     Switch("exchanges of paths", {f"{_SEARCH}.token_orders:exchange_paths": _keep}),
+    Switch("a wider search of drained markets", {f"{_SEARCH}.drained_market:search_drained_market": _keep_last}),
+    Switch("climbs in drained markets", {f"{_SEARCH}.drained_market:climb": _keep_last}),
 )
 """Every mechanism of the search that improves a route, and does not decide whether there is one."""
 

@@ -85,7 +85,7 @@ class ProofTokenJson(TypedDict):
 
 class ProofLeafJson(TypedDict):
     """The bound of the routes that use some directions and not others, and pass the tokens `before` others. It holds at
-    `prices` by token, or net of gas at `rates`: token in, token out, rate. A term is pool, token in, token out, amounts
+    `prices` by token, or net of gas at `rates`: token in, token out, rate; `product` is the largest of a path. A term is pool, token in, token out, amounts
     of about the best trade, marginal rate and value.
     """
 
@@ -94,6 +94,7 @@ class ProofLeafJson(TypedDict):
     before: list[list[int]]
     prices: list[str | None]
     rates: list[list[int | str]]
+    product: str | None
     terms: list[list[int | str]]
     bound: str
 

@@ -281,6 +281,7 @@ class _Renderer:
                 [self._token_numbers[each.token_in], self._token_numbers[each.token_out], repr(each.rate)]
                 for each in leaf.rates
             ],
+            "product": None if leaf.product is None else repr(leaf.product),
             "terms": self._terms(leaf.terms),
             "bound": _text(_BOUND.plus(max(leaf.bound, Decimal(0)))),
         }

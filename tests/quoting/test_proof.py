@@ -25,7 +25,7 @@ from swapcli.quoting.sources.local_quotes import quote_locally
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.pools import build_order, build_random_market, seeds
-from tests.support.proof_sums import Document, covers, directions, least_gain, sums
+from tests.support.proof_sums import Document, best_product, covers, directions, hop_rates, least_gain, sums
 
 ORDERS = (("ETH", "USDC", "50"), ("USDC", "ETH", "3000"), ("AERO", "cbBTC", "100000"), ("DAI", "USDC", "5"))
 MAX_COMPRESSED = 100_000
@@ -95,6 +95,8 @@ def test_no_pool_gains_more_than_its_term(seed: int, amount: int, gas_price_wei:
         left_out = {tuple(each) for each in (document["scope"]["dust"] if is_net else bound["excluded"])}
         for leaf in bound["leaves"]:
             prices = [Fraction(price or 0) for price in leaf["prices"]]
+            rates = hop_rates(document, bound, leaf) if is_net else {}
+            hops = document["scope"]["maxHops"]
             terms = {tuple(term[:3]): Fraction(term[6]) for term in leaf["terms"]}
             unused = {tuple(each) for each in leaf["unused"]}
             for direction in directions(document):
@@ -106,7 +108,14 @@ def test_no_pool_gains_more_than_its_term(seed: int, amount: int, gas_price_wei:
                     continue
                 limit = limits[token_in] if is_net else None
                 claim = terms.get(direction, unit * pool["gas"] if is_net else Fraction(0))
-                assert least_gain(pool, direction, prices, limit) <= claim
+                if not is_net:
+                    assert least_gain(pool, direction, prices, limit) <= claim
+                elif (token_in, token_out) in rates:
+                    paid = {token_in: Fraction(rates[token_in, token_out]), token_out: Fraction(1)}
+                    passed = [*dict.fromkeys((sold, token_in)), token_out]
+                    value = best_product(rates, passed, bought, hops - len(passed) + 1, leaf["before"])
+                    gain = float(least_gain(pool, direction, paid, limit)) * value
+                    assert gain <= claim * (1 + Fraction(1, 10**9)) + Fraction(1, 10**9)
 
 
 def pair_of(document: Document) -> tuple[int, int]:
@@ -121,9 +130,13 @@ def test_the_leaves_cover_every_choice_of_pools(seed: int, gas_price_wei: int) -
     every, rng = list(directions(document)), random.Random(seed)
     for share in (0.0, 0.1, 0.5, 0.9, 1.0):
         for _ in range(5):
-            assert covers(document, {each for each in every if rng.random() < share})
+            order = rng.sample(range(len(document["tokens"])), len(document["tokens"]))
+            assert covers(document, {each for each in every if rng.random() < share}, order)
     steps = document["route"]["steps"]
-    assert covers(document, {(step["pool"], step["tokenIn"], step["tokenOut"]) for step in steps})
+    order = [pair_of(document)[0]] + [step["tokenOut"] for step in steps]
+    order = [*reversed(dict.fromkeys(reversed(order)))]
+    order += [token for token in range(len(document["tokens"])) if token not in order]
+    assert covers(document, {(step["pool"], step["tokenIn"], step["tokenOut"]) for step in steps}, order)
 
 
 @given(seeds, amounts, gas_prices)

@@ -30,7 +30,7 @@ def hand_made_proof() -> Record:
     ]
     document: Record = {
         "format": "swapcli-proof",
-        "version": 1,
+        "version": 2,
         "network": "paper",
         "chainId": "1",
         "state": {"source": "paper", "block": None, "blockHash": None, "timestamp": None},
@@ -58,7 +58,10 @@ def hand_made_proof() -> Record:
                     {
                         "used": [],
                         "unused": [],
+                        "before": [],
                         "prices": ["0.951814396192742", "1"],
+                        "rates": [],
+                        "product": None,
                         "terms": [
                             [0, 0, 1, "25", "24", "0.9518", "0.594884"],
                             [1, 0, 1, "75", "73", "0.9518", "1.784652"],
@@ -76,7 +79,10 @@ def hand_made_proof() -> Record:
                     {
                         "used": [],
                         "unused": [],
-                        "prices": ["0.951814396192742", "1"],
+                        "before": [],
+                        "prices": [],
+                        "rates": [[0, 1, "0.951814396192742"]],
+                        "product": "0.951814396192742",
                         "terms": [
                             [0, 0, 1, "25", "24", "0.9518", "0.594884"],
                             [1, 0, 1, "75", "73", "0.9518", "1.784652"],

@@ -10,7 +10,7 @@ from typing import Any
 
 from swapcli.core.model.pool import Pool, RateCurve
 from swapcli.quoting import proof_checker
-from tests.support.proof_sums import Direction, directions
+from tests.support.proof_sums import Direction, best_product, directions, hop_rates
 
 Record = dict[str, Any]
 _RELATIVE = 1e-9  # what floats may miss; chosen
@@ -66,31 +66,51 @@ class LibraryArgument:
         largest = max(float(leaf["bound"]) for leaf in leaves)
         return (
             gap <= float(bound["gapBps"]) + _GAP_ERROR_BPS
-            and _covers([(_set(leaf["used"]), _set(leaf["unused"])) for leaf in leaves])
+            and _covers([_case(leaf) for leaf in leaves])
             and float(bound["bound"]) * (1 + _RELATIVE) >= largest
-            and all(self.leaf(leaf, usable, limits) for leaf in leaves)
+            and all(self.leaf(bound, leaf, usable, limits) for leaf in leaves)
         )
 
-    def leaf(self, leaf: Record, usable: list[Direction], limits: dict[int, float] | None) -> bool:
-        """By the gains of all directions at the leaf's prices, not by its terms."""
+    def leaf(self, bound: Record, leaf: Record, usable: list[Direction], limits: dict[int, float] | None) -> bool:
+        """By the gains of all directions at the leaf's prices or rates, not by its terms."""
         prices, used, unused = [float(price or 0) for price in leaf["prices"]], _set(leaf["used"]), _set(leaf["unused"])
+        rates = hop_rates(self.document, bound, leaf) if limits is not None else {}
         gas, by_token, forced = self.document["gas"], dict[int, float](), set[int]()
         unit = self.unit if limits is not None else 0.0
         for direction in usable:
             n, i, _ = direction
             if direction in unused or (limits is not None and i not in limits):
                 continue
-            gain = self.gain(direction, prices, inf if limits is None else limits[i])
+            if limits is None:
+                gain = self.gain(direction, prices, inf)
+            elif direction[1:] in rates:
+                gain = self._value(direction, rates, leaf) * self._beyond(direction, rates[direction[1:]], limits[i])
+            else:
+                continue
             gain -= unit * int(self.document["pools"][n]["gas"])
             if direction in used:
                 forced.add(i)
             by_token[i] = by_token.get(i, 0.0) + (gain if direction in used else max(0.0, gain))
-        total = self.amount * prices[self.sold] - unit * int(gas["base"])
+        price = prices[self.sold] if limits is None else float(leaf["product"])
+        if limits is not None and self._best(rates, [self.sold], leaf) > price * (1 + _RELATIVE):
+            return False
+        total = self.amount * price - unit * int(gas["base"])
         for token, value in by_token.items():
             net = value - (unit * int(gas["tokenBetween"]) if token != self.sold else 0.0)
             total += net if token in forced else max(0.0, net)
-        bound = float(leaf["bound"])
-        return bool(total <= bound + abs(bound) * _RELATIVE)
+        stated = float(leaf["bound"])
+        return bool(total <= stated + abs(stated) * _RELATIVE)
+
+    def _beyond(self, direction: Direction, rate: float, limit: float) -> float:
+        """What a direction gains above the rate of its hop."""
+        return proof_checker.gain(self.document, direction, rate, 1.0, limit)
+
+    def _value(self, direction: Direction, rates: dict[tuple[int, int], float], leaf: Record) -> float:
+        return self._best(rates, [*dict.fromkeys((self.sold, *direction[1:]))], leaf)
+
+    def _best(self, rates: dict[tuple[int, int], float], passed: list[int], leaf: Record) -> float:
+        hops = min(int(self.document["scope"]["maxHops"]), len(self.document["tokens"])) - len(passed) + 1
+        return best_product(rates, passed, self.bought, hops, leaf["before"])
 
     def gain(self, direction: Direction, prices: list[float], limit: float) -> float:
         """The gain of the best trade, by the curve."""
@@ -137,6 +157,13 @@ class LibraryArgument:
 
 def _set(rows: list[list[int]]) -> frozenset[Direction]:
     return frozenset((n, i, j) for n, i, j in rows)
+
+
+def _case(leaf: Record) -> tuple[frozenset[Direction], frozenset[Direction]]:
+    """The conditions of a leaf. The order of two tokens is one, too: as if they were a direction of a pool of none."""
+    forward = frozenset((-1, i, j) for i, j in leaf["before"] if i < j)
+    backward = frozenset((-1, j, i) for i, j in leaf["before"] if i >= j)
+    return _set(leaf["used"]) | forward, _set(leaf["unused"]) | backward
 
 
 def _covers(cases: list[tuple[frozenset[Direction], frozenset[Direction]]]) -> bool:

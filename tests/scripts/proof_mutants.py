@@ -38,8 +38,40 @@ def _scaled(text: str, rng: random.Random, *factors: str) -> str:
 
 def change_price(document: Record, rng: random.Random) -> bool:
     leaf = _leaf(document, rng)
-    token = rng.choice([n for n, price in enumerate(leaf["prices"]) if price and Fraction(price) > Fraction(1, 10**12)])
-    leaf["prices"][token] = _scaled(leaf["prices"][token], rng, "1.01", "0.99", "1.000001", "0.999999", "0")
+    known = [n for n, price in enumerate(leaf["prices"]) if price and Fraction(price) > Fraction(1, 10**12)]
+    if known:
+        token = rng.choice(known)
+        leaf["prices"][token] = _scaled(leaf["prices"][token], rng, "1.01", "0.99", "1.000001", "0.999999", "0")
+    return bool(known)
+
+
+def change_rate(document: Record, rng: random.Random) -> bool:
+    """Change the rate of a hop, or the product of a path's."""
+    net = _net(document)
+    if net is None:
+        return False
+    leaf = rng.choice(net["leaves"])
+    if leaf["rates"] and rng.random() < 0.7:
+        row = rng.choice(leaf["rates"])
+        row[2] = _scaled(row[2], rng, "1.01", "0.99", "1.000001", "0.999999", "0")
+    else:
+        leaf["product"] = _scaled(leaf["product"], rng, "0.99", "0.999999", "0")
+    return True
+
+
+def change_order(document: Record, rng: random.Random) -> bool:
+    """Turn the order of two tokens, drop it, or state one."""
+    net = _net(document)
+    if net is None:
+        return False
+    leaf = rng.choice(net["leaves"])
+    if leaf["before"]:
+        pair = rng.choice(leaf["before"])
+        leaf["before"].remove(pair)
+        if rng.random() < 0.5:
+            leaf["before"].append(pair[::-1])
+    else:
+        leaf["before"].append(rng.sample(range(len(document["tokens"])), 2))
     return True
 
 
@@ -179,6 +211,8 @@ def _hash(document: Record) -> bool:
 
 KINDS: Final[Mapping[str, Change]] = {
     "price": change_price,
+    "rate": change_rate,
+    "order": change_order,
     "state": change_state,
     "state and hash": change_state_and_hash,
     "omitted pool": omit_pool,

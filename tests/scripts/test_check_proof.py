@@ -123,12 +123,18 @@ WRONG: dict[str, tuple[Change, str]] = {
     "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: a swap of the route is on no path of 0 hops"),
     "the route's gas": (put("route", "gasUnits", value=189_999), "less than the least gas of its pools"),
     "the base gas": (put("gas", "base", value=80_000), "netOfGas: the terms of a leaf sum"),
+    "a rate": (put("bounds", 1, "leaves", 0, "rates", 0, 2, value="0.94"), "gains"),
+    "a product of rates": (
+        put("bounds", 1, "leaves", 0, "product", value="0.95"),
+        "netOfGas: a path has a larger product of rates than 0.95",
+    ),
+    "a missing order of tokens": (put("bounds", 1, "leaves", 0, "before", value=[[0, 1]]), "do not cover every case"),
     "a missing case": (put("bounds", 1, "leaves", 0, "used", value=[[0, 0, 1]]), "do not cover every case"),
     "a missing limit": (
         lambda document: (
             document["tokens"].append({"address": "0x", "symbol": "C", "decimals": 0}),
             document["pools"].append(document["pools"][0] | {"tokens": [0, 2], "address": "0x3"}),
-            [leaf["prices"].append("0.9") for bound in document["bounds"] for leaf in bound["leaves"]],
+            [leaf["prices"].append("0.9") for leaf in document["bounds"][0]["leaves"]],
             with_hash(document),
         ),
         "a token within reach has no limit",
@@ -147,7 +153,7 @@ def test_a_wrong_proof_is_rejected_with_its_reason(name: str) -> None:
 
 
 UNREADABLE: dict[str, Change] = {
-    "another version": put("version", value=2),
+    "another version": put("version", value=1),
     "another format": put("format", value="swap-market/1"),
     "a price that is no number": put("bounds", 0, "leaves", 0, "prices", 0, value="nan"),
     "a negative price": put("bounds", 0, "leaves", 0, "prices", 0, value="-1"),
@@ -262,8 +268,7 @@ def test_a_swap_on_no_path_within_the_hops_is_too_long() -> None:
     checked.replay()
     assert checked.reasons == []
     assert checked.longest == 4
-    for leaf in [leaf for bound in document["bounds"] for leaf in bound["leaves"]]:
-        leaf["prices"] += [None] * 3
+    document["bounds"][0]["leaves"][0]["prices"] += [None] * 3
     for hops in (3, 4):
         document["scope"]["maxHops"] = hops
         assert (f"netOfGas: a swap of the route is on no path of {hops} hops" in check(document)[1]) is (hops == 3)
@@ -290,6 +295,58 @@ def test_leaves_that_cover_every_case_are_accepted() -> None:
         leaf | {"unused": [[0, 0, 1], [1, 0, 1]]},
     ]
     assert check(document) == (0, [])
+
+
+def test_leaves_that_cover_every_order_of_two_tokens_are_accepted() -> None:
+    document = hand_made_proof()
+    bound = document["bounds"][1]
+    leaf = bound["leaves"][0]
+    bound["leaves"] = [leaf | {"before": [[0, 1]]}, leaf | {"before": [[1, 0]], "terms": [], "product": "0.7"}]
+    bound["leaves"][1]["bound"] = "69.1"
+    assert check(document) == (0, []), "no swap leads from A to B where B comes first"
+    bound["leaves"][1]["before"] = [[0, 1]]
+    assert "netOfGas: the leaves do not cover every case" in check(document)[1]
+
+
+def cyclic_proof() -> Record:
+    """A proof of 100 A for B over A C B, with a cycle of D and C that gains 1% and brings the order nothing.
+
+    Each pool is so deep that its rate is 1 less nothing to speak of, but for the one from C to D with 1.01.
+    """
+    document = hand_made_proof()
+    document["tokens"] += [{"address": "0x" + each * 40, "symbol": each, "decimals": 0} for each in "CD"]
+    deep, like = 10**12, document["pools"][0]
+    pairs = [(0, 2, deep), (2, 1, deep), (2, 3, deep * 101 // 100), (3, 2, deep)]
+    document["pools"] = [
+        like | {"address": f"0x{n + 1}", "tokens": [i, j], "reserves": [str(deep), str(held)]}
+        for n, (i, j, held) in enumerate(pairs)
+    ]
+    document["route"] |= {
+        "amountOut": "98",
+        "gasUnits": 200_000,
+        "steps": [
+            {"pool": 0, "tokenIn": 0, "tokenOut": 2, "amountIn": "100", "amountOut": "99"},
+            {"pool": 1, "tokenIn": 2, "tokenOut": 1, "amountIn": "99", "amountOut": "98"},
+        ],
+    }
+    leaf = document["bounds"][1]["leaves"][0]
+    leaf |= {"rates": [], "product": "1", "terms": [], "bound": "99.1"}
+    limits = [[2, "100", "path"], [3, "101", "path"]]
+    document["bounds"] = [
+        document["bounds"][0] | {"bound": "1e12", "gapBps": "1e15"},
+        document["bounds"][1] | {"bound": "99.1", "gapBps": "330"},
+    ]
+    document["bounds"][0]["leaves"] = [
+        document["bounds"][0]["leaves"][0]
+        | {"prices": ["1", "1", "1", "1"], "terms": [[2, 2, 3, "1", "1", "1", "1e11"]], "bound": "1e12"}
+    ]
+    document["bounds"][1]["limits"]["tokens"] = limits
+    return with_hash(document)
+
+
+def test_a_cycle_of_two_hops_costs_nothing_at_spot_rates() -> None:
+    """No simple path passes it; at any prices, one of its pools gains."""
+    assert check(cyclic_proof()) == (0, [])
 
 
 def test_a_family_that_the_checker_does_not_know_is_taken_on_faith(tmp_path: Path) -> None:

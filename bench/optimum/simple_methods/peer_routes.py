@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.optimum.peer import install, run_peer
+from bench.optimum.real_market import read_document
 from bench.optimum.simple_methods import exact_paths
 from bench.optimum.simple_methods.routes import build_route
 from swapcli.core.model.quote import Route
@@ -15,16 +16,21 @@ from swapcli.core.model.quote import Route
 if TYPE_CHECKING:
     from bench.optimum.bound import Leg
     from bench.worlds.random_pairs import PairOrder
+    from bench.worlds.world import World
 
 _LEAST_PART = 1e-6  # of the order: less is no share of a segment
 
 
-def route_with_peer(market: Path, orders: Sequence[PairOrder], share_step: int, folder: Path) -> list[Route | None]:
-    """Return the peer's route of each order on a plain market file; None if it routes no whole order.
+def route_with_peer(
+    world: World, source: Path, orders: Sequence[PairOrder], share_step: int, folder: Path
+) -> list[Route | None]:
+    """Return the peer's route of each order on a world of a market file; None if it routes no whole order.
 
     Raises `BenchmarkFailed`.
     """
     install()
+    market = world.write_market(folder)
+    market.write_text(json.dumps(_with_reserves(json.loads(market.read_text()), read_document(source))))
     file = folder / "peer_orders.ndjson"
     rows = [
         {"id": number, "token_in": order.token_in, "token_out": order.token_out, "amount_in": str(order.amount)}
@@ -37,6 +43,16 @@ def route_with_peer(market: Path, orders: Sequence[PairOrder], share_step: int, 
             order = orders[route.id]
             found[route.id] = convert(route.legs, order.token_in, order.token_out, share_step)
     return found
+
+
+def _with_reserves(document: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
+    """Return a market with the reserves of concentrated pools, which the peer checks outputs against.
+
+    Our format leaves them out. Pools that a swap has changed get those from before it.
+    """
+    reserves = {pool["address"]: pool["reserves"] for pool in source["pools"]}
+    pools = [{"reserves": reserves[pool["address"]], **pool} for pool in document["pools"]]
+    return {**document, "pools": pools}
 
 
 def convert(legs: Sequence[Leg], token_in: str, token_out: str, share_step: int) -> Route | None:

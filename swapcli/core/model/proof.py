@@ -73,9 +73,10 @@ class HopRate(NamedTuple):
 class ProofLeaf(NamedTuple):
     """The bound of all routes that use the directions `used` and none of `unused`.
 
-    It holds at `prices` by token, or net of gas at `rates` of hops. A token without a price has the price 0, a hop
-    without a rate has that of the first unit. A direction without a term gains nothing, or no more than its gas.
-    `before` has pairs of tokens of which the first comes before the second.
+    It holds at `prices` by token, or net of gas at `rates` of hops, of which no simple path has a larger product than
+    `product`. A token without a price has the price 0, a hop without a rate has that of the first unit. A direction
+    without a term gains nothing, or no more than its gas. `before` has pairs of tokens of which the first comes before
+    the second.
     """
 
     used: tuple[Direction, ...]
@@ -85,6 +86,7 @@ class ProofLeaf(NamedTuple):
     bound: Decimal
     before: tuple[tuple[str, str], ...] = ()
     rates: tuple[HopRate, ...] = ()
+    product: float | None = None
 
 
 class ProvenLimit(NamedTuple):

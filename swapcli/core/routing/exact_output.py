@@ -15,26 +15,27 @@ from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.competing_routes import input_with_gas
 from swapcli.core.routing.least_input import AMOUNT_LIMIT, least_input
 from swapcli.core.routing.market_capacity import max_input
-from swapcli.core.routing.search.problem import MAX_RESIDUAL, RoutingProblem
+from swapcli.core.routing.search.problem import MAX_RESIDUAL, CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.solver.newton import Solution
 
 if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
-_ESTIMATES = 4  # solutions without routes, to find the input of the first route. Empirical: most need two
-_ESTIMATE_TOLERANCE = 3e-4  # of the requested output: rounding a solution loses about as much
-_MAX_CLIMBS = 16  # searches until an input suffices. Empirical: most need one
+_MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
+_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are no more accurate
+_MAX_CLIMBS = 8  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
-_CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
-_SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
+_SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
+_CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
+_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
+_LARGE_GAP = 5e-5
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
 _LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
 
-Run = Callable[[RouteSearch, Solution | None], SearchResult | None]
-"""Runs a search, perhaps from the solution of a similar order."""
+Run = Callable[[RouteSearch], SearchResult | None]
 
 
 class Shortfall(NamedTuple):
@@ -68,7 +69,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
     amount = _extrapolate(former.amount_in, former.amount_out, elasticity, amount_out)
     if amount > _LEAP * former.amount_in:
         return None
-    state = _InputSearch(search_for, amount_out, lambda search, _: search_from(search, former))
+    state = _InputSearch(search_for, amount_out, lambda search: search_from(search, former))
     state.search_from(lambda: search_for(max(1, int(amount))))
     return state.best if state.last else None
 
@@ -76,22 +77,20 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
     """Return the search for an input whose solution, before rounding, brings about `amount_out`.
 
-    The inputs start at `amount`, whose search is returned if solutions lead nowhere.
+    The inputs start at `amount`. Small solutions find most of them, and only otherwise larger ones follow.
     """
-    first = search = search_for(amount)
-    known: Solution | None = None
-    for _ in range(_ESTIMATES):
-        solution = search.solve(known)
-        if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
-            return first
-        if abs(solution.value - amount_out) <= _ESTIMATE_TOLERANCE * amount_out:
-            break
-        following = _extrapolate(amount, solution.value, _elasticity(solution, search), amount_out)
-        if not max(1.0, amount / _LEAP) <= following < min(AMOUNT_LIMIT, amount * _LEAP):
-            return first
-        known = solution if _is_similar(int(following), amount) else None
-        amount = int(following)
-        search = search_for(amount)
+    search = search_for(amount)
+    for solve, near in ((RouteSearch.estimate, _NEAR_ESTIMATE), (RouteSearch.solve, _NEAR)):
+        for _ in range(_MAX_ESTIMATES):
+            solution, amount = solve(search), search.spec.amount
+            if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
+                break
+            following = _extrapolate(amount, solution.value, _elasticity(solution, search), amount_out)
+            if abs(following - amount) <= near * amount:
+                return search
+            if not max(1.0, amount / _LEAP) <= following < min(AMOUNT_LIMIT, amount * _LEAP):
+                break
+            search = search_for(int(following))
     return search
 
 
@@ -104,6 +103,7 @@ class _InputSearch:
         self.best: SearchResult | None = None
         self.last: SearchResult | None = None
         self.short_output = 0
+        self._gap = 0.0
 
     def search_from(self, start: Callable[[], RouteSearch]) -> None:
         """Find the best route, from the input of the search `start` on; the best so far once time is up."""
@@ -137,39 +137,55 @@ class _InputSearch:
                 guess, leap = amount * leap, min(leap * leap, AMOUNT_LIMIT)
             following = max(int(guess), int(amount * _MIN_GROWTH)) + 1
             if following >= excess:
+                excess = excess if short else min(excess, amount)
                 following = _midpoint(short, excess)
-                if following <= (short or amount):
+                if following <= short:
                     return
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
-        """Search for the least input of the best route, while that gets less."""
+        """Follow the best solution for the least input of its route, while that gets less."""
         for _ in range(_MAX_DESCENTS):
-            amount = best.best.amount_in
-            if abs(amount - best.problem.spec.amount) <= _CLOSE * amount:
-                return
-            self._search(self._search_for(amount))
+            amount, searched = best.best.amount_in, best.problem.spec.amount
+            distance = abs(amount - searched) / amount
+            if distance > _NEAR:
+                self._search(self._search_for(amount))
+            elif distance > _CLOSE or (distance > _SAME and self._gap > _SMALL_GAP):
+                self._finish(*_follow_again(self._search_for(amount), best))
+            if self.best is best and self._gap > _LARGE_GAP:
+                self._search(self._search_for(amount))
             if self.best is best or self.best is None:
                 return
             best = self.best
 
     def _search(self, search: RouteSearch) -> SearchResult | None:
         """Return the result of a search, whose route becomes the best if it is. Raises `SearchTimeUp`."""
-        last = self.last
-        is_similar = last is not None and _is_similar(search.spec.amount, last.problem.spec.amount)
-        result = self.last = self._run(search, last.solution if last and is_similar else None)
+        result = self.last = self._run(search)
         if result and self._amount_out - result.best.replay.amount_out <= _NEAR * self._amount_out:
-            found = _with_least_input(search, result, self._amount_out)
-            if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
-                self.best = found
+            self._finish(search, result)
         if result and not result.is_complete:
             raise SearchTimeUp
         return result
 
+    def _finish(self, search: RouteSearch, result: SearchResult) -> None:
+        """Give the route of a result its least input. It becomes the best if it is."""
+        found = _with_least_input(search, result, self._amount_out)
+        if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
+            self.best = found
+            lost = search.routes.potential - result.best.net
+            self._gap = lost / (result.prices[search.spec.source] * search.spec.amount)
 
-def _is_similar(amount: int, other: int) -> bool:
-    """Return whether a search starts from the solution for another amount."""
-    return abs(amount - other) <= _SIMILAR * amount
+
+def _follow_again(search: RouteSearch, result: SearchResult) -> tuple[RouteSearch, SearchResult]:
+    """Return the search for a similar input, and its result over the pools of `result`."""
+    spec = result.problem.spec._replace(amount=search.spec.amount)
+    problem, arcs = result.problem._replace(spec=spec), result.problem.arcs_between(result.prices, result.exclusions)
+    search = RouteSearch(problem, search.scorer.pools, search.scorer.execution)
+    candidate = CandidateSolution(problem.solve(arcs, result.prices), arcs, result.exclusions)
+    best = search.scorer.score(result.best.route, spec.amount)
+    best = max([best, *search.routes.follow(candidate)], key=lambda each: each.net)
+    solution = candidate.solution
+    return search, search.finish(result._replace(problem=problem, best=best, solution=solution, optimum=solution))
 
 
 def _max_input(problem: RoutingProblem) -> int:

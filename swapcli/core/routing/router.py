@@ -466,7 +466,7 @@ def _for_output(
 
 
 def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
-    from swapcli.core.routing.certificate import prove_output
+    from swapcli.core.routing.certificate import bounding_prices, prove_output
 
     problem, best = result.problem, result.best
     order = (*problem.spec.endpoints, best.amount_in)
@@ -477,7 +477,8 @@ def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
         # Not what the search excluded to break cycles: other routes without cycles may use that.
         return problem.is_usable(arc, Exclusions()) or (arc.pool.key, arc.token_in) in used
 
-    return prove_output(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
+    prices = bounding_prices(problem, result.prices, result.exclusions)
+    return prove_output(graph, problem.graph, prices, order, best.replay.amount_out, usable)
 
 
 def _prove_net_output(result: SearchResult) -> NetProof:

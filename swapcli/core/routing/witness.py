@@ -102,6 +102,7 @@ class _Names:
                 leaf.bound,
                 tuple((addresses[i], addresses[j]) for i, j in leaf.before),
                 tuple(sorted(HopRate(addresses[i], addresses[j], rate) for (i, j), rate in leaf.rates.items())),
+                leaf.product,
             )
             for leaf in proof.leaves
         )

@@ -65,15 +65,17 @@ class LeafRates(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A branch that is not split: the conditions on its routes, and its bound at `rates` of hops, by `terms`.
+    """A branch that is not split: the arcs its routes use and do not use, and its bound at `rates` of hops, by `terms`.
 
-    `before` has pairs of tokens of which the first comes before the second.
+    `product` is at least that of the rates on any simple path. `before` has pairs of tokens of which the first comes
+    before the second.
     """
 
     used: Sequence[Arc]
     unused: Sequence[Arc]
     before: Sequence[TokenPair]
     rates: Mapping[TokenPair, float]
+    product: float
     terms: Sequence[ArcTerm]
     bound: Decimal
 
@@ -104,7 +106,15 @@ def prove_leaf(
         if net > 0 or token in entered:
             bound = UP.add(bound, net)
     listed = {hop: rate for hop, rate in sorted(rates.rates.items()) if rate != rates.spot[hop]}
-    return Leaf(used, unused, sorted(conditions.before), listed, terms, bound if not bound.is_nan() else Decimal(inf))
+    return Leaf(
+        used,
+        unused,
+        sorted(conditions.before),
+        listed,
+        rates.product,
+        terms,
+        bound if not bound.is_nan() else Decimal(inf),
+    )
 
 
 def _term(each: PricedArc, rates: LeafRates, hop: TokenPair, target: int, *, is_used: bool) -> ArcTerm | None:

@@ -26,9 +26,10 @@ from typing import Final
 from swapcli.core.model.quote import NetBound
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import float_above
-from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, least_rate, price_arcs
+from swapcli.core.routing.gas_proof.gas_dual import Fixed, GasDual, price_arcs
+from swapcli.core.routing.gas_proof.hop_rates import GAS_PART, VALUE_MARGIN, HopRates
 from swapcli.core.routing.gas_proof.leaf import Conditions, Leaf, LeafRates, prove_leaf
-from swapcli.core.routing.gas_proof.simple_paths import SimplePaths
+from swapcli.core.routing.gas_proof.simple_paths import BestPath, SimplePaths
 from swapcli.core.routing.gas_proof.token_limits import TokenLimits, token_limits
 from swapcli.core.routing.graph.best_paths import price_tokens
 from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs
@@ -41,15 +42,16 @@ _MAX_ROUNDS: Final = 12  # in which paths join the hops with prices. Empirical
 _PATH_ROUNDS: Final = 3  # before every hop that gains joins them. Empirical
 _PATHS_A_ROUND: Final = 4  # that join them. Empirical
 _EVALUATIONS: Final = 80  # of the dual, in each round. Empirical
-_WORK: Final = 120_000
+_WORK: Final = 200_000
 """Evaluations of arcs after which no branch is solved: a count, so that equal orders have equal proofs."""
+_WORK_OF_A_SMALL_GAP: Final = 40_000  # the same where the gap is small. Empirical
+_SMALL_GAP: Final = 5e-5  # of the net output: half a basis point
+_SLOW_PART: Final = 0.1  # of the gap, by which hops in a round, or a few splits, should narrow it. Empirical
+_FEW_SPLITS: Final = 6  # of branches. Empirical
+_SAME_PRODUCT: Final = 1.0 + 1e-9  # of rates: no path is better by less
 _SAME_BOUND: Final = 1e-7  # of the net output, a thousandth of a basis point
+_FALLEN: Final = 0.5  # of the sold token's price. Chosen
 _MIN_FLOW: Final = 1e-6  # of the order's value: what a hop carries beyond the noise of a solution
-_SPOT_MARGIN: Final = 1.0 + 1e-12  # of rates, beyond their float error
-_VALUE_MARGIN: Final = 1.0 + 1e-11  # of products of rates, beyond the errors of floats on any path
-_GAS_PART: Final = 1.0 - 1e-9  # of its gas that a pool may gain above the rate of its hop
-_VALUE_ROOM: Final = 1.02  # of prices: values that paths may have beyond them, at first. Empirical
-_RATE_ROUNDS: Final = 4  # in which values raise rates, and these values. Empirical
 _NEAR_BEST: Final = 0.9  # of the price of the sold token, below which no product of rates matters. Empirical
 
 
@@ -70,6 +72,19 @@ class _Branch(NamedTuple):
     rates: LeafRates
     against: TokenPair | None
     kink: int | None
+
+
+class _Gain(NamedTuple):
+    """What an arc's best trade gains before its gas, at prices of its tokens, and whether it is used in any case."""
+
+    surplus: float
+    gas: float
+    is_used: bool
+
+    def at(self, excess: float) -> float:
+        """Return what it adds to a bound if what it pays out is worth `excess` times its price."""
+        net = self.surplus * excess - self.gas
+        return net if self.is_used else max(0.0, net)
 
 
 class PoolChoice(NamedTuple):
@@ -134,7 +149,13 @@ class _Prover:
         self._problem, self._amount = problem, amount
         self._prices = price_tokens(graph, graph, prices, spec.target)
         self.limits = token_limits(graph, spec.endpoints, amount, spec.max_hops, self._prices)
-        self._arcs = price_arcs(list(graph.arcs()), spec, self.limits.amounts)
+        inner = graph.tokens_between(spec.endpoints)
+        arcs = [
+            arc
+            for arc in graph.arcs()
+            if (arc.token_in in inner and arc.token_out in inner) or arc.rounding is not None
+        ]  # others gain nothing at their spot rates, and are on no simple path
+        self._arcs = price_arcs(arcs, spec, self.limits.amounts)
         self._by_pair: dict[TokenPair, list[int]] = {}
         for number, each in enumerate(self._arcs):
             self._by_pair.setdefault((each.arc.token_in, each.arc.token_out), []).append(number)
@@ -147,79 +168,38 @@ class _Prover:
         conditions = Conditions()
         dual, numbers = self._dual(conditions, hops)
         self._prices = self._minimise(dual, numbers, conditions, self._prices)
-        self._set_rates(self._prices[self._problem.spec.source] * _NEAR_BEST)
+        least_product = self._prices[self._problem.spec.source] * _NEAR_BEST
+        self._rates = HopRates(self._problem, self._arcs, self._by_pair, self._prices, least_product)
         return _Node(conditions, hops, self._prices)
-
-    def _set_rates(self, least_product: float) -> None:
-        """Set the rates of hops without prices, and keep the hops on walks of at least `least_product` at them.
-
-        A pool may gain as much as its gas above the rate of its hop, by the value of what it pays out. The best walk
-        bounds that value, and depends on the rates: they rise until no value does.
-        """
-        spec, prices, graph = self._problem.spec, self._prices, self._problem.graph
-        self._least_product = least_product
-        self._spot = {pair: max(map(self._spot_rate, numbers)) for pair, numbers in self._by_pair.items()}
-        inner = graph.two_core.union(*map(graph.path_to_core, spec.endpoints))
-        rates = {(i, j): rate for (i, j), rate in self._spot.items() if i in inner and j in inner}
-        values = {token: price * _VALUE_ROOM for token, price in prices.items()}
-        if spec.gas_value > 0.0:
-            changed = [(i, j) for (i, j), rate in rates.items() if rate * prices[j] > prices[i]]
-            for number in range(_RATE_ROUNDS):
-                rates |= {pair: self._rate_beyond_gas(pair, values[pair[1]]) for pair in changed}
-                near = self._on_best_walks(rates)
-                ahead = self._ahead
-                raised = {token: value for token in values if (value := ahead.value(token)) > values[token]}
-                values |= raised
-                changed = [(i, j) for i, j in near if number == 0 or j in raised]
-                if not changed:
-                    break
-        self._values = values | dict.fromkeys([spec.target], 1.0)
-        self._listed, self._rates = rates, self._on_best_walks(rates)
-
-    def _on_best_walks(self, rates: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
-        """Return the rates of hops that may be on a path with a product of at least the least one."""
-        (source, target), max_hops = self._problem.spec.endpoints, self._problem.spec.max_hops
-        self._ahead = ahead = SimplePaths(rates, target, max_hops)
-        self._behind = behind = SimplePaths({(j, i): rate for (i, j), rate in rates.items()}, source, max_hops)
-        least = self._least_product
-        return {(i, j): r for (i, j), r in rates.items() if behind.value(i) * r * ahead.value(j) >= least}
-
-    def _spot_rate(self, number: int) -> float:
-        arc = self._arcs[number].arc
-        return arc.rate * _SPOT_MARGIN * (1.0 + arc.rounding.part if arc.rounding else 1.0)
-
-    def _rate_beyond_gas(self, pair: TokenPair, value: float) -> float:
-        """Return a rate above which no pool of a hop gains more than its gas, at the value of what it pays out."""
-        return max(
-            self._spot_rate(number)
-            if each.arc.rounding is not None
-            else min(least_rate(each, each.gas * _GAS_PART / (value * _VALUE_MARGIN)), each.arc.rate) * _SPOT_MARGIN
-            for number in self._by_pair[pair]
-            for each in (self._arcs[number],)
-        )
 
     def solve(self, node: _Node) -> _Branch:
         """Return the branch with the least bound found for a node."""
         conditions, priced, prices = node
         best: _Branch | None = None
-        kept: frozenset[TokenPair] = frozenset()
         shunned: set[TokenPair] = set()
         for number in range(_MAX_ROUNDS):
             dual, numbers = self._dual(conditions, priced)
-            prices = self._minimise(dual, numbers, conditions, prices)
+            lower = self._minimise(dual, numbers, conditions, prices)
+            source = self._problem.spec.source
+            if lower[source] < node.prices[source] * _FALLEN and (more := self._other_way(conditions, priced)):
+                priced |= more
+                continue
+            prices = lower
             flow = self._flow(dual, prices)
-            cycle = feedback_arcs(flow, kept & flow.keys())
+            cycle = feedback_arcs(flow)
             if cycle and not cycle <= shunned:
                 shunned |= cycle
                 priced -= cycle
                 continue
             branch, paths = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
-            if best is None or branch.bound < best.bound:
+            gain = inf if best is None else best.bound - branch.bound
+            is_slow = gain < (branch.bound - self._enough) * _SLOW_PART
+            if best is None or gain > 0.0:
                 best = branch
-            if branch.bound <= self._enough or not paths:
+            if not paths or self._is_near_enough(best.bound) or (is_slow and branch.against is not None):
                 break
             hops = [hop for path in paths for hop in reversed(list(pairwise(path)))]
-            if number >= _PATH_ROUNDS:
+            if is_slow or number >= _PATH_ROUNDS:
                 hops += self._gaining_hops(prices, conditions)
             added = self._compatible(hops, flow.keys(), priced | shunned)
             if not added:
@@ -227,7 +207,7 @@ class _Prover:
             known = {*dual.tokens, self._problem.spec.target}
             for i, j in added:
                 if i not in known:
-                    prices = {**prices, i: self._rates[i, j] * prices[j]}
+                    prices = {**prices, i: self._rates.near[i, j] * prices[j]}
                     known.add(i)
             priced = priced.union(added)
         if best is None:
@@ -235,17 +215,30 @@ class _Prover:
             best, _ = self._bound(_Node(conditions, priced, prices), dual, numbers, flow)
         return best
 
+    def _other_way(self, conditions: Conditions, priced: Set[TokenPair]) -> Set[TokenPair]:
+        """Return hops without prices of the best path over other hops than those of unused pools; none if it has none.
+
+        Where the hops with prices do not carry the order, these fall without end.
+        """
+        spec, arcs = self._problem.spec, self._arcs
+        left_out = {(arcs[number].arc.token_in, arcs[number].arc.token_out) for number in conditions.unused}
+        rates = {hop: r for hop, r in self._rates.near.items() if hop not in left_out and conditions.allows(hop)}
+        best = SimplePaths(rates, spec.target, spec.max_hops, conditions.earlier()).best(spec.source)
+        return set(pairwise(best.tokens)) - priced
+
     def branch(self, root: _Branch) -> tuple[Sequence[_Branch], bool]:
         """Return the branches into which `root` is split, the one with the largest bound first, and whether no further
         split lowers that."""
         number = count()
         opened = [(-root.bound, next(number), root)]
-        is_complete = True
+        before = [inf] * _FEW_SPLITS
         while True:
             largest = opened[0][2]
             parts = self._parts(largest)
-            if largest.bound <= self._enough or not parts or self._work <= 0:
-                is_complete = largest.bound <= self._enough or not parts
+            before.append(largest.bound - self._enough)
+            is_stuck = before[-1] > before[-1 - _FEW_SPLITS] * (1.0 - _SLOW_PART)
+            if not parts or is_stuck or self._is_near_enough(largest.bound):
+                is_complete = not parts or largest.bound <= self._enough
                 return [branch for _, _, branch in sorted(opened, key=_heap_order)], is_complete
             heappop(opened)
             for conditions in parts:
@@ -253,6 +246,11 @@ class _Prover:
                 if found.bound > largest.bound:  # its rates are no better than those it began with
                     found = found._replace(bound=largest.bound, rates=largest.rates)
                 heappush(opened, (-found.bound, next(number), found))
+
+    def _is_near_enough(self, bound: float) -> bool:
+        """Return whether a bound is not worth more work: the nearer it is to the known route, the less."""
+        spared = _WORK - _WORK_OF_A_SMALL_GAP if bound < self._enough * (1.0 + _SMALL_GAP) else 0
+        return bound <= self._enough or self._work <= spared
 
     def _parts(self, branch: _Branch) -> Sequence[Conditions]:
         """Return the conditions of the parts of a branch; none where nothing splits it."""
@@ -284,8 +282,13 @@ class _Prover:
         ]
         return GasDual(self._problem.spec, float(self._amount), [self._arcs[n] for n in numbers]), numbers
 
+    @staticmethod
+    def _fixed(numbers: Sequence[int], conditions: Conditions) -> Fixed:
+        """Return the numbers in a dual of the arcs that are used in any case; it does not have those that are not."""
+        return Fixed(frozenset(k for k, number in enumerate(numbers) if number in conditions.used))
+
     def _minimise(self, dual: GasDual, numbers: Sequence[int], conditions: Conditions, prices: Prices) -> Prices:
-        fixed = Fixed(frozenset(k for k, n in enumerate(numbers) if n in conditions.used))
+        fixed = self._fixed(numbers, conditions)
 
         def evaluate(logarithms: Sequence[float]) -> Evaluation:
             self._work -= len(dual.arcs)
@@ -314,90 +317,90 @@ class _Prover:
             price_in, price_out = prices[arc.token_in], prices[arc.token_out]
             if price_out * arc.rate > price_in:
                 surplus, amount_in, _, _ = each.best_trade(price_in, price_out)
-                if surplus > each.gas * _GAS_PART:
+                if surplus > each.gas * GAS_PART:
                     pair = arc.token_in, arc.token_out
                     flow[pair] = flow.get(pair, 0.0) + amount_in * price_in
         return {pair: value for pair, value in flow.items() if value > least}
 
     def _bound(
         self, node: _Node, dual: GasDual, numbers: Sequence[int], flow: Mapping[TokenPair, float]
-    ) -> tuple[_Branch, list[Sequence[int]]]:
+    ) -> tuple[_Branch, Sequence[Sequence[int]]]:
         """Return the bound at the prices of a node, and the simple paths that are better than these, the best first."""
         spec, (conditions, priced, prices) = self._problem.spec, node
-        source, target = spec.endpoints
-        rates, gaining = dict(self._rates), dict[TokenPair, list[tuple[float, float, bool]]]()
-        for number, each in zip(numbers, dual.arcs, strict=True):
-            arc = each.arc
-            price_in, price_out = prices[arc.token_in], prices[arc.token_out]
-            is_used = number in conditions.used
-            surplus = each.best_trade(price_in, price_out)[0] if is_used or price_out * arc.rate > price_in else 0.0
-            if is_used or surplus > 0.0:
-                gaining.setdefault((arc.token_in, arc.token_out), []).append((surplus, each.gas, is_used))
-        for i, j in priced:
-            if conditions.allows((i, j)) and (i, j) in self._by_pair:
-                rates[i, j] = min(prices[i] / prices[j], self._spot[i, j])
-        rates = {pair: rate for pair, rate in rates.items() if conditions.allows(pair)}
-        paths = SimplePaths(rates, target, spec.max_hops, conditions.earlier())
-        floor = max(self._least_product, prices[source])
-        best = paths.best(source, floor=floor)
-        bound, token_gains, values = (
-            self._amount * best.product - self._base,
-            dict[int, float](),
-            dict[TokenPair, float](),
-        )
-        entered = set[int]()
-        for (i, j), arcs in gaining.items():
-            reached = self._behind.value(i) * rates[i, j]
-            least = self._least_product / reached if reached else self._ahead.value(j)
-            value = paths.value(j)
-            if j == target:
-                value = 1.0
-            elif self._is_worth_a_search(arcs, value / prices[j]):
-                value = paths.best(j, {source, i}).product
-            value = values[i, j] = max(value, least) * _VALUE_MARGIN
-            for surplus, gas, is_used in arcs:
-                gain = surplus * value / prices[j] - gas
-                token_gains[i] = token_gains.get(i, 0.0) + (gain if is_used else max(0.0, gain))
-                if is_used:
-                    entered.add(i)
-        token_gas = spec.gas_value * spec.router_gas.token_between
-        for token, gain in token_gains.items():
-            net = gain - (token_gas if token != source else 0.0)
-            bound += net if token in entered else max(0.0, net)
-        found = list[Sequence[int]]()
-        against = None
-        if best.product > floor * (1.0 + 1e-9) and best.tokens:
-            found.append(best.tokens)
-            open_rates = dict(rates)
-            for _ in range(_PATHS_A_ROUND - 1):
-                for pair in pairwise(found[-1]):
-                    if pair not in priced:
-                        open_rates.pop(pair, None)
-                other = SimplePaths(open_rates, target, spec.max_hops, conditions.earlier()).best(source, floor=floor)
-                if other.product <= floor * (1.0 + 1e-9) or not other.tokens:
-                    break
-                found.append(other.tokens)
-            against = self._against(found[0], flow, conditions.order)
+        hops = [hop for hop in priced if conditions.allows(hop) and hop in self._by_pair]
+        rates = {hop: rate for hop, rate in self._rates.near.items() if conditions.allows(hop)}
+        rates |= {(i, j): min(prices[i] / prices[j], self._rates.spot[i, j]) for i, j in hops}
+        paths = SimplePaths(rates, spec.target, spec.max_hops, conditions.earlier())
+        floor = max(self._rates.least_product, prices[spec.source])
+        best = paths.best(spec.source, floor=floor)
+        gains, values = self._gains(node, dual, numbers, paths, rates)
+        bound = self._amount * best.product - self._base + gains
+        better = self._better_paths(best, rates, node, floor) if best.tokens else []
+        against = self._against(best.tokens, flow, conditions.order) if better else None
+        nearest = dual.nearest_kink(prices, self._fixed(numbers, conditions))
         self._work -= paths.work
-        kink = None
-        fixed = Fixed(frozenset(k for k, n in enumerate(numbers) if n in conditions.used))
-        nearest = dual.nearest_kink(prices, fixed)
-        if nearest is not None:
-            kink = numbers[nearest]
-        listed, token_values = self._listed | rates, self._values
-        if any(rate > self._listed.get(pair, rate) for pair, rate in rates.items()):  # a pool that is used at a loss
-            every = SimplePaths(listed, target, spec.max_hops)
-            token_values = {token: max(value, every.value(token)) for token, value in token_values.items()}
-        leaf_rates = LeafRates(best.product * _VALUE_MARGIN, listed, values, self._spot, token_values)
-        return _Branch(bound, node, leaf_rates, against, kink), found
+        leaf_rates = LeafRates(
+            best.product * VALUE_MARGIN,
+            {**self._rates.listed, **rates},
+            values,
+            self._rates.spot,
+            self._rates.values_at(rates),
+        )
+        return _Branch(bound, node, leaf_rates, against, None if nearest is None else numbers[nearest]), better
 
-    def _is_worth_a_search(self, arcs: Iterable[tuple[float, float, bool]], excess: float) -> bool:
+    def _gains(
+        self,
+        node: _Node,
+        dual: GasDual,
+        numbers: Sequence[int],
+        paths: SimplePaths,
+        rates: Mapping[TokenPair, float],
+    ) -> tuple[float, dict[TokenPair, float]]:
+        """Return what the pools of hops with prices add to a bound, and the values of what these hops pay out."""
+        spec, (conditions, _, prices) = self._problem.spec, node
+        values, by_hop = dict[TokenPair, float](), dict[TokenPair, list[_Gain]]()
+        for number, each in zip(numbers, dual.arcs, strict=True):
+            hop, is_used = (each.arc.token_in, each.arc.token_out), number in conditions.used
+            surplus = each.surplus(prices[hop[0]], prices[hop[1]])
+            if is_used or surplus > 0.0:
+                by_hop.setdefault(hop, []).append(_Gain(surplus, each.gas, is_used))
+        by_token, entered = dict[int, float](), set[int]()
+        for (i, j), gains in by_hop.items():
+            value = 1.0
+            if j != spec.target:
+                value = paths.value(j)
+                if self._is_worth_a_search(gains, value / prices[j]):
+                    value = paths.best(j, {spec.source, i}).product
+                value = max(value, self._rates.value_elsewhere((i, j), rates[i, j]))
+            value = values[i, j] = value * VALUE_MARGIN
+            by_token[i] = by_token.get(i, 0.0) + sum(gain.at(value / prices[j]) for gain in gains)
+            entered.update(i for gain in gains if gain.is_used)
+        token_gas, total = spec.gas_value * spec.router_gas.token_between, 0.0
+        for token, gain in by_token.items():
+            net = gain - (token_gas if token != spec.source else 0.0)
+            total += net if token in entered else max(0.0, net)
+        return total, values
+
+    def _better_paths(
+        self, best: BestPath, rates: Mapping[TokenPair, float], node: _Node, floor: float
+    ) -> Sequence[Sequence[int]]:
+        """Return the best path and a few others with a product above `floor`, each over new hops without prices."""
+        spec, found, open_rates = self._problem.spec, list[Sequence[int]](), dict(rates)
+        while best.tokens and best.product > floor * _SAME_PRODUCT:
+            found.append(best.tokens)
+            if len(found) == _PATHS_A_ROUND:
+                break
+            for hop in pairwise(best.tokens):
+                if hop not in node.priced:
+                    open_rates.pop(hop, None)
+            paths = SimplePaths(open_rates, spec.target, spec.max_hops, node.conditions.earlier())
+            best = paths.best(spec.source, floor=floor)
+            self._work -= paths.work
+        return found
+
+    def _is_worth_a_search(self, gains: Iterable[_Gain], excess: float) -> bool:
         """Return whether arcs of a hop add much to a bound if what they pay out is worth `excess` times its price."""
-        added = 0.0
-        for surplus, gas, is_used in arcs:
-            if is_used or surplus * excess > gas:
-                added += surplus * excess - (surplus if is_used else max(surplus, gas))
-        return added > self._enough * _SAME_BOUND
+        return sum(gain.at(excess) - gain.at(1.0) for gain in gains) > self._enough * _SAME_BOUND
 
     @staticmethod
     def _against(path: Sequence[int], flow: Mapping[TokenPair, float], order: Set[TokenPair]) -> TokenPair | None:
@@ -419,7 +422,7 @@ class _Prover:
     def _gaining_hops(self, prices: Prices, conditions: Conditions) -> list[TokenPair]:
         """Return the hops without prices whose pools gain more than their gas at `prices`, the largest gain first."""
         gains = list[tuple[float, TokenPair]]()
-        for (i, j), rate in self._rates.items():
+        for (i, j), rate in self._rates.near.items():
             if rate * prices[j] > prices[i] and conditions.allows((i, j)):
                 arcs = [self._arcs[n] for n in self._by_pair[i, j]]
                 gains.append((sum(max(0.0, each.surplus(prices[i], prices[j]) - each.gas) for each in arcs), (i, j)))

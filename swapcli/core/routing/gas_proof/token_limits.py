@@ -60,7 +60,7 @@ def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops
         if limit.token != source:
             amounts[limit.token] = limit.amount
             proofs.append(limit)
-    for token in products:
+    for token in sorted(products.keys() & graph.tokens_between(endpoints)):
         entering = [(i, graph.arcs_by_pair[i][token]) for i in graph.best_rate_in[token] if i in amounts]
         if token != source and sum(len(arcs) for _, arcs in entering) <= _FEW_ARCS:
             paid = sum(most_paid(arc, amounts[i]) for i, arcs in entering for arc in arcs) * _ROUNDING_UP

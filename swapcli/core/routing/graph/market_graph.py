@@ -370,6 +370,10 @@ class MarketGraph:
         """The gas of the cheapest swap in any pool, or less."""
         return min((arc.pool.swap_gas for arc in self.arcs()), default=0)
 
+    def tokens_between(self, endpoints: TokenPair) -> set[int]:
+        """Return tokens that have all of any simple path between two."""
+        return self.two_core.union(*map(self.path_to_core, endpoints))
+
     def path_to_core(self, token: int) -> list[int]:
         """Return `token` and the tokens between it and the 2-core; ends in the core, or at the root of its tree."""
         core, parent = self._core_and_parents

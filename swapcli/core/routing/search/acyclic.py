@@ -5,11 +5,8 @@ Real markets hold small arbitrage. The unrestricted optimum collects it in cycle
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs, longest_path, unreachable_within
-from swapcli.core.routing.graph.market_graph import Prices
-from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, flow_values, value_in, value_out
+from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, flow_values
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.core.routing.search.rounding import decompose_into_paths
 from swapcli.core.routing.solver.newton import Solution, Trade
@@ -18,14 +15,6 @@ MIN_HOP_FRACTION = 1e-4
 """Part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
 
 _MAX_ROUNDS = 40  # of solving again; real markets need up to four
-
-
-def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) -> list[CandidateSolution]:
-    """Return at least one solution over fewer arcs whose flow an acyclic route can carry, the best first."""
-    candidates = [break_cycles(problem, candidate)]
-    if arcs_reusing_a_pool(_notable_trades(problem, candidate.solution), candidate.solution.prices):
-        candidates.append(break_cycles(problem, candidate, value_out))
-    return sorted(candidates, key=lambda each: -each.solution.value)
 
 
 def has_cycles(problem: RoutingProblem, solution: Solution) -> bool:
@@ -90,26 +79,21 @@ def _notable_trades(problem: RoutingProblem, solution: Solution) -> list[Trade]:
     return [t for t in solution.trades if t.amount_in * solution.prices[t.arc.token_in] > min_value]
 
 
-def break_cycles(
-    problem: RoutingProblem, candidate: CandidateSolution, trade_value: Callable[[Trade, Prices], float] = value_in
-) -> CandidateSolution:
-    """Exclude arcs and solve again until an acyclic route can carry the flow."""
+def break_cycles(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution:
+    """Return the solution over fewer arcs whose flow an acyclic route can carry."""
     for _ in range(_MAX_ROUNDS):
-        pairs, arcs = obstacles(problem, candidate.solution, trade_value)
+        pairs, arcs = obstacles(problem, candidate.solution)
         if not pairs and not arcs:
             break
         candidate = problem.solve_excluding(candidate, candidate.exclusions.union(pairs, arcs))
     return candidate
 
 
-def obstacles(
-    problem: RoutingProblem, solution: Solution, trade_value: Callable[[Trade, Prices], float] = value_in
-) -> tuple[set[TokenPair], set[int]]:
+def obstacles(problem: RoutingProblem, solution: Solution) -> tuple[set[TokenPair], set[int]]:
     """Return the hops and the ids of arcs that keep an acyclic route from carrying the flow of `solution`.
 
-    They are the weakest hop of each cycle, else hops that are only on long paths; and the second use of a pool, by
-    `trade_value` the smaller one.
+    They are the weakest hop of each cycle, else hops that are only on long paths; and the smaller use of a pool.
     """
     values = notable_flow(problem, solution)
     pairs = feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)
-    return pairs, arcs_reusing_a_pool(_notable_trades(problem, solution), solution.prices, trade_value)
+    return pairs, arcs_reusing_a_pool(_notable_trades(problem, solution), solution.prices)

@@ -17,8 +17,8 @@ from swapcli.core.routing.search.rounding import FlowRounding
 from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.solver.newton import Solution
 
-CAPACITY_MARGINS = (1 - 2e-4, *[0.98] * 4)
-"""Of a hop's capacity, by attempt: rounding earlier hops changes what arrives, by up to a percent of the order."""
+_CAPACITY_MARGIN = 1 - 2e-4  # of a hop's capacity: rounding earlier hops changes what arrives
+_MAX_REJECTED_POOLS = 4  # left out of a rounding, before it fails
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
@@ -69,12 +69,12 @@ class CandidateRoutes:
     def round(self, candidate: CandidateSolution) -> ScoredRoute | None:
         """Return the replayed route of a solution.
 
-        If a pool rejects its share, hops are filled less, and finally without it. None if no attempt succeeds.
+        If a pool rejects its share, shares move elsewhere, or hops go without it. None if no attempt succeeds.
         """
         problem, solution, rejected_pools = self._problem, candidate.solution, frozenset[str]()
         spec = problem.spec
-        for capacity_margin in CAPACITY_MARGINS:
-            rounding = self._rounding(candidate, capacity_margin, rejected_pools)
+        for _ in range(1 + _MAX_REJECTED_POOLS):
+            rounding = self._rounding(candidate, rejected_pools)
             if rounding is None:
                 return None
             shares = rounding.shares(spec.share_step, spec.check)
@@ -85,11 +85,9 @@ class CandidateRoutes:
             try:
                 found = self._scorer.score(route, spec.amount)
             except PoolError as error:
-                repaired = self._repair(route, solution) if capacity_margin == CAPACITY_MARGINS[0] else None
-                if repaired:
+                if repaired := self._repair(route, solution):
                     return self._record(repaired, solution.value, -inf)
-                if capacity_margin == CAPACITY_MARGINS[-1]:
-                    rejected_pools |= {str(error.details.get("pool"))}
+                rejected_pools |= {str(error.details.get("pool"))}
                 continue
             expected = problem.order_value(solution.prices) - rounding.loss(shares) if not rerouted else -inf
             return self._record(found._replace(rerouted=rerouted), solution.value, expected)
@@ -109,9 +107,7 @@ class CandidateRoutes:
         search.join((), solution)
         return search.repair()
 
-    def _rounding(
-        self, candidate: CandidateSolution, capacity_margin: float, rejected_pools: frozenset[str]
-    ) -> FlowRounding | None:
+    def _rounding(self, candidate: CandidateSolution, rejected_pools: frozenset[str]) -> FlowRounding | None:
         """Return the rounding of the flow over the usable pools; None where no flow is left."""
         problem, solution = self._problem, candidate.solution
         unusable = arcs_reusing_a_pool(solution.trades, solution.prices)  # too small to be excluded with the cycles
@@ -123,4 +119,4 @@ class CandidateRoutes:
         flow = continuous_flow(
             values, arcs, problem.spec.endpoints, float(problem.spec.amount), solution.prices, MIN_HOP_FRACTION
         )
-        return FlowRounding(flow, solution.prices, capacity_margin) if flow.hops else None
+        return FlowRounding(flow, solution.prices, _CAPACITY_MARGIN) if flow.hops else None

@@ -49,13 +49,12 @@ class ActiveSet(NamedTuple):
         return self.stages[-1]
 
 
-def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None) -> ActiveSet:
+def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> ActiveSet:
     """Solve over a growing token set, at the `ROUGH` tolerance.
 
-    `known` is the solution of a similar order, from whose tokens and prices the set grows. Without it, `paths` are
-    candidates for the path that the start prices come from.
+    `paths` are candidates for the path that the start prices come from.
     """
-    prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
+    prices = start_prices(problem, paths)
     stages = [_solve(problem, problem.arcs_between(prices), prices)]
     attempts: Counter[int] = Counter()
     deepest_first = True  # while these bring more than all arcs between fewer tokens

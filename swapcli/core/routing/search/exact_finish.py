@@ -13,7 +13,7 @@ from heapq import nlargest
 from itertools import takewhile
 from math import inf
 
-from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, Route, Segment, Swap
+from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, WHOLE_PERCENTS, Route, Segment, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.graph.market_graph import MIN_RATE, Arc
@@ -179,7 +179,7 @@ class ShareSearch:
         self, problem: RoutingProblem, scorer: RouteScorer, route: Route, gap: float = 0.0, min_gain: float = 0.0
     ) -> None:
         self._problem, self._scorer, self._gap, self._min_gain = problem, scorer, gap, min_gain
-        self._net, self._is_drained, self._crossed = -inf, True, dict[str, int]()
+        self._net, self._is_drained, self._moves_shares, self._crossed = -inf, True, True, dict[str, int]()
         self._sold: dict[_Use, tuple[float, float]] = {}
         """What each pool sells and brings."""
         self._paths: dict[_Path, int] = {}
@@ -229,7 +229,8 @@ class ShareSearch:
         self._crossed = self._scorer.crossed_gas(found)
         self._is_drained = self._gap > _DRAINED * found.net
         crossed = self._problem.spec.gas_value * sum(self._crossed.values())
-        are_open, potential = moves_shares or crossed > self._min_gain, found.net + self._gap
+        self._moves_shares, potential = moves_shares, found.net + self._gap
+        are_open = moves_shares or crossed > self._min_gain
         for size in [*(move_sizes(_SIZES, self._problem.spec.share_step) if are_open else ()), 0]:
             while better := self._improve(size, max(self._min_gain, _MIN_PART * (potential - self._net))):
                 yield better
@@ -328,27 +329,31 @@ class ShareSearch:
             parts = [depth / sum(depths) for depth in depths]
             pools[pair] = [(arc, *each, part) for arc, each, part in zip(arcs, sold, parts, strict=True)]
         order = topological_order(self._hops) or []
-        return _Flow(order, self._carried(self._paths), pools, self._problem.spec.gas_value)
+        # Where pools are drained, gas decides nothing between their moves.
+        gas_value = 0.0 if self._is_drained else self._problem.spec.gas_value
+        return _Flow(order, self._carried(self._paths), pools, gas_value)
 
     def _path_moves(self, flow: _Flow, size: int) -> Iterator[_Move]:
         """Yield moves of `size` between the paths that lose least by it and those that gain most."""
+        givers = [path for path, share in self._paths.items() if share >= size]
+        slack = dict.fromkeys(givers, inf)
+        if not self._is_drained:  # estimates are close, but for the gas of ticks
+            for giver in givers:
+                crossed = sum([self._crossed.get(swap.pool, 0) for pair in giver for swap in self._hops[pair]])
+                slack[giver] = crossed * self._problem.spec.gas_value
+        if not self._moves_shares:
+            givers = [giver for giver in givers if slack[giver] > self._min_gain]
+        if not givers:
+            return
         gains = {path: flow.estimate(path, size) for path in self._paths}
-        losses = {path: flow.estimate(path, -size) for path, share in self._paths.items() if share >= size}
+        losses = {path: flow.estimate(path, -size) for path in givers}
         takers = nlargest(_TRIED, gains, key=gains.__getitem__)
         givers = nlargest(_TRIED, losses, key=losses.__getitem__)
         pairs = [(gains[taker] + losses[giver], giver, taker) for giver in givers for taker in takers if giver != taker]
-        # What the giver's ticks may save; where pools are drained, the estimates are too low by any amount.
-        gas_value = self._problem.spec.gas_value
-        slack = {
-            giver: gas_value * sum([self._crossed.get(pool, 0) for pool in self._pools(giver)]) for giver in givers
-        }
-        for estimate, giver, taker in nlargest(_PREDICTED, pairs):
-            if self._is_drained or estimate > -slack[giver]:
+        for estimate, giver, taker in nlargest(_PREDICTED if size <= WHOLE_PERCENTS else _PREDICTED // 2, pairs):
+            if estimate > -slack[giver]:
                 shares = ((giver, self._paths[giver] - size), (taker, self._paths[taker] + size))
                 yield _Move(flow.gain(giver, taker, size), shares)
-
-    def _pools(self, path: _Path) -> list[str]:
-        return [swap.pool for pair in path for swap in self._hops[pair]]
 
     def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
         """Yield other pools and shares of hops for the amount that arrives, up to the last unit.
@@ -356,7 +361,6 @@ class ShareSearch:
         With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
         """
         spec = self._problem.spec
-        used = {pool for pool, _, _ in self._sold}
         for pair, amount in flow.amounts.items():
             if not amount:
                 continue
@@ -365,13 +369,15 @@ class ShareSearch:
             if spec.gas_value:
                 net -= spec.gas_value * sum([self._gas(arc, pair, sold) for arc, sold, _, _ in flow.sold[pair]])
             rates = [(arc.curve.rate(sold), sold) for arc, sold, _, _ in flow.sold[pair]]
-            idle = [] if spec.gas_value else [arc for arc in self._arcs[pair].values() if arc.pool.key not in used]
-            best = max([*(rate for rate, _ in rates), *(arc.rate for arc in idle)])
+            lowest = max(rates)[0]
+            idle = [] if spec.gas_value else self._idle_pools(pair, present, lowest)[:_IDLE]
+            best = max([lowest, *(arc.rate for arc in idle)])
             # No other shares of these pools gain more than if all was sold at the best rate.
             is_uneven = sum([(best - rate) * sold for rate, sold in rates]) * value > self._min_gain
             sets = [[*present, *idle]] if is_uneven else []
             if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
-                sets += self._other_pools(pair, present, amount, value, min(best, net / (amount * value or 1.0)))
+                lowest = min(lowest, net / (amount * value or 1.0))
+                sets += self._other_pools(pair, present, amount, value, lowest)
             for pools in sets:
                 found, swaps = self._hop_net(pools, pair, amount, value)
                 yield _Move(found - net, swaps=((pair, swaps),))
@@ -380,12 +386,8 @@ class ShareSearch:
         self, pair: _Pair, present: list[Arc], amount: float, value: float, min_rate: float
     ) -> Iterator[list[Arc]]:
         """Yield the pools of a hop and another one with a rate above `min_rate`, one less, or one in exchange."""
-        graph, used = self._problem.graph, {arc.pool.key for arc in present}
-        used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
-        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
-        arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
-        idle = [arc for arc in arcs if arc.pool.key not in used]
         part, gas_value = amount / len(present), self._problem.spec.gas_value
+        idle = self._idle_pools(pair, present, min_rate)
         idle = nlargest(
             _IDLE, idle, key=lambda arc: arc.curve.amount_out(part) * value - self._gas(arc, pair, part) * gas_value
         )
@@ -395,6 +397,14 @@ class ShareSearch:
             if fewer:
                 yield fewer
             yield from ([*fewer, arc] for arc in idle)
+
+    def _idle_pools(self, pair: _Pair, present: list[Arc], min_rate: float) -> list[Arc]:
+        """Return the arcs of a hop that no hop uses, best spot rate first, above `min_rate`."""
+        graph, used = self._problem.graph, {arc.pool.key for arc in present}
+        used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
+        i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
+        arcs = takewhile(lambda arc: arc.rate > min_rate, graph.arcs_by_pair[i].get(j, ()))
+        return [arc for arc in arcs if arc.pool.key not in used]
 
     def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
         """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
@@ -424,6 +434,7 @@ class ShareSearch:
         if scored is None or scored.net <= self._net:
             return None
         self._paths, self._hops = paths, hops
+        self._moves_shares |= bool(move.shares)  # a large move that saves a tick may be too large by small ones
         for pair, swaps in move.swaps:
             self._join({pair: swaps})
         self._keep(scored)

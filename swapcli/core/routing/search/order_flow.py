@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import TokenPair, topological_order
@@ -29,33 +29,16 @@ def flow_values(solution: Solution) -> dict[TokenPair, float]:
     return values
 
 
-def value_in(trade: Trade, prices: Prices) -> float:
-    """Return the value of what a trade sells."""
-    return prices[trade.arc.token_in] * trade.amount_in
-
-
-def value_out(trade: Trade, prices: Prices) -> float:
-    """Return the value of what a trade buys.
-
-    It ranks trades better than `value_in` where a huge order leaves its input token almost without value.
-    """
-    return prices[trade.arc.token_out] * trade.amount_out
-
-
-def arcs_reusing_a_pool(
-    trades: Iterable[Trade], prices: Prices, trade_value: Callable[[Trade, Prices], float] = value_in
-) -> set[int]:
+def arcs_reusing_a_pool(trades: Iterable[Trade], prices: Prices) -> set[int]:
     """Return the ids of arcs whose pool trades more in another direction.
 
     Solutions treat directions as independent, but in execution the first trade moves the pool's price for the second.
-    Two trades that each buy all that a pool has of a token are equal in value: the cheaper one stays.
     """
-    strongest: dict[str, tuple[tuple[float, float, int, int], int]] = {}
+    strongest: dict[str, tuple[tuple[float, int, int], int]] = {}
     weaker: set[int] = set()
     for trade in trades:
         arc = trade.arc
-        rank = (trade_value(trade, prices), -value_in(trade, prices), arc.token_in, arc.token_out)
-        use = (rank, id(arc))
+        use = ((prices[arc.token_in] * trade.amount_in, arc.token_in, arc.token_out), id(arc))
         other = strongest.get(arc.pool.key)
         strongest[arc.pool.key] = use if other is None else max(use, other)
         if other is not None:

@@ -15,11 +15,10 @@ from swapcli.core.model.quote import Route, Step
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
-from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.acyclic import (
-    acyclic_candidates,
+    break_cycles,
     has_cycles,
 )
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
@@ -30,9 +29,7 @@ from swapcli.core.routing.search.column_generation import (
     start_prices,
 )
 from swapcli.core.routing.search.gaps import Attempt, Gaps
-from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
-    FINEST,
     MAX_RESIDUAL,
     MUCH_ARBITRAGE,
     ROUGH,
@@ -53,7 +50,6 @@ from swapcli.core.routing.solver.newton import Solution
 
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
 _WAYS = 3  # to hold a token, where there is much arbitrage. Empirical
-_BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
@@ -91,22 +87,6 @@ class SearchResult(NamedTuple):
             return False
         return solution.residual > MAX_RESIDUAL or problem.order_value(solution.prices) < _WORTHLESS * amount_out
 
-    def bounding_prices(self) -> list[Prices]:
-        """Return prices for a certificate: those of the route's arcs refined, and those solved over
-        the whole market.
-
-        The latter come without and with arcs into the source and out of the target.
-        """
-        problem, graph = self.problem, self.problem.graph
-        source, target = problem.spec.endpoints
-        fine = problem.solve(problem.arcs_between(self.prices, self.exclusions), self.prices, FINEST, _BOUND_ITERATIONS)
-        used = {source, target}.union(*flow_values(fine))
-        known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
-        every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
-        forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
-        return [fine.prices, known, *solved]
-
 
 class RouteSearch:
     """The search for one order; `pools` by key execute the replays, as `execution` says.
@@ -120,7 +100,6 @@ class RouteSearch:
         self.routes = CandidateRoutes(problem, self.scorer)
         self._best: SearchResult | None = None
         self._single: ScoredRoute | None = None
-        self._known: Solution | None = None
         self._active: ActiveSet | None = None
 
     @property
@@ -128,13 +107,11 @@ class RouteSearch:
         """The swap to find a route for."""
         return self.problem.spec
 
-    def run(self, known: Solution | None = None) -> SearchResult | None:
+    def run(self) -> SearchResult | None:
         """Return the route with the best output net of gas; the best so far once time is up.
 
-        `known` is the solution of a similar order, if there is one: it saves most of the way to the present one. None
-        when no route carries the order.
+        None when no route carries the order.
         """
-        self._known = known
         try:
             return self._search()
         except SearchTimeUp:
@@ -142,15 +119,23 @@ class RouteSearch:
             best = max(found, key=lambda each: each.best.net, default=None)
             return best._replace(is_complete=False) if best else None
 
-    def solve(self, known: Solution | None = None) -> Solution | None:
-        """Return the rough solution that `run` starts from afterwards, without a route; `known` and None are as there.
+    def estimate(self) -> Solution | None:
+        """Return a rough solution over the tokens of the best path and few others; None without a path.
 
         Raises `SearchTimeUp`.
         """
         path = self._first_path()
         if len(path) < 2:
             return None
-        self._active = expand_active_set(self.problem, [path], known)
+        prices = start_prices(self.problem, [path])
+        return self.problem.solve(self.problem.arcs_between(prices), prices, ROUGH)
+
+    def solve(self) -> Solution | None:
+        """Return the rough solution that `run` starts from afterwards; otherwise as `estimate`."""
+        path = self._first_path()
+        if len(path) < 2:
+            return None
+        self._active = expand_active_set(self.problem, [path])
         return self._active.last.solution
 
     def _search(self) -> SearchResult | None:
@@ -158,7 +143,7 @@ class RouteSearch:
         path, made = self._first_path(), set[Attempt]()
         if len(path) < 2:
             return None
-        active = self._active or expand_active_set(self.problem, [path], self._known)
+        active = self._active or expand_active_set(self.problem, [path])
         optimum = self._follow_active_set(active)
         while attempt := self._gaps(active, optimum).next_attempt(made):
             made.add(attempt)
@@ -191,17 +176,16 @@ class RouteSearch:
         return Gaps(cycles, paths, shares)
 
     def _follow_active_set(self, active: ActiveSet, found: ScoredRoute | None = None) -> CandidateSolution:
-        """Break the cycles of the solution over an active set, follow the acyclic ones, and return the best of these.
+        """Break the cycles of the solution over an active set, follow the acyclic one, and return it.
 
         `found` is the best single path if that is known.
         """
         self._single = found or self.best_single_path(active.last.arcs)
-        candidates = acyclic_candidates(self.problem, active.last)
+        acyclic = break_cycles(self.problem, active.last)
         if self._single:
-            self._record(self._single, candidates[0])
-        for candidate in candidates:
-            self._follow(candidate)
-        return candidates[0]
+            self._record(self._single, acyclic)
+        self._follow(acyclic)
+        return acyclic
 
     def _follow_along(self, path: list[int]) -> CandidateSolution:
         """Follow the solution over all pools of a path, and return it.
@@ -253,8 +237,8 @@ class RouteSearch:
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, if better ones, or less gas, may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        # A path that beats all solutions may gain by their hops too.
-        gap = abs(self.routes.potential - found.net)
+        # A path that beats all solutions may gain by their hops too. If no rounding has succeeded, all may be gained.
+        gap = abs((self.routes.potential if self.routes.potential > -inf else result.optimum.value) - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
         from swapcli.core.routing.search.exact_finish import ShareSearch
@@ -304,11 +288,8 @@ class RouteSearch:
 
     def best_route_over(self, arcs: list[Arc], prices: Prices) -> ScoredRoute | None:
         """Return the best route over some arcs, solved from `prices`; None if no route carries the order."""
-        solved = CandidateSolution(self.problem.solve(arcs, prices), arcs)
-        found = (
-            route for each in acyclic_candidates(self.problem, solved) for route in self.routes.follow(each) if route
-        )
-        return max(found, key=lambda each: each.net, default=None)
+        solved = break_cycles(self.problem, CandidateSolution(self.problem.solve(arcs, prices), arcs))
+        return max((route for route in self.routes.follow(solved) if route), key=lambda each: each.net, default=None)
 
     def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.

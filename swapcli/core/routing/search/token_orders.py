@@ -82,8 +82,8 @@ def better_orders(
     from swapcli.core.routing.search.acyclic_order import orient_greedily
 
     greedy = orient_greedily(problem, active)
-    start = greedy if greedy and greedy.solution.value > best.solution.value else best
-    found = exchange_paths(problem, start, min_gain)
+    starts = [best, greedy] if greedy and greedy.solution.value > best.solution.value else [best]
+    found = max((exchange_paths(problem, start, min_gain) for start in starts), key=lambda each: each.solution.value)
     if found is not best:
         yield found
 

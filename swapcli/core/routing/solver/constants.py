@@ -32,8 +32,9 @@ ARMIJO_FRACTION: Final = 0.2
 Convex Optimization, section 9.2)."""
 
 RESIDUAL_HALVED: Final = 0.5
-"""A step that does not raise the dual is accepted as well if it halves the residual: near the minimum, floats no longer
-show the decrease. Empirical."""
+ROUNDING: Final = 1e-14
+"""A step that does not raise the dual, but for so much of it, is accepted as well if it halves the residual: near the
+minimum, floats no longer show the decrease. Empirical; sums of some hundred trades lose that much."""
 
 SLOW_RATIO: Final = 0.7
 """A step that leaves more of the residual than this is followed by a coordinate descent step. Empirical."""

@@ -21,6 +21,7 @@ from swapcli.core.routing.solver.constants import (
     MAX_ITERATIONS,
     MAX_STEP,
     RESIDUAL_HALVED,
+    ROUNDING,
     SLOW_RATIO,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint, clamp
@@ -67,7 +68,7 @@ def minimize_dual(
     problem = Dual(arcs, *endpoints, amount)
     point = DualPoint(problem, [clamp(start[t]) for t in problem.tokens])
     if point.residual > FAR_RESIDUAL:
-        point = problem.coordinate_descent_step(point)
+        point = min(point, problem.coordinate_descent_step(point), key=attrgetter("value"))
     seen: dict[Arc, None] = {}  # in order, since sums of floats depend on it
     for iteration in range(max_iterations):
         check()
@@ -110,7 +111,7 @@ def _newton_step(problem: Dual, point: DualPoint, seen: dict[Arc, None]) -> Dual
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial
-        if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
+        if decrease >= -ROUNDING * point.value and trial.residual < RESIDUAL_HALVED * point.residual:
             return trial
         best = min(best, trial, key=attrgetter("value"))
         seen.update(dict.fromkeys(trial.arcs))

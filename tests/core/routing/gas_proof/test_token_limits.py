@@ -46,7 +46,8 @@ def test_routes_bring_no_more_than_the_limits(seed: int, amount: int) -> None:
 
 def test_each_of_the_limits_counts_where_it_is_least() -> None:
     """A small order by its rate, a large one by what the only pool holds; a token behind too many hops has none."""
-    market = build_market([build_constant_product(0, A, C, 10 * UNIT, 20 * UNIT, fee_ppm=0)], [A, B, C])
+    pools = [build_constant_product(k, C, token, 20 * UNIT, 10 * UNIT, fee_ppm=0) for k, token in enumerate((A, B))]
+    market = build_market(pools, [A, B, C])
     graph = graph_of(market)
     for amount, least, most in (
         (UNIT // 10**6, 1.99 * UNIT / 1e6, 2 * UNIT / 1e6 * (1 + 1e-9)),

@@ -25,7 +25,7 @@ from swapcli.core.model.quote import (
 from swapcli.core.model.router_execution import OWN_ROUTER_GAS, RATES
 from swapcli.core.model.token import Token
 from swapcli.core.routing.graph.digraph import topological_order
-from swapcli.core.routing.search.acyclic import acyclic_candidates
+from swapcli.core.routing.search.acyclic import break_cycles
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.exact_finish import ShareSearch
 from swapcli.core.routing.search.problem import RoutingProblem
@@ -67,7 +67,7 @@ def improved(problem: RoutingProblem, market: MarketState, gap_part: float) -> l
     if candidate is None:
         return []
     routes = CandidateRoutes(problem, scorer)
-    found = [route for each in acyclic_candidates(problem, candidate) for route in routes.follow(each)]
+    found = list(routes.follow(break_cycles(problem, candidate)))
     if not found:
         return []
     start = min(found, key=lambda each: each.net)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.quote import HUNDREDTHS, MAX_SEGMENTS, SHARES_PER_ROUTE, WHOLE_PERCENTS, Route
 from swapcli.core.routing.graph.digraph import TokenPair, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
-from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow
+from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, break_cycles, notable_flow
 from swapcli.core.routing.search.order_flow import Flow, continuous_flow, trades_by_pair
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.rounding import (
@@ -54,7 +54,7 @@ def loss_of(rounding: FlowRounding, shares: Shares) -> float:
 def flow_of(problem: RoutingProblem) -> tuple[Flow, Prices] | None:
     """The optimum of a problem as a flow, over the pools that trade in it; None where the pools cannot carry it."""
     found = solved(problem)
-    solution = acyclic_candidates(problem, found)[0].solution if found else None
+    solution = break_cycles(problem, found).solution if found else None
     if solution is None or len(solution.trades) == 0:
         return None
     nearby = {link: [trade.arc for trade in trades] for link, trades in trades_by_pair(solution.trades).items()}
