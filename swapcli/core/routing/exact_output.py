@@ -45,12 +45,15 @@ class Shortfall(NamedTuple):
 
 
 def route_for_output(
-    search_for: Callable[[int], RouteSearch], amount_out: int, first: int = 1
+    search_for: Callable[[int], RouteSearch], amount_out: int, first: int = 1, run: Run = RouteSearch.run
 ) -> SearchResult | Shortfall:
-    """Return the cheapest route found for `amount_out`, with its least input. `first` estimates that input."""
+    """Return the cheapest route found for `amount_out`, with its least input.
+
+    `first` estimates that input. `run` runs searches as those of orders for an input.
+    """
     problem = search_for(first).problem
     value = problem.spot.value(problem.spec.source)
-    state = _InputSearch(search_for, amount_out, RouteSearch.run)
+    state = _InputSearch(search_for, amount_out, run)
     if value > 0.0 and amount_out / value < AMOUNT_LIMIT:
         state.search_from(lambda: _near_search(search_for, max(1, int(amount_out / value)), amount_out))
     return state.best or Shortfall(state.short_output)
@@ -128,8 +131,8 @@ class _InputSearch:
                 delivered = result.best.replay.amount_out
                 short, self.short_output = max(short, amount), max(delivered, self.short_output)
                 guess = _extrapolate(amount, delivered, _elasticity(result.solution, search), self._amount_out)
-                if result.solution.value >= self._amount_out and guess > amount * step:
-                    # Rounding loses what is missing, and the pools are almost drained.
+                if 2.0 * result.solution.value > self._amount_out + delivered and guess > amount * step:
+                    # Rounding loses most of what is missing, and the pools are almost drained.
                     guess, step = amount * step, step * step
             else:
                 excess = min(excess, amount) if short else _max_input(search.problem)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.proof import ProofWitness
     from swapcli.core.routing.certificate import OutputProof
     from swapcli.core.routing.competing_routes import KnownRoute
-    from swapcli.core.routing.exact_output import Shortfall
+    from swapcli.core.routing.exact_output import Run, Shortfall
     from swapcli.core.routing.gas_proof.proof import NetProof
     from swapcli.core.routing.route_limits import FitsCalldata
     from swapcli.core.routing.search_memory import SearchMemory
@@ -287,7 +287,7 @@ class Router:
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
             search = partial(search_for, gas_value=gas_value)
             if order.reverse:
-                return _for_output(search, order.amount, first)
+                return _for_output(search, order.amount, first, partial(self._run, graph=graph))
             return self._run(search(order.amount), graph)
 
         def search_from_start() -> SearchResult | Shortfall | None:
@@ -458,11 +458,11 @@ def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | N
 
 
 def _for_output(
-    search_for: Callable[[int], RouteSearch], amount_out: int, first: int
+    search_for: Callable[[int], RouteSearch], amount_out: int, first: int, run: Run
 ) -> SearchResult | Shortfall | None:
     from swapcli.core.routing.exact_output import route_for_output
 
-    return route_for_output(search_for, amount_out, first)
+    return route_for_output(search_for, amount_out, first, run)
 
 
 def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
