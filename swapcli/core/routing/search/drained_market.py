@@ -7,7 +7,7 @@ order gets the best route on the pools as the surplus has left them. Both togeth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from swapcli.core.model.pool import Pool
@@ -25,7 +25,8 @@ from swapcli.core.routing.search.rounding import decompose_into_paths, largest_r
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_PARTS: Final = 5  # halvings of the order. Empirical
+_MAX_HALVINGS: Final = 12  # of the order: less than two shares are left then
+_BISECTIONS: Final = 6  # of the best part: moves of shares find the rest. Empirical
 _MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: what moves of shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
@@ -54,15 +55,44 @@ def search_drained_market(
 
 def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResult | None:
     """Return the best of `found` and the routes of parts of the order with a path for the surplus."""
-    problem, scorer = search.problem, search.scorer
-    parts = (_with_part(search, problem.spec.amount >> halvings) for halvings in range(1, _PARTS + 1))
-    best = max((each for each in (found, *parts) if each), key=lambda each: each.best.net, default=None)
-    if best is None:
-        return None
-    shares = ShareSearch(problem, scorer, best.best.route, _MAX_ROUNDING_LOSS * best.best.net, 0.0)
-    shares.join(scorer.known(problem.spec.amount), best.solution)
-    *_, route = best.best, *shares.run(best.best)
-    return (found or best)._replace(best=route)
+    candidates = [each for each in (found, *_best_parts(search)) if each]
+    finished = [each._replace(best=_finished(search, each)) for each in candidates]
+    best = max(finished, key=lambda each: each.best.net, default=None)
+    return found._replace(best=best.best) if found and best else best
+
+
+def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
+    """Return the route after moves of shares."""
+    best = result.best
+    shares = ShareSearch(search.problem, search.scorer, best.route, _MAX_ROUNDING_LOSS * best.net, 0.0)
+    shares.join(search.scorer.known(best.amount_in), result.solution)
+    *_, best = best, *shares.run(best)
+    return best
+
+
+def _best_parts(search: RouteSearch) -> Iterator[SearchResult | None]:
+    """Yield routes for the whole order that extend one of a part of it: for the best of halves, and for the best part.
+
+    The output rises with the part up to the one that fills the pools; a larger one has no route, or pays less.
+    """
+    best: SearchResult | None = None
+    low = high = search.spec.amount
+    for _ in range(_MAX_HALVINGS):
+        high, low = low, low // 2
+        result = _with_part(search, low)
+        if best and not (result and result.best.net > best.best.net):
+            low, high = high, 2 * high
+            break
+        best = result
+    yield best
+    for _ in range(_BISECTIONS if best else 0):
+        part = (low + high) // 2
+        result = _with_part(search, part)
+        if best and result and result.best.net > best.best.net:
+            best, low = result, part
+        else:
+            high = part
+    yield best
 
 
 def _with_part(search: RouteSearch, part: int) -> SearchResult | None:

@@ -54,6 +54,7 @@ _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drain
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 _DRAINED = 0.5  # of the output at spot prices
+_CLOSED = 1e-5  # of a solution's value: a route that loses less to full pools is as good as the best
 _WORTHLESS = 2e-3  # of the output. Empirical: orders whose input is worth more gain nothing by further searches
 
 
@@ -81,11 +82,12 @@ class SearchResult(NamedTuple):
 
     @property
     def drains_market(self) -> bool:
-        """Whether more input would bring next to nothing, or the solution is far off: the pools are full."""
+        """Whether more input would bring next to nothing, and another route may pay more: the pools are full."""
         problem, solution, amount_out = self.problem, self.optimum, self.best.replay.amount_out
         if amount_out > _DRAINED * problem.spot_output():
             return False
-        return solution.residual > MAX_RESIDUAL or problem.order_value(solution.prices) < _WORTHLESS * amount_out
+        is_full = problem.order_value(solution.prices) < _WORTHLESS * amount_out
+        return solution.residual > MAX_RESIDUAL or (is_full and amount_out < solution.value * (1.0 - _CLOSED))
 
 
 class RouteSearch:
