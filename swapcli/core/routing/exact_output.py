@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
 _NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are no more accurate
-_MAX_CLIMBS = 8  # searches until an input suffices. Empirical: most need one
-_MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
+_MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
+_MAX_DESCENTS = 4  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
@@ -128,10 +128,13 @@ class _InputSearch:
                 return
             guess = inf
             if result:
-                delivered = result.best.replay.amount_out
+                solution, delivered = result.solution, result.best.replay.amount_out
                 short, self.short_output = max(short, amount), max(delivered, self.short_output)
-                guess = _extrapolate(amount, delivered, _elasticity(result.solution, search), self._amount_out)
-                if 2.0 * result.solution.value > self._amount_out + delivered and guess > amount * step:
+                price = solution.prices[search.spec.source]
+                if solution.residual <= MAX_RESIDUAL and solution.value + price * (excess - amount) < self._amount_out:
+                    return  # more input brings no more than its marginal rate
+                guess = _extrapolate(amount, delivered, _elasticity(solution, search), self._amount_out)
+                if 2.0 * solution.value > self._amount_out + delivered and guess > amount * step:
                     # Rounding loses most of what is missing, and the pools are almost drained.
                     guess, step = amount * step, step * step
             else:
