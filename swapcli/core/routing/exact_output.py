@@ -30,7 +30,9 @@ _NEAR = 2e-2  # of the requested output: routes this close to it get their least
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
 _SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
-_LARGE_GAP = 5e-5
+_LARGE_GAP = 5e-5  # the same: a route that loses more may be beaten by that of a search from the start
+_HUGE_GAP = 1e-2  # the same for drained pools: less input may be rounded better
+_PROBES = (0.5, 0.25, 0.125)  # of a huge gap: the parts by which smaller inputs are tried
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
 _LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
@@ -160,6 +162,9 @@ class _InputSearch:
                 self._finish(*_follow_again(self._search_for(amount), best))
             if self.best is best and self._gap > _LARGE_GAP:
                 self._search(self._search_for(amount))
+            for part in _PROBES:
+                if self.best is best and self._gap > _HUGE_GAP:
+                    self._search(self._search_for(int(amount * (1.0 - part * self._gap))))
             if self.best is best or self.best is None:
                 return
             best = self.best
