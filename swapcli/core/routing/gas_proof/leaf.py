@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import inf
+from typing import Final
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, effective_price, exact, lowered, term_of
@@ -12,6 +13,8 @@ from swapcli.core.routing.gas_proof.gas_dual import PricedArc
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.search.problem import SwapSpec
+
+_JUST_BELOW: Final = 1.0 - 1e-12  # of a rate: beyond its float error
 
 
 class Conditions(NamedTuple):
@@ -121,7 +124,7 @@ def _term(each: PricedArc, rates: LeafRates, hop: TokenPair, target: int, *, is_
     """Return the term of an arc; None if it does not pay for its gas and need not be used."""
     arc = each.arc
     rate = rates.rates.get(hop, rates.spot[hop])
-    if arc.unit_rate <= rate * (1.0 - 1e-12) and not is_used:
+    if arc.unit_rate <= rate * _JUST_BELOW and not is_used:
         return None
     value = 1.0 if hop[1] == target else rates.values.get(hop, rates.token_values.get(hop[1], 0.0))
     if not value:

@@ -178,11 +178,11 @@ def _corners(
     """
     width, added = right[0] - left[0], right[1] - left[1]
     secant, low, high = added / width, min(left[2], right[2]), max(left[2], right[2])
+    if not bisections or (secant < low * MAX_SLOPE_RATIO and high < secant * MAX_SLOPE_RATIO):
+        return [right[:2]]
     if low < secant < high:
         bend = (added - right[2] * width) / (left[2] - right[2])
         return [(left[0] + bend, left[1] + left[2] * bend), right[:2]] if 0.0 < bend < width else [right[:2]]
-    if not bisections or (low < secant * MAX_SLOPE_RATIO and secant < high * MAX_SLOPE_RATIO):
-        return [right[:2]]
     at = (left[0] + right[0]) / 2.0
     amount, _, slope = arc.trade_to_marginal_rate(rate * exp(-at))
     middle = (at, min(max(price * amount, left[1]), right[1]), price * slope)
