@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
 _MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
-_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are no more accurate
+_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate
 _MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 4  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
-_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
-_LARGE_GAP = 5e-5  # the same: a route that loses more may be beaten by that of a search from the start
+_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain. Empirical, as all of these gaps
+_LARGE_GAP = 3e-5  # the same: a route that loses more may be beaten by that of a search from the start
 _HUGE_GAP = 1e-2  # the same for drained pools: less input may be rounded better
 _PROBES = (0.5, 0.25, 0.125)  # of a huge gap: the parts by which smaller inputs are tried
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
