@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
 _MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
-_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are no more accurate
-_MAX_CLIMBS = 8  # searches until an input suffices. Empirical: most need one
-_MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
+_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate
+_MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
+_MAX_DESCENTS = 4  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
-_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
-_LARGE_GAP = 5e-5
+_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain. Empirical, as all of these gaps
+_LARGE_GAP = 3e-5  # the same: a route that loses more may be beaten by that of a search from the start
+_HUGE_GAP = 1e-2  # the same for drained pools: less input may be rounded better
+_PROBES = (0.5, 0.25, 0.125)  # of a huge gap: the parts by which smaller inputs are tried
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
 _STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
 _LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
@@ -128,10 +130,13 @@ class _InputSearch:
                 return
             guess = inf
             if result:
-                delivered = result.best.replay.amount_out
+                solution, delivered = result.solution, result.best.replay.amount_out
                 short, self.short_output = max(short, amount), max(delivered, self.short_output)
-                guess = _extrapolate(amount, delivered, _elasticity(result.solution, search), self._amount_out)
-                if 2.0 * result.solution.value > self._amount_out + delivered and guess > amount * step:
+                price = solution.prices[search.spec.source]
+                if solution.residual <= MAX_RESIDUAL and solution.value + price * (excess - amount) < self._amount_out:
+                    return  # more input brings no more than its marginal rate
+                guess = _extrapolate(amount, delivered, _elasticity(solution, search), self._amount_out)
+                if 2.0 * solution.value > self._amount_out + delivered and guess > amount * step:
                     # Rounding loses most of what is missing, and the pools are almost drained.
                     guess, step = amount * step, step * step
             else:
@@ -157,6 +162,9 @@ class _InputSearch:
                 self._finish(*_follow_again(self._search_for(amount), best))
             if self.best is best and self._gap > _LARGE_GAP:
                 self._search(self._search_for(amount))
+            for part in _PROBES:
+                if self.best is best and self._gap > _HUGE_GAP:
+                    self._search(self._search_for(int(amount * (1.0 - part * self._gap))))
             if self.best is best or self.best is None:
                 return
             best = self.best
