@@ -25,7 +25,9 @@ from bench.running import BenchmarkFailed
 from bench.worlds.world import World, make_worlds
 from swapcli.core.routing.router import Router
 
-WORLDS = ("real", "random", "pushed", "drained", "hundredfold", "1000")
+_BOTH, _ONE = (0.01, 1.0), (0.01,)
+WORLDS = {"real": _BOTH, "random": _BOTH, "pushed": _BOTH, "drained": _ONE, "hundredfold": _ONE, "1000": _BOTH}
+"""Gas prices in gwei by world."""
 
 
 class Switch(NamedTuple):
@@ -69,7 +71,7 @@ SWITCHES = (
     Switch("a greedy order", {f"{_SEARCH}.acyclic_order:orient_greedily": _find_nothing}),
     Switch("exchanges of paths", {f"{_SEARCH}.token_orders:exchange_paths": _keep}),
     Switch("a wider search of drained markets", {f"{_SEARCH}.drained_market:search_drained_market": _keep_last}),
-    Switch("climbs in drained markets", {f"{_SEARCH}.drained_market:climb": _keep_last}),
+    Switch("routes of smaller amounts there", {f"{_SEARCH}.drained_market:_with_surplus": _keep_last}),
 )
 """Every mechanism of the search that improves a route, and does not decide whether there is one."""
 

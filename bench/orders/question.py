@@ -126,8 +126,9 @@ def _residuals(plan: Plan) -> Iterator[float]:
 
 def _ablations(plan: Plan, folder: Path) -> Iterator[Ablation]:
     for file in plan.markets or (REAL_MARKET,):
-        for world in make_worlds(WORLDS, file, plan.ablation_orders, _seed(plan), folder):
-            for gas_gwei in (0.01, 1.0):
+        worlds = make_worlds(list(WORLDS), file, plan.ablation_orders, _seed(plan), folder)
+        for world, prices in zip(worlds, WORLDS.values(), strict=True):
+            for gas_gwei in prices:
                 yield from ablate(world, gas_gwei)
 
 
@@ -179,8 +180,8 @@ def orders_table(found: OrderFigures) -> Table:
         "line by 0.1 to 5%; a *hundredfold* of amounts, at least $100 million; large and huge orders on generated "
         "markets. Each order is quoted by both revisions in turn: ratios of its least CPU times (mean / p50 / p95 / "
         "maximum), and how far we are ahead net of gas at mid prices, in the mean and in dollars. The last rows count "
-        "the worlds, each at 0.01 and 1 gwei, in which the search without a mechanism is behind in any order, and name "
-        "the one that loses the most. Other gas prices and worlds are in "
+        "the worlds and gas prices at which the search without a mechanism is behind in any order, and name the one "
+        "that loses the most. Other gas prices and worlds are in "
         "[the history](bench/HISTORY.md#users-orders).",
         rows,
     )
