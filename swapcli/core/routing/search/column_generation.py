@@ -30,9 +30,8 @@ _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zer
 _DEEPEST_ARCS = 6  # of each pair: they have most of its liquidity, and prices close to those of all. Empirical
 _MAX_DEEPEST_PART = 0.5  # of all arcs: with a larger part, solving over the deepest first saves too little. Empirical
 _COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
-_DISTANT_GAIN = (
-    1.5e-2  # of the best detour, as a part of its price: above it, prices are far from the solution. Empirical
-)
+_DISTANT_GAIN = 1.5e-2
+"""Of the best detour, as a part of its price: above it, prices are far from the solution. Empirical."""
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
@@ -108,7 +107,7 @@ def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
 def tokens_to_add(
     problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float
 ) -> tuple[Prices, float]:
-    """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row.
+    """Return tokens to add, with start prices: those on detours over one outside token, or over several if none are.
 
     Only detours whose estimated gain is at least `min_gain` count. The second figure is the largest gain of any path
     outside; see `Detours`.
@@ -186,7 +185,7 @@ def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
 
 
 def path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
-    """Return about the output of the pools of `path` for the order, and the marginal prices of its tokens then."""
+    """Return the approximate output of `path` for the order, and the marginal prices of its tokens after the order."""
     amount = float(problem.spec.amount)
     rates = []
     for i, j in pairwise(path):

@@ -32,9 +32,9 @@ class SwapSpec(NamedTuple):
     """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
-    `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
-    of the target, 0.0 where that is unknown. `wei_value` is what `gas_value` comes from; None if unknown.
+    `Cancelled` when the caller cancels, and `SearchTimeUp` when the time for the search is up. The shares of segments
+    are multiples of `share_step`, in hundredths of a percent; it divides 100. `cent` is a US cent in base units of the
+    target, 0.0 if unknown. `wei_value` is what `gas_value` comes from; None if unknown.
     """
 
     source: int
@@ -94,7 +94,7 @@ class RoutingProblem(NamedTuple):
         return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
 
     def min_reordering_gain(self, solution: Solution) -> float:
-        """Return the least gain for which another order of the tokens is worth a search: it mostly adds a swap."""
+        """Return the least gain for which other token orders are worth a search: they mostly add a swap."""
         return max(self.spec.cent, _MIN_GAIN_UNITS, self.min_swap_gas_cost, _MIN_GAIN * solution.value)
 
     def spot_output(self) -> float:
