@@ -14,9 +14,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import edge_distances
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.detours import MAX_OUTSIDE, MIN_DETOUR_FRACTION, Detours, DetourSearch, HopBudget
-from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import MAX_RESIDUAL, ROUGH, CandidateSolution, RoutingProblem
-from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _MAX_ROUNDS = 10  # two to four are typical
@@ -67,7 +65,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> Active
             outside_gain = max_gain
             break
         attempts.update(added.keys())
-        prices = used_prices(problem, stages[-1].solution) | added
+        prices = problem.used_prices(stages[-1].solution) | added
         arcs = problem.arcs_between(prices)
         if deepest_first and max_gain > _DISTANT_GAIN:
             deepest = _deepest_arcs(arcs)
@@ -81,12 +79,6 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> Active
             break  # more arbitrage than the solver can settle
         stages.append(solved)
     return ActiveSet(stages, outside_gain)
-
-
-def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
-    """Return the prices of the tokens that carry flow."""
-    used = set(problem.spec.endpoints).union(*flow_values(solution))
-    return {t: price for t, price in solution.prices.items() if t in used}
 
 
 def _solve(problem: RoutingProblem, arcs: list[Arc], prices: Prices) -> CandidateSolution:

@@ -12,6 +12,7 @@ from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
+from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.solver.constants import MAX_ITERATIONS
 from swapcli.core.routing.solver.newton import Solution, minimize_dual
 
@@ -104,6 +105,11 @@ class RoutingProblem(NamedTuple):
     def order_value(self, prices: Prices) -> float:
         """Return the value of the order's input at `prices`, in base units of the target."""
         return self.spec.amount * prices[self.spec.source]
+
+    def used_prices(self, solution: Solution) -> Prices:
+        """Return the prices of the tokens that carry flow."""
+        used = set(self.spec.endpoints).union(*flow_values(solution))
+        return {t: price for t, price in solution.prices.items() if t in used}
 
     def arcs_between(self, tokens: Iterable[int], exclusions: Exclusions | None = None) -> list[Arc]:
         """Return the arcs between `tokens` that a route may use."""

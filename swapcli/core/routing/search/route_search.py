@@ -1,6 +1,6 @@
 """Find the route for an order: the continuous optimum, pruned for gas, rounded and replayed exactly.
 
-The replay with the best output net of gas wins. Further searches follow only if `gaps.py` finds that they may gain.
+The replay with the best output net of gas wins. Further searches follow only if `Gaps` shows that they may gain.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from swapcli.core.routing.solver.dual import Dual, DualPoint
 from swapcli.core.routing.solver.newton_model import (
     Model,
     PairModel,
-    piecewise_model,
     minimize_model,
+    piecewise_model,
     predicted_decrease,
     tangent_model,
 )
@@ -107,11 +107,11 @@ def test_a_bent_flow_never_falls_as_the_price_rises(drawn: Drawn, seed: int) -> 
 @given(points())
 def test_in_the_model_an_idle_arc_starts_at_its_start_rate(drawn: Drawn) -> None:
     dual, point = drawn
-    starts = {(pair.token_in, pair.token_out): [] for pair in complete(dual, point)}
+    starts: dict[tuple[int, int], list[float]] = {(pair.token_in, pair.token_out): [] for pair in complete(dual, point)}
     for arc in idle_arcs(dual, point):
-        pair = dual.number[arc.token_in], dual.number[arc.token_out]
+        i, j = dual.number[arc.token_in], dual.number[arc.token_out]
         if arc.depth > 0.0:
-            starts[pair].append(log(point.prices[pair[0]] / (point.prices[pair[1]] * arc.rate)))
+            starts[i, j].append(log(point.prices[i] / (point.prices[j] * arc.rate)))
     for pair in complete(dual, point):
         found = [-flow / conductance for flow, conductance, _ in pair.pieces if flow <= 0.0 < conductance]
         assert sorted(found) == pytest.approx(sorted(starts[pair.token_in, pair.token_out]), rel=1e-9, abs=1e-12)
