@@ -26,7 +26,7 @@ from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
 _PARTS: Final = 5  # halvings of the order. Empirical
-_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: the most that moved shares may gain
+_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: what moves of shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
 
