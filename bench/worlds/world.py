@@ -54,7 +54,7 @@ class World(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What a world is made from: a real market file, the maximum number of orders, and the seed of everything random."""
+    """What a world is made from: a real market file, the maximum of orders, and the seed of everything random."""
 
     file: Path
     most: int
