@@ -1,7 +1,7 @@
 """Exact output: the least input whose replayed output reaches the requested amount.
 
-The search for an input is that of an order for it. Its route then gets its own least input for the requested output, in
-integers, and the search runs again for that input while the routes get cheaper.
+An input is searched as an order for it would be. The route found then gets its least input for the requested output, in
+integers. The search repeats for that input while routes get cheaper.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
     """Return the search for an input whose solution, before rounding, brings about `amount_out`.
 
-    The inputs start at `amount`. Small solutions find most of them, and only otherwise larger ones follow.
+    The inputs start at `amount`. Solutions over few tokens mostly suffice; larger ones follow only if they do not.
     """
     search = search_for(amount)
     for solve, near in ((RouteSearch.estimate, _NEAR_ESTIMATE), (RouteSearch.solve, _NEAR)):
@@ -120,7 +120,7 @@ class _InputSearch:
             self.best = self.best and self.best._replace(is_complete=False)
 
     def _climb(self, search: RouteSearch) -> None:
-        """Search for growing inputs until one suffices, or none above is left."""
+        """Search for growing inputs until one suffices, or no larger one is left."""
         short, excess = 0, AMOUNT_LIMIT
         step, leap = _STEP, _LEAP
         for _ in range(_MAX_CLIMBS):
@@ -152,7 +152,7 @@ class _InputSearch:
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
-        """Follow the best solution for the least input of its route, while that gets less."""
+        """Follow the best solution for the least input of its route, while that input falls."""
         for _ in range(_MAX_DESCENTS):
             amount, searched = best.best.amount_in, best.problem.spec.amount
             distance = abs(amount - searched) / amount
@@ -170,7 +170,7 @@ class _InputSearch:
             best = self.best
 
     def _search(self, search: RouteSearch) -> SearchResult | None:
-        """Return the result of a search, whose route becomes the best if it is. Raises `SearchTimeUp`."""
+        """Return the result of a search, and keep its route if it is the cheapest. Raises `SearchTimeUp`."""
         result = self.last = self._run(search)
         if result and self._amount_out - result.best.replay.amount_out <= _NEAR * self._amount_out:
             self._finish(search, result)
@@ -179,7 +179,7 @@ class _InputSearch:
         return result
 
     def _finish(self, search: RouteSearch, result: SearchResult) -> None:
-        """Give the route of a result its least input. It becomes the best if it is."""
+        """Give the route of a result its least input, and keep it if it is the cheapest."""
         found = _with_least_input(search, result, self._amount_out)
         if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
             self.best = found

@@ -1,8 +1,8 @@
-"""Search for an order that drains its market: it never pays less than a smaller one would.
+"""Search for an order that drains its market, so that it pays no less than a smaller order would.
 
 A pool that is thin for the order may pay much of its output, so the search repeats without a filter for dust. Once the
 pools are full, a surplus of the order has no use, but some path must take it. That path comes first: the rest of the
-order gets the best route on the pools as the surplus has left them. Both together are one route.
+order gets the best route on the pools after the surplus. Both are then joined to one route.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _with_part(search: RouteSearch, part: int) -> SearchResult | None:
 
 
 def _joined(search: RouteSearch, surplus: Replay, part: Replay) -> ScoredRoute | None:
-    """Return the route of the swaps of both; None if it cannot be executed."""
+    """Return one route with the swaps of both; None if it cannot be executed."""
     for reduction in _REDUCTIONS:
         used = [(step, 1.0 - reduction) for step in part.steps]
         route = _route(search.problem, [*used, *((step, 1.0) for step in surplus.steps)])
@@ -134,7 +134,7 @@ def _beside(problem: RoutingProblem, part: int, surplus: Replay, pools: Mapping[
 
 
 def _route(problem: RoutingProblem, weighted: Iterable[tuple[Step, float]]) -> Route | None:
-    """Return the route whose pools get the amounts of steps with their weights, as far as shares can say.
+    """Return the route whose pools get the weighted amounts of steps, as closely as shares allow.
 
     None if its tokens form a cycle, or if no path is within the hop limit.
     """

@@ -1,4 +1,4 @@
-"""The best paths with one pool per hop by exact swaps: the last resort where curves say that no path takes the order.
+"""The best paths with one pool per hop by exact swaps: the last resort if by the curves no path takes the order.
 
 A curve is a float model of a pool. For orders that drain it, or that are a few base units, the pool itself may still
 take what the curve does not.
@@ -18,7 +18,7 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.replay import swap_exactly
 from swapcli.core.routing.search.single_path import single_route
 
-_KEPT: Final = 3  # ways to hold a token: the best one may have used what the way on needs. Empirical
+_KEPT: Final = 3  # ways to hold a token: the best one may have passed tokens that the rest needs. Empirical
 _MAX_SWAPS: Final = 4_000  # in all: some 20 ms
 
 
