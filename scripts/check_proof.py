@@ -15,13 +15,14 @@ from decimal import ROUND_CEILING, Context, Decimal, setcontext
 from fractions import Fraction as Real
 from functools import cache
 from hashlib import sha256
+from heapq import heappop, heappush
 from importlib import import_module
-from itertools import groupby, permutations, product
+from itertools import permutations, product
 from math import ceil, inf, isqrt, log, prod
-from operator import itemgetter
 from typing import Any
 
-FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 2), 64 << 20, 100_000  # of the file; of the search for an open case
+FORMAT, MAX_BYTES = ("swapcli-proof", 2), 64 << 20
+MAX_WORK, MAX_PATHS = 100_000, 20_000  # of the search for an open case; of a search for the best path
 WAD, PPM, Q96, ONE, ZERO, REFUSED = 10**18, 10**6, 1 << 96, 1 << 64, Real(0), -1  # REFUSED: the contract reverts
 Record = dict[str, Any]
 Direction = tuple[int, int, int]  # pool, token sold to it, token bought from it: indexes into the document's lists
@@ -292,39 +293,35 @@ UP = Context(prec=20, rounding=ROUND_CEILING)  # of products of rates
 def onward(ways: list[Any], shut: Any) -> Decimal:
     """Return the best product of those after which the next token is not shut; or else that of the second way, or 0."""
     return next((most for most, token in ways if token not in shut), ways[-1][0] if len(ways) > 1 else Decimal(0))
-class Paths:  # Products of rates on paths to a token that pass no token twice, and none after one that it is `before`.
-    def __init__(self, rates: Record, target: int, before: Any) -> None:
-        self.edges = sorted((i, j, decimal(rate, UP)) for (i, j), rate in rates.items() if i != target)
-        self.target, self.before, first = target, before, itemgetter(0)
-        self.leaving = {token: [*edges] for token, edges in groupby(self.edges, first)}
-    @cache  # noqa: B019
-    def walks(self, shut: frozenset[int], start: int, hops: int) -> list[Record]:
-        """Return by hops the two best walks from each token, with their next tokens. None goes back at once."""
-        edges = [each for each in self.edges if each[1] not in shut and (each[0] not in shut or each[0] == start)]
-        found: list[Record] = [{self.target: [(Decimal(1), -1)]}]
-        for _ in range(hops):
-            rows: Record = {}
-            for i, j, rate in edges:
-                rows.setdefault(i, []).append((UP.multiply(rate, onward(found[-1].get(j, ()), (i,))), j))
-            found.append({i: sorted(row)[:-3:-1] for i, row in rows.items()} | found[0])
-        return found
-    def shut(self, *tokens: int) -> frozenset[int]:
-        return frozenset(tokens).union(i for i, j in self.before if j in tokens)
-    def best(self, shut: frozenset[int], start: int, hops: int) -> Real:
-        """Return the largest product of a path from `start` through no token that is shut, or more after long work."""
-        walks, left = self.walks(shut, start, hops), [MAX_WORK]
-        def extend(token: int, shut: frozenset[int], so_far: Decimal, hops: int, found: Decimal) -> Decimal:
-            left[0] -= 1
-            if token == self.target or not hops:
-                return max(found, so_far) if token == self.target else found
-            ways = [(UP.multiply(UP.multiply(so_far, rate), onward(walks[hops - 1].get(j, ()), shut)), j, rate)
-                    for _, j, rate in self.leaving.get(token, ()) if j not in shut]
-            for most, j, rate in sorted(ways, reverse=True):
-                if most > found:
-                    found = most if left[0] < 0 else extend(
-                        j, shut | self.shut(j), UP.multiply(so_far, rate), hops - 1, found)
-            return found
-        return Real(extend(start, shut, Decimal(1), hops, Decimal(0)))
+class Paths:
+    """Products of rates on paths to a token that pass no token twice, and none after one that it is `before`."""
+    def __init__(self, rates: Record, target: int, before: Any, hops: int) -> None:
+        self.target, self.before, self.hops, self.leaving = target, before, hops, {token: [] for token, _ in rates}
+        for (i, j), rate in rates.items():
+            self.leaving[i] += [(j, decimal(rate, UP))] if i != target else []
+        self.walks: list[Record] = [{target: [(Decimal(1), -1)]}]  # by hops: two best walks from each token, and their
+        for _ in range(hops):  # next tokens. None goes straight back
+            self.walks.append({i: sorted((UP.multiply(rate, onward(self.walks[-1].get(j, ()), (i,))), j)
+                                         for j, rate in edges)[:-3:-1] for i, edges in self.leaving.items()} | self.walks[0])
+    def shut(self, token: int) -> set[int]:
+        return {token, *(i for i, j in self.before if j == token)}
+    def products(self, *passed: int) -> Any:
+        """Yield bounds on the product of a path from the last of the tokens passed: a quick one, then the largest."""
+        left, shut = max(0, self.hops + 1 - len({*passed})), frozenset[int]().union(*map(self.shut, passed))
+        most = onward(self.walks[left].get(passed[-1], ()), ())
+        yield Real(most)
+        front = [(-most, passed[-1], Decimal(1), left, shut), (Decimal(0), self.target, Decimal(0), 0, shut)]
+        for _ in range(MAX_PATHS):  # the best first
+            _, token, so_far, left, shut = front[0]
+            if token == self.target:
+                break
+            heappop(front)
+            for j, rate in self.leaving.get(token, ()) if left else ():
+                product = UP.multiply(so_far, rate)
+                most = UP.multiply(product, onward(self.walks[left - 1].get(j, ()), shut))
+                if most and j not in shut:
+                    heappush(front, (-most, j, product, left - 1, shut | self.shut(j)))
+        yield Real(-front[0][0])
 class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `limits`, `leaf_bound` and `show` (a term)
     def __init__(self, document: Record, library: Any) -> None:
         self.document, self.library, self.reasons, self.proved, self.faith = document, library, [], [], {}
@@ -382,18 +379,21 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             ahead[j] = min(ahead.get(j, inf), ahead.get(i, inf) + 1)
             behind[i] = min(behind.get(i, inf), behind.get(j, inf) + 1)
         self.longest = max((ahead.get(i, inf) + 1 + behind.get(j, inf) for _, i, j in used), default=0)
-    def gain(self, kind: str, direction: Direction, v_in: Real, v_out: Real, term: Any, claim: Real,
-             limit: Any = None) -> Real:
-        """Return S, the largest gain in a direction including gifts, or any more that is at most `claim`."""
-        curve, first = self.curve(direction), Real(uint(term[3])) if term else ZERO
-        if curve:
-            gift = curve.gift(v_in, v_out, limit)
-            return curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
-        if self.library:  # which computes in floats
-            return Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
-        self.trust(kind, direction[0], claim if term else ZERO)
-        return v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
-    def show(self, kind: str, direction: Direction, gain: Real, claim: Real) -> None:
+    def show(self, kind: str, direction: Direction, values: Any, term: Any, claim: Real, limit: Any = None) -> None:
+        """Verify that S, the largest gain in a direction including gifts, is at most `claim` at any of the `values`."""
+        curve, first, gain = self.curve(direction), Real(uint(term[3])) if term else ZERO, ZERO
+        for v_in, v_out in values:
+            if curve:
+                gift = curve.gift(v_in, v_out, limit)
+                gain = curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
+            elif self.library:  # which computes in floats
+                gain = Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
+            else:
+                gain = v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
+            if gain <= claim:
+                break
+        if not curve and not self.library:
+            self.trust(kind, direction[0], claim if term else ZERO)
         self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
         """Return the bound of a leaf. Verify every term, and that their sum is at most the bound."""
@@ -403,28 +403,20 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             before |= {(i, j) for i, m in before for n, j in before if k == m == n}
         usable = [each for each in usable if each not in unused and each[:0:-1] not in before]
         counts = len(prices) - len(self.tokens) * (not limits), len(terms) - len(leaf["terms"])
-        if any(counts) or used - terms.keys() or not (limits or prices[self.bought] == 1):
+        if any(counts) or used - terms.keys() or not (limits or (prices[self.bought] == 1 and not before)):
             raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
-        unit, sums, hops = self.unit if limits else ZERO, {}, min(self.hops, len(self.tokens))
-        rates = {each[1:]: self.rates[each[1:]] for each in usable if limits}
+        unit, sums, price = (self.unit, {}, real(leaf["product"])) if limits else (ZERO, {}, prices[self.sold])
         listed = once([((uint(i), uint(j)), real(rate)) for i, j, rate in leaf["rates"]])
-        paths = Paths(rates | {pair: listed[pair] for pair in rates.keys() & listed.keys()}, self.bought, before)
-        rates |= listed
-        price = real(leaf["product"]) if limits else prices[self.sold]
-        self.require(not limits or paths.best(paths.shut(self.sold), self.sold, hops) <= price,
+        rates = {each[1:]: listed.get(each[1:], self.rates[each[1:]]) for each in usable if limits}
+        paths = Paths(rates, self.bought, before, min(self.hops, len(self.tokens)))
+        self.require(not limits or any(most <= price for most in paths.products(self.sold)),
                      f"{kind}: a path has a larger product of rates than {leaf['product']}")
         for direction in usable:
             (n, i, j), term = direction, terms.get(direction)
             gas, (value, fixed) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
-            claim = real(term[6]) if term else gas
-            if not limits:
-                self.show(kind, direction, self.gain(kind, direction, prices[i], prices[j], term, claim), claim)
-            elif ways := paths.walks(frozenset(), j, hops - 1)[-1].get(j):
-                most = Real(ways[0][0])
-                gain = self.gain(kind, direction, rates[i, j], Real(1), term, claim / most, limits[i]) if most else ZERO
-                if gain * most > claim:
-                    most = paths.best(paths.shut(self.sold, i, j), j, hops - len({self.sold, i}))
-                self.show(kind, direction, gain * most, claim)
+            claim, values = real(term[6]) if term else gas, [(prices[i], prices[j])] if not limits else (
+                (rates[i, j] * most, most) for most in paths.products(self.sold, i, j))
+            self.show(kind, direction, values, term, claim, limits and limits[i])
             sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
         total = self.amount * price - unit * uint(self.gas["base"])
         for token, (value, fixed) in sums.items():
@@ -441,8 +433,8 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
     def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
         """Return the largest amount of each token that the best walk at spot rates makes, with a hop left."""
         backward = {(j, i): rate for (i, j), rate in rates.items()} | {(token, -2): start[token] for token in start}
-        walks = Paths(backward, -2, ()).walks(frozenset(), 0, min(self.hops, len(self.tokens)))[-1]
-        return {token: Real(ways[0][0]) for token, ways in walks.items() if token >= 0 < ways[0][0]}
+        paths = Paths(backward, -2, (), min(self.hops, len(self.tokens)))
+        return {token: most for token in range(len(self.tokens)) if (most := next(paths.products(token)))}
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
         """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome of one token."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
@@ -456,8 +448,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                 self.trust("spot rates", direction[0], ZERO)
             if prices:
                 worth += (claim := real(term[6]) if term else ZERO)
-                gain = self.gain("limits", direction, prices[pair[0]], prices[pair[1]], term, claim)
-                self.show("limits", direction, gain, claim)
+                self.show("limits", direction, [(prices[pair[0]], prices[pair[1]])], term, claim)
         self.rates = rates
         products, limits = self.reach({self.sold: Real(self.amount)}, rates), {self.sold: Real(self.amount)}
         for direction in usable:

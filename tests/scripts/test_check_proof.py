@@ -308,6 +308,27 @@ def test_leaves_that_cover_every_order_of_two_tokens_are_accepted() -> None:
     assert "netOfGas: the leaves do not cover every case" in check(document)[1]
 
 
+def test_an_order_of_tokens_does_not_bound_routings_with_cycles() -> None:
+    """100 A for B: alone, 1000 A against 2000 B pay 2000 * 100 / 1100 = 181.8 B. But 90 A more, bought for 100 B from
+    the pool of 1000 A against 1000 B, make it 2000 * 190 / 1190 = 319, which leaves 219 B. Each leaf lacks a half of
+    that cycle, so that both would be bounds of their own routes.
+    """
+    document = hand_made_proof()
+    document["pools"][1]["reserves"] = ["1000", "2000"]
+    step = {"pool": 1, "tokenIn": 0, "tokenOut": 1, "amountIn": "100", "amountOut": "181"}
+    document["route"] |= {"amountOut": "181", "steps": [step]}
+    (bound, _) = document["bounds"]
+    bound |= {"bound": "181.9", "gapBps": "50"}
+    (leaf,) = bound["leaves"]
+    forward = {"prices": ["1.6529", "1"], "terms": [[1, 0, 1, "100", "181", "1.6529", "16.53"]], "bound": "181.9"}
+    backward = {"prices": ["0.5", "1"], "terms": [], "bound": "50"}
+    bound["leaves"] = [leaf | forward | {"before": [[0, 1]]}, leaf | backward | {"before": [[1, 0]]}]
+    document["bounds"] = [bound]
+    assert check(with_hash(document))[0] == 2
+    bound["leaves"] = [each | {"before": []} for each in bound["leaves"]]
+    assert check(document)[0] == 1
+
+
 def cyclic_proof() -> Record:
     """A proof of 100 A for B over A C B, with a cycle of D and C that gains 1% and brings the order nothing.
 
