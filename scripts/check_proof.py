@@ -302,7 +302,7 @@ class Paths:
         self.walks: list[Record] = [{target: [(Decimal(1), -1)]}]  # by hops: two best walks from each token, and their
         for _ in range(hops):  # next tokens. None goes straight back
             self.walks.append({i: sorted((UP.multiply(rate, onward(self.walks[-1].get(j, ()), (i,))), j)
-                                         for j, rate in edges)[:-3:-1] for i, edges in self.leaving.items()} | self.walks[0])
+                                  for j, rate in edges)[:-3:-1] for i, edges in self.leaving.items()} | self.walks[0])
     def shut(self, token: int) -> set[int]:
         return {token, *(i for i, j in self.before if j == token)}
     def products(self, *passed: int) -> Any:

@@ -22,20 +22,20 @@ from swapcli.core.routing.solver.newton import Solution
 if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
-_MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
+_MAX_ESTIMATES = 4  # solutions of each kind (over few tokens, over all) for the first input. Empirical: most need two
 _NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate
 _MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 4  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
-_CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
+_CLOSE = 1e-3  # of an input: for a smaller difference, a route whose rounding loses little is as good
 _SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain. Empirical, as all of these gaps
-_LARGE_GAP = 3e-5  # the same: a route that loses more may be beaten by that of a search from the start
-_HUGE_GAP = 1e-2  # the same for drained pools: less input may be rounded better
-_PROBES = (0.5, 0.25, 0.125)  # of a huge gap: the parts by which smaller inputs are tried
+_LARGE_GAP = 3e-5  # of the input: if rounding loses more, a search from the start may find a better route
+_HUGE_GAP = 1e-2  # of the input, in drained pools: if rounding loses more, a smaller input may round better
+_PROBES = (0.5, 0.25, 0.125)  # of a huge gap: how much smaller the inputs are that are tried
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
-_STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
-_LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
+_STEP = 1.05  # factor on an input that rounding wastes; squared each time
+_LEAP = 64.0  # the largest factor if even the solution brings too little, perhaps from a dust pool
 
 Run = Callable[[RouteSearch], SearchResult | None]
 

@@ -25,9 +25,9 @@ from swapcli.core.routing.search.rounding import decompose_into_paths, largest_r
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_MAX_HALVINGS: Final = 12  # of the order: less than two shares are left then
-_BISECTIONS: Final = 6  # of the best part: moves of shares find the rest. Empirical
-_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: what moves of shares may gain
+_MAX_HALVINGS: Final = 12  # of the order: after them, less than two shares are left
+_BISECTIONS: Final = 6  # of the best part: moved shares make up for the rest. Empirical
+_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: the most that moved shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
 
@@ -62,7 +62,7 @@ def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResu
 
 
 def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
-    """Return the route after moves of shares."""
+    """Return the route of a result with its shares decided by exact replays."""
     best = result.best
     shares = ShareSearch(search.problem, search.scorer, best.route, _MAX_ROUNDING_LOSS * best.net, 0.0)
     shares.join(search.scorer.known(best.amount_in), result.solution)
@@ -71,7 +71,7 @@ def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
 
 
 def _best_parts(search: RouteSearch) -> Iterator[SearchResult | None]:
-    """Yield routes for the whole order that extend one of a part of it: for the best of halves, and for the best part.
+    """Yield two routes for the whole order that extend the route of a part: of the best halving, and of the best part.
 
     The output rises with the part up to the one that fills the pools; a larger one has no route, or pays less.
     """

@@ -79,7 +79,7 @@ class SearchResult(NamedTuple):
 
     @property
     def drains_market(self) -> bool:
-        """Whether more input would bring next to nothing, and another route may pay more: the pools are full."""
+        """Whether the pools are full: more input would bring next to nothing, and another route may pay more."""
         problem, solution, amount_out = self.problem, self.optimum, self.best.replay.amount_out
         if amount_out > _DRAINED * problem.spot_output():
             return False
