@@ -101,7 +101,7 @@ WRONG: dict[str, tuple[Change, str]] = {
         "gains 1.78465.*, above its term",
     ),
     "a leaf's sum": (put("bounds", 0, "leaves", 0, "bound", value="97.5"), "the terms of a leaf sum to 97.56"),
-    "a bound below its leaf": (put("bounds", 0, "bound", value="97.5"), "output: a leaf is above it"),
+    "a bound below its leaf": (put("bounds", 0, "bound", value="97.5"), "output: the bound is below that of a leaf"),
     "a gap": (put("bounds", 0, "gapBps", value="57.8"), "the gap is above 57.8"),
     "an output": (put("route", "steps", 0, "amountOut", value="25"), "step 0, A to B, pool 0 .* pays 24, not 25"),
     "the route's output": (put("route", "amountOut", value="98"), "the steps bring 97"),
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "a rate": (put("bounds", 1, "leaves", 0, "rates", 0, 2, value="0.94"), "gains"),
     "a product of rates": (
         put("bounds", 1, "leaves", 0, "product", value="0.95"),
-        "netOfGas: a path has a larger product of rates than 0.95",
+        "netOfGas: a path's product of rates is above 0.95",
     ),
     "a missing order of tokens": (put("bounds", 1, "leaves", 0, "before", value=[[0, 1]]), "do not cover every case"),
     "a missing case": (put("bounds", 1, "leaves", 0, "used", value=[[0, 0, 1]]), "do not cover every case"),
