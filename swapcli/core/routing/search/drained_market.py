@@ -13,7 +13,7 @@ from typing import Final
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
 from swapcli.core.model.router_execution import Execution
-from swapcli.core.routing.cancellation import SearchTimeUp
+from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp
 from swapcli.core.routing.graph.digraph import TokenPair, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.order_market import SpotPrices
@@ -27,6 +27,7 @@ from swapcli.core.routing.search.scored_route import ScoredRoute
 
 _MAX_HALVINGS: Final = 12  # of the order: after them, less than two shares are left
 _BISECTIONS: Final = 6  # of the best part: moved shares make up for the rest. Empirical
+_MAX_CHECKS: Final = 6_000  # in searches of parts: about a second. Empirical: later ones gain next to nothing
 _MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: the most that moved shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
@@ -55,7 +56,10 @@ def search_drained_market(
 
 def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResult | None:
     """Return the best of `found` and the routes of parts of the order with a path for the surplus."""
-    candidates = [each for each in (found, *_best_parts(search)) if each]
+    limit = _WorkLimit(search.spec.check, _MAX_CHECKS)
+    problem = search.problem._replace(spec=search.spec._replace(check=limit))
+    parts = _best_parts(RouteSearch(problem, search.scorer.pools, search.scorer.execution), limit)
+    candidates = [each._replace(problem=search.problem) for each in (found, *parts) if each]
     finished = [each._replace(best=_finished(search, each)) for each in candidates]
     best = max(finished, key=lambda each: each.best.net, default=None)
     return found._replace(best=best.best) if found and best else best
@@ -70,16 +74,36 @@ def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
     return best
 
 
-def _best_parts(search: RouteSearch) -> Iterator[SearchResult | None]:
+class _WorkLimit:
+    """A check that stops the work after a number of calls, the same on every machine."""
+
+    def __init__(self, check: CancelCheck, max_calls: int) -> None:
+        self._check, self._calls_left = check, max_calls
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the work has stopped for that reason."""
+        return self._calls_left < 0
+
+    def __call__(self) -> None:
+        """Raise `SearchTimeUp` if the limit is reached, or what the limited check raises."""
+        self._calls_left -= 1
+        if self.is_reached:
+            raise SearchTimeUp
+        self._check()
+
+
+def _best_parts(search: RouteSearch, limit: _WorkLimit) -> Iterator[SearchResult | None]:
     """Yield two routes for the whole order that extend the route of a part: of the best halving, and of the best part.
 
-    The output rises with the part up to the one that fills the pools; a larger one has no route, or pays less.
+    The output rises with the part up to the one that fills the pools; a larger one has no route, or pays less. Once the
+    limit of the work is reached, the best part is that of the searches before.
     """
     best: SearchResult | None = None
     low = high = search.spec.amount
     for _ in range(_MAX_HALVINGS):
         high, low = low, low // 2
-        result = _with_part(search, low)
+        result = _with_part(search, low, limit)
         if best and not (result and result.best.net > best.best.net):
             low, high = high, 2 * high
             break
@@ -87,7 +111,7 @@ def _best_parts(search: RouteSearch) -> Iterator[SearchResult | None]:
     yield best
     for _ in range(_BISECTIONS if best else 0):
         part = (low + high) // 2
-        result = _with_part(search, part)
+        result = _with_part(search, part, limit)
         if best and result and result.best.net > best.best.net:
             best, low = result, part
         else:
@@ -95,8 +119,17 @@ def _best_parts(search: RouteSearch) -> Iterator[SearchResult | None]:
     yield best
 
 
-def _with_part(search: RouteSearch, part: int) -> SearchResult | None:
-    """Return the route for the whole order that extends the best one of `part`; None if there is none."""
+def _with_part(search: RouteSearch, part: int, limit: _WorkLimit) -> SearchResult | None:
+    """Return the route for the whole order that extends the best one of `part`; None without one, or at the limit."""
+    try:
+        return None if limit.is_reached else _extend(search, part)
+    except SearchTimeUp:
+        if limit.is_reached:
+            return None
+        raise
+
+
+def _extend(search: RouteSearch, part: int) -> SearchResult | None:
     problem, scorer, spec = search.problem, search.scorer, search.spec
     if not part:
         return None
