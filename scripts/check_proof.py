@@ -13,28 +13,29 @@ import sys
 from bisect import bisect_right
 from decimal import ROUND_CEILING, Context, Decimal, setcontext
 from fractions import Fraction as Real
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
+from heapq import heappop, heappush
 from importlib import import_module
-from itertools import groupby, permutations, product
+from itertools import permutations, product
 from math import ceil, inf, isqrt, log, prod
-from operator import itemgetter
 from typing import Any
 
-FORMAT, MAX_BYTES, MAX_WORK = ("swapcli-proof", 2), 64 << 20, 100_000  # of the file; of the search for an open case
+FORMAT, MAX_BYTES, MAX_CASES, MAX_PATHS = ("swapcli-proof", 2), 64 << 20, 100_000, 20_000  # the last two: of searches
 WAD, PPM, Q96, ONE, ZERO, REFUSED = 10**18, 10**6, 1 << 96, 1 << 64, Real(0), -1  # REFUSED: the contract reverts
 Record = dict[str, Any]
 Direction = tuple[int, int, int]  # pool, token sold to it, token bought from it: indexes into the document's lists
 setcontext(Context(prec=60))  # decimals round logarithms and powers correctly
-def real(value: object) -> Real:
-    """Return the exact value of a decimal text; null is zero. NaN, signs and huge exponents are rejected."""
-    text = "0" if value is None else str(value)
-    if not re.fullmatch(r"(?=.{1,100}$)[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text, re.ASCII):
-        raise ValueError(f"{text[:30]!r} is not a number of at least 0")
+def demand(holds: object, what: str) -> None:
+    if not holds:
+        raise ValueError(what)
+def real(value: object) -> Real:  # the exact value; null is zero. NaN, signs and huge exponents are rejected
+    text, pattern = "0" if value is None else str(value), r"(?=.{1,100}$)[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?"
+    demand(re.fullmatch(pattern, text, re.ASCII), f"{text[:30]!r} is not a number of at least 0")
     return Real(text)
 def uint(value: object) -> int:
-    if type(value) not in (int, str) or not re.fullmatch("[0-9]{1,100}", str(value), re.ASCII):
-        raise ValueError(f"{str(value)[:30]!r} is not an integer of at least 0")
+    is_uint = type(value) in (int, str) and re.fullmatch("[0-9]{1,100}", str(value), re.ASCII)
+    demand(is_uint, f"{str(value)[:30]!r} is not an integer of at least 0")
     return int(str(value))
 def signed(value: object, read: Any = uint) -> Any:
     return -read(str(value)[1:]) if str(value).startswith("-") else read(value)
@@ -49,11 +50,10 @@ def once(rows: list[Any]) -> Record:
 def read(path: str) -> Record:  # Read the document. The limit on its size also holds after decompression.
     with open(path, "rb") as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
+    demand(len(raw) <= MAX_BYTES, f"it is larger than {MAX_BYTES >> 20} MB")
     found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=once)
-    if re.search(rb"[^\s -~]|\\([bfnrt]|u00[01789]|u20[026])", raw) or (found["format"], found["version"]) != FORMAT:
-        raise ValueError("it is not a swapcli-proof of version 2 in plain characters")
+    is_plain = not re.search(rb"[^\s -~]|\\([bfnrt]|u00[01789]|u20[026])", raw)
+    demand(is_plain and (found["format"], found["version"]) == FORMAT, "it is not swapcli-proof 2 in plain characters")
     return found
 # Part 1: the output of a swap, in integers, rounded as the contract rounds. Each function also updates the pool. ------
 def swap_fee(pool: Record) -> int:
@@ -69,10 +69,8 @@ def swap_pair(pool: Record, i: int, j: int, amount: int) -> int:
     return paid
 TICK_FACTORS = [round(Decimal("1.0001") ** (-Decimal(1 << k) / 2) * (1 << 128)) for k in range(20)]  # of `TickMath`
 @cache
-def price_at(tick: int) -> int:
-    """The square-root price at a tick, with 96 fractional bits, rounded as `getSqrtRatioAtTick` does."""
-    if abs(tick) > 887272:
-        raise ValueError(f"the tick {tick} is outside the contracts' range")
+def price_at(tick: int) -> int:  # the square root, with 96 fractional bits, rounded as `getSqrtRatioAtTick` does
+    demand(abs(tick) <= 887272, f"the tick {tick} is outside the contracts' range")
     ratio = 1 << 128
     for k, factor in enumerate(TICK_FACTORS):
         ratio = ratio * factor >> 128 if abs(tick) >> k & 1 else ratio
@@ -125,8 +123,7 @@ def stable_terms(pool: Record) -> tuple[list[int], list[int], int, int]:
         if abs(d - before) <= 1:
             return rates, held, ann, d
     return rates, held, ann, 0
-def swap_stable(pool: Record, i: int, j: int, amount: int) -> int:
-    """Curve's StableSwap: the fee comes off the output, and half of it leaves the pool."""
+def swap_stable(pool: Record, i: int, j: int, amount: int) -> int:  # Curve: half of the fee, off the output, leaves
     rates, held, ann, d = stable_terms(pool)
     if not d:
         return REFUSED
@@ -168,8 +165,7 @@ def power(base: int, exponent: int) -> int:
     for n in range(1, 13):
         series += (term := term * x // 10**20 // n)
     return WAD * WAD // (value * series // 10**20 // 100)
-def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:
-    """Balancer V2's weighted pools: the fee comes off the input, rounded up."""
+def swap_weighted(pool: Record, i: int, j: int, amount: int) -> int:  # Balancer V2: fees, rounded up, leave the input
     raw, scale = pool["reserves"], [10 ** (18 - places) for places in pool["decimals"]]
     net, x, y = (amount - up(amount * swap_fee(pool), WAD)) * scale[i], raw[i] * scale[i], raw[j] * scale[j]
     if not (x and y) or net > x * (3 * 10**17) // WAD or raw[i] + amount >> 112:
@@ -188,8 +184,7 @@ class Curve:
     """The curve F of one direction, in base units. `at` returns an input, an output and a slope: the tangent near an
     amount, or a line above it. Inputs above `capacity` revert. Rounding pays up to F(x + `gift_in`) + `gift_out`."""
     capacity, gift_in, gift_out = Real(1 << 300), ZERO, ZERO
-    def __init__(self, *_: object) -> None:
-        self.start = self.at(ZERO)[2]  # the rate of the first unit
+    start: Any = cached_property(lambda self: self.at(ZERO)[2])  # the rate of the first unit
     def gift(self, v_in: Real, v_out: Real, limit: Real | None) -> Real:
         """Return the most that gifts add to a term: given units save their price, or are sold at the last rate."""
         last = self.at(min(self.capacity, limit))[2] if self.gift_in and limit is not None else ZERO
@@ -211,30 +206,14 @@ class Curve:
             if found <= enough or amount == tried or (amount >= end and False not in lines):
                 break
             tried, amount = amount, (Real(max(0, int(meet * ONE)) + 1, ONE) if False in lines
-                                     else amount * 16 or first or Real(1, ONE))
+                                     else amount * 16 or first or (Real(1, ONE) if v_in else end))
         return max(ZERO, found)
-    def paid(self, amount: Real) -> Real:
-        given, paid, slope = self.at(amount := min(amount + self.gift_in, self.capacity))
-        return paid + slope * (amount - given) + self.gift_out
-class PairCurve(Curve):
-    """y g a / (x + g a) with g = 1 - fee. Solidly rounds the fee down, so up to one unit more counts after the fee."""
-    def __init__(self, pool: Record, i: int, j: int) -> None:
-        (self.x, self.y), self.gamma = (pool["reserves"][i], pool["reserves"][j]), 1 - Real(swap_fee(pool), WAD)
-        variant, self.x, self.y = pool.get("variant", "uniswap_v2"), self.x or 1, self.y if self.x else 0
-        self.capacity = Real((1 << 112) - 1 - self.x) if variant == "uniswap_v2" else self.capacity
-        self.gift_in = 1 / self.gamma if variant == "solidly" and self.gamma < 1 else ZERO
-        super().__init__()
-    def at(self, amount: Real) -> tuple[Real, Real, Real]:
-        x = self.x + self.gamma * amount
-        return amount, self.y - self.y * self.x / x, self.gamma * self.x * self.y / (x * x)
-class TickCurve(Curve):
-    """L |1/p - 1/q| of one token against L |p - q| of the other. Inputs are rounded down and outputs up."""
+class TickCurve(Curve):  # L |1/p - 1/q| of one token against L |p - q| of the other; inputs rounded down, outputs up
     def __init__(self, pool: Record, i: int, j: int) -> None:
         self.down, k = i < j, bisect_right(pool["ticks"], (signed(pool["tick"]), 1 << 200))
         self.gamma = Real(PPM - tick_fee(pool, self.down), PPM)
         self.rest = pool["ticks"][:k] if self.down else pool["ticks"][k:][::-1]  # the nearest is the last
         self.way = [(0, 0, uint(pool["sqrt_price_x96"]) << 32, uint(pool["liquidity"]))]  # in, out, price, L
-        super().__init__()
     def move(self, entry: tuple[int, int, int, int], price: int) -> tuple[int, int]:
         given, paid, start, liquidity = entry
         amounts = ((change := liquidity * abs(price - start)) << 192) // (start * price), change >> 64
@@ -254,8 +233,7 @@ class TickCurve(Curve):
         slope = self.gamma * (Real(price, 1 << 128) if self.down else Real(1 << 128, price)) ** 2
         slope = ZERO if net and not liquidity and not self.rest else slope  # the pool is empty: more input buys nothing
         return Real(given, ONE) / self.gamma, Real(paid, ONE), slope
-class StableCurve(Curve):
-    """StableSwap's invariant at the D of the contract: y^2 + (b - D) y = c. The fee comes off the output."""
+class StableCurve(Curve):  # StableSwap at the D of the contract: y^2 + (b - D) y = c. The fee comes off the output
     def __init__(self, pool: Record, i: int, j: int) -> None:
         if uint(pool.get("offpeg_fee_multiplier", 0)) > 10**10:
             raise KeyError("a fee that depends on the trade")
@@ -265,7 +243,6 @@ class StableCurve(Curve):
         self.c = Real(d ** (n + 1) * 100 * self.x * self.y, n**n * ann * prod(held)) if d else Real(1)
         self.unit_in, self.unit_out = Real(rates[i], WAD), Real(WAD - swap_fee(pool), rates[j]) * bool(d)
         self.gift_out = min(self.y * self.unit_out, 10**6 * self.unit_out + max(ZERO, self.at(ZERO)[1]))
-        super().__init__()
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
         x = self.x + amount * self.unit_in
         b, c, unit = self.b + x, self.c / x, self.unit_in * self.unit_out
@@ -273,68 +250,61 @@ class StableCurve(Curve):
         low, high = max(ZERO, (root - b) / 2), (root + Real(1, ONE) - b) / 2  # y is between
         least, most = ((y * y + c * y / x) / (z * z + c) * unit for y, z in ((low, high), (high, low)))
         return amount, (self.y - low) * self.unit_out + (most - least) * amount, most
-class WeightedCurve(Curve):
-    """y (1 - (x / (x + g a))^w). At most 3/10 of x may come in after the fee, rounded up: hence the + 1."""
+class ProductCurve(Curve):
+    """y (1 - (x / (x + g a))^w) with g = 1 - fee; without weights, w = 1. Weighted pools take at most 3/10 of x after
+    the fee, rounded up: hence the + 1. Solidly rounds the fee down, so up to one unit more counts after the fee."""
     def __init__(self, pool: Record, i: int, j: int) -> None:
+        variant, self.gamma, self.weight = pool.get("variant", "uniswap_v2"), 1 - Real(swap_fee(pool), WAD), Real(1)
         self.x, self.y = (pool["reserves"][i], pool["reserves"][j]) if pool["reserves"][i] else (1, 0)
-        self.weight, self.gamma = Real(*(uint(pool["weights"][k]) for k in (i, j))), 1 - Real(swap_fee(pool), WAD)
-        self.capacity = Real(self.x * 3 // 10 + 1) / self.gamma
-        super().__init__()
+        self.capacity = Real((1 << 112) - 1 - self.x) if variant == "uniswap_v2" else self.capacity
+        self.gift_in = 1 / self.gamma if variant == "solidly" and self.gamma < 1 else ZERO
+        if pool["family"] == "weighted":
+            self.weight = Real(*(uint(pool["weights"][k]) for k in (i, j)))
+            self.capacity = Real(self.x * 3 // 10 + 1) / self.gamma
     def at(self, amount: Real) -> tuple[Real, Real, Real]:
-        base, margin = self.x / (self.x + self.gamma * amount), Real(1, 10**50)
-        left = Real((decimal(self.weight) * decimal(base).ln()).exp())
+        base, margin = self.x / (self.x + self.gamma * amount), Real(self.weight != 1, 10**50)
+        left = Real((decimal(self.weight) * decimal(base).ln()).exp()) if margin else base
         slope = self.gamma * self.weight * self.y / self.x * base * left * (1 + margin)
         return amount, self.y * (1 - left * (1 - margin)) + 2 * margin * slope * amount, slope
 FAMILIES: dict[str, tuple[Any, type[Curve]]] = {  # each family's swap in integers (part 1) and curve (part 2)
-    "constant_product": (swap_pair, PairCurve), "concentrated": (swap_ticks, TickCurve),
-    "stableswap": (swap_stable, StableCurve), "weighted": (swap_weighted, WeightedCurve)}
+    "constant_product": (swap_pair, ProductCurve), "concentrated": (swap_ticks, TickCurve),
+    "stableswap": (swap_stable, StableCurve), "weighted": (swap_weighted, ProductCurve)}
 UP = Context(prec=20, rounding=ROUND_CEILING)  # of products of rates
-def onward(ways: list[Any], shut: Any) -> Decimal:
-    """Return the best product of those after which the next token is not shut; or else that of the second way, or 0."""
+def onward(ways: list[Any], shut: Any) -> Decimal:  # the best whose next token is not shut; or the second, or 0
     return next((most for most, token in ways if token not in shut), ways[-1][0] if len(ways) > 1 else Decimal(0))
-class Paths:  # Products of rates on paths to a token that pass no token twice, and none after one that it is `before`.
-    def __init__(self, rates: Record, target: int, before: Any) -> None:
-        self.edges = sorted((i, j, decimal(rate, UP)) for (i, j), rate in rates.items() if i != target)
-        self.target, self.before, first = target, before, itemgetter(0)
-        self.leaving = {token: [*edges] for token, edges in groupby(self.edges, first)}
-    @cache  # noqa: B019
-    def walks(self, shut: frozenset[int], start: int, hops: int) -> list[Record]:
-        """Return by hops the two best walks from each token, with their next tokens. None goes back at once."""
-        edges = [each for each in self.edges if each[1] not in shut and (each[0] not in shut or each[0] == start)]
-        found: list[Record] = [{self.target: [(Decimal(1), -1)]}]
-        for _ in range(hops):
-            rows: Record = {}
-            for i, j, rate in edges:
-                rows.setdefault(i, []).append((UP.multiply(rate, onward(found[-1].get(j, ()), (i,))), j))
-            found.append({i: sorted(row)[:-3:-1] for i, row in rows.items()} | found[0])
-        return found
-    def shut(self, *tokens: int) -> frozenset[int]:
-        return frozenset(tokens).union(i for i, j in self.before if j in tokens)
-    def best(self, shut: frozenset[int], start: int, hops: int) -> Real:
-        """Return the largest product of a path from `start` through no token that is shut, or more after long work."""
-        walks, left = self.walks(shut, start, hops), [MAX_WORK]
-        def extend(token: int, shut: frozenset[int], so_far: Decimal, hops: int, found: Decimal) -> Decimal:
-            left[0] -= 1
-            if token == self.target or not hops:
-                return max(found, so_far) if token == self.target else found
-            ways = [(UP.multiply(UP.multiply(so_far, rate), onward(walks[hops - 1].get(j, ()), shut)), j, rate)
-                    for _, j, rate in self.leaving.get(token, ()) if j not in shut]
-            for most, j, rate in sorted(ways, reverse=True):
-                if most > found:
-                    found = most if left[0] < 0 else extend(
-                        j, shut | self.shut(j), UP.multiply(so_far, rate), hops - 1, found)
-            return found
-        return Real(extend(start, shut, Decimal(1), hops, Decimal(0)))
+class Paths:  # products of rates on paths to a token that pass no token twice, and none after one that it is `before`
+    def __init__(self, rates: Record, target: int, before: Any, hops: int) -> None:
+        self.target, self.before, self.hops, self.leaving = target, before, hops, {token: [] for token, _ in rates}
+        for (i, j), rate in rates.items():
+            self.leaving[i].append((j, decimal(rate, UP)))
+        self.walks: list[Record] = [{target: [(Decimal(1), -1)]}]  # by hops: of each token, the two best walks that do
+        for _ in range(hops):  # not go straight back, with their next tokens
+            self.walks.append({
+                i: sorted((UP.multiply(rate, onward(self.walks[-1].get(j, ()), (i,))), j) for j, rate in edges)[:-3:-1]
+                for i, edges in self.leaving.items()} | self.walks[0])
+    def best(self, *passed: int) -> Real:
+        """Return the largest product of a path on from the last of the tokens passed, or more after long work."""
+        left, shut = max(0, self.hops + 1 - len({*passed})), {*passed, *(i for i, j in self.before if j in passed)}
+        most, work = onward(self.walks[left].get(passed[-1], ()), ()), MAX_PATHS
+        front = [(-most, passed[-1], Decimal(1), left, shut), (Decimal(0), self.target, Decimal(0), 0, shut)]
+        while front[0][1] != self.target and work:  # the best first
+            (_, token, so_far, left, shut), work = heappop(front), work - 1
+            for j, rate in self.leaving.get(token, ()) if left else ():
+                then = UP.multiply(so_far, rate)
+                most = UP.multiply(then, onward(self.walks[left - 1].get(j, ()), shut))
+                if most and j not in shut:
+                    heappush(front, (-most, j, then, left - 1, shut | {j, *(i for i, k in self.before if k == j)}))
+        return Real(-front[0][0])
 class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `limits`, `leaf_bound` and `show` (a term)
     def __init__(self, document: Record, library: Any) -> None:
         self.document, self.library, self.reasons, self.proved, self.faith = document, library, [], [], {}
-        self.tokens, self.scope, order, self.route, self.gas = (
-            document[key] for key in ("tokens", "scope", "order", "route", "gas"))
+        self.tokens, self.scope, self.route, self.gas = (document[key] for key in ("tokens", "scope", "route", "gas"))
         self.amount, self.pays, self.gas_units = (uint(self.route[k]) for k in ("amountIn", "amountOut", "gasUnits"))
-        self.sold, self.bought, self.hops = map(uint, (order["tokenIn"], order["tokenOut"], self.scope["maxHops"]))
+        self.sold, self.bought = (uint(document["order"][key]) for key in ("tokenIn", "tokenOut"))
         for rows in (self.tokens, document["pools"]):
             once([(re.sub("0x0*", "", (each.get("pool_id") or each["address"]).lower()), each) for each in rows])
-        self.unit, self.pools = real(self.gas["unitValue"]), [self.pool(each) for each in document["pools"]]
+        self.hops, self.unit = uint(self.scope["maxHops"]), real(self.gas["unitValue"])
+        self.pools = [self.pool(each) for each in document["pools"]]
         self.directions = [(n, *pair) for n, pool in enumerate(self.pools) for pair in permutations(pool["tokens"], 2)]
     def pool(self, pool: Record) -> Record:
         known, tokens = pool if pool["family"] in FAMILIES else {}, [*once([(uint(k), k) for k in pool["tokens"]])]
@@ -350,8 +320,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         count, total = self.faith.get((kind, self.pools[n]["family"]), (0, ZERO))
         self.faith[kind, self.pools[n]["family"]] = count + 1, total + value
     @cache  # noqa: B019
-    def curve(self, direction: Direction) -> Curve | None:
-        """Return the direction's curve, or None if this file does not know its family or variant."""
+    def curve(self, direction: Direction) -> Curve | None:  # None if this file does not know the family or variant
         pool = self.pools[direction[0]]
         try:
             return FAMILIES[pool["family"]][1](pool, *(pool["tokens"].index(token) for token in direction[1:]))
@@ -382,95 +351,78 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             ahead[j] = min(ahead.get(j, inf), ahead.get(i, inf) + 1)
             behind[i] = min(behind.get(i, inf), behind.get(j, inf) + 1)
         self.longest = max((ahead.get(i, inf) + 1 + behind.get(j, inf) for _, i, j in used), default=0)
-    def gain(self, kind: str, direction: Direction, v_in: Real, v_out: Real, term: Any, claim: Real,
-             limit: Any = None) -> Real:
+    def gain(self, kind: str, direction: Direction, v_i: Real, v_j: Real, term: Any, claim: Real, limit: Any) -> Real:
         """Return S, the largest gain in a direction including gifts, or any more that is at most `claim`."""
-        curve, first = self.curve(direction), Real(uint(term[3])) if term else ZERO
-        if curve:
-            gift = curve.gift(v_in, v_out, limit)
-            return curve.gain(v_in, v_out, max(claim - gift, ZERO), first, limit) + gift
+        if curve := self.curve(direction):
+            gift, first = curve.gift(v_i, v_j, limit), Real(uint(term[3])) if term else ZERO
+            return curve.gain(v_i, v_j, max(claim - gift, ZERO), first, limit) + gift
         if self.library:  # which computes in floats
-            return Real(self.library.gain(self.document, direction, *map(float, (v_in, v_out, limit or "inf"))))
+            numbers = map(float, (v_i, v_j, "inf" if limit is None else limit))
+            return Real(self.library.gain(self.document, direction, *numbers))
         self.trust(kind, direction[0], claim if term else ZERO)
-        return v_out * uint(term[4]) - v_in * first if term else ZERO  # of the trade that the term names
-    def show(self, kind: str, direction: Direction, gain: Real, claim: Real) -> None:
+        return v_j * uint(term[4]) - v_i * uint(term[3]) if term else ZERO  # of the trade that the term names
+    def show(self, kind: str, direction: Direction, v_i: Real, v_j: Real, term: Any, claim: Real, limit: Any) -> None:
+        gain = self.gain(kind, direction, v_i, v_j, term, claim, limit)
         self.require(gain <= claim, f"{kind}: {self.name(direction)} gains {float(gain):.9g}, above its term")
     def leaf_bound(self, kind: str, leaf: Record, usable: list[Direction], limits: Record | None) -> Real:
         """Return the bound of a leaf. Verify every term, and that their sum is at most the bound."""
-        prices, terms = [real(price) for price in leaf["prices"]], {tuple(term[:3]): term for term in leaf["terms"]}
+        prices, terms = [*map(real, leaf["prices"])], once([(tuple(term[:3]), term) for term in leaf["terms"]])
         used, unused, before = ({(*map(uint, each),) for each in leaf[key]} for key in ("used", "unused", "before"))
         for k in {first for first, _ in before}:  # what follows: i before k before j
             before |= {(i, j) for i, m in before for n, j in before if k == m == n}
         usable = [each for each in usable if each not in unused and each[:0:-1] not in before]
-        counts = len(prices) - len(self.tokens) * (not limits), len(terms) - len(leaf["terms"])
-        if any(counts) or used - terms.keys() or not (limits or prices[self.bought] == 1):
-            raise ValueError(f"{kind}: a price or term is missing or twice there, or the bought token's price is not 1")
-        unit, sums, hops = self.unit if limits else ZERO, {}, min(self.hops, len(self.tokens))
-        rates = {each[1:]: self.rates[each[1:]] for each in usable if limits}
+        has_prices = len(prices) == len(self.tokens) and prices[self.bought] == 1 and not before
+        demand(limits or has_prices, f"{kind}: a price is missing, the bought token's is not 1, or tokens are in order")
+        unit, sums, price = (self.unit, {}, real(leaf["product"])) if limits else (ZERO, {}, prices[self.sold])
         listed = once([((uint(i), uint(j)), real(rate)) for i, j, rate in leaf["rates"]])
-        paths = Paths(rates | {pair: listed[pair] for pair in rates.keys() & listed.keys()}, self.bought, before)
-        rates |= listed
-        price = real(leaf["product"]) if limits else prices[self.sold]
-        self.require(not limits or paths.best(paths.shut(self.sold), self.sold, hops) <= price,
-                     f"{kind}: a path has a larger product of rates than {leaf['product']}")
+        rates = {each[1:]: listed.get(each[1:], self.rates[each[1:]]) for each in usable if limits}
+        paths = Paths(rates, self.bought, before, min(self.hops, len(self.tokens)))
+        self.require(paths.best(self.sold) <= price, f"{kind}: a path's product of rates is above {float(price)}")
         for direction in usable:
             (n, i, j), term = direction, terms.get(direction)
-            gas, (value, fixed) = unit * uint(self.pools[n]["gas"]), sums.get(i, (ZERO, False))
-            claim = real(term[6]) if term else gas
-            if not limits:
-                self.show(kind, direction, self.gain(kind, direction, prices[i], prices[j], term, claim), claim)
-            elif ways := paths.walks(frozenset(), j, hops - 1)[-1].get(j):
-                most = Real(ways[0][0])
-                gain = self.gain(kind, direction, rates[i, j], Real(1), term, claim / most, limits[i]) if most else ZERO
-                if gain * most > claim:
-                    most = paths.best(paths.shut(self.sold, i, j), j, hops - len({self.sold, i}))
-                self.show(kind, direction, gain * most, claim)
-            sums[i] = value + (claim - gas if direction in used else max(ZERO, claim - gas)), fixed or direction in used
+            gas = unit * uint(self.pools[n]["gas"])
+            claim, most = real(term[6]) if term else gas, paths.best(self.sold, i, j) if limits else ZERO
+            v_in, v_out = (rates[i, j] * most, most) if limits else (prices[i], prices[j])
+            self.show(kind, direction, v_in, v_out, term, claim, limits and limits[i])
+            sums[i] = sums.get(i, ZERO) + (claim - gas if direction in used else max(ZERO, claim - gas))
         total = self.amount * price - unit * uint(self.gas["base"])
-        for token, (value, fixed) in sums.items():
-            net = value - (unit * uint(self.gas["tokenBetween"]) if token != self.sold else ZERO)
-            total += net if fixed else max(ZERO, net)
+        for token, value in sums.items():
+            net = value - unit * uint(self.gas["tokenBetween"]) * (token != self.sold)
+            total += net if token in {each[1] for each in used} else max(ZERO, net)
         bound = signed(leaf["bound"], real)
         self.require(total <= bound, f"{kind}: the terms of a leaf sum to {float(total):.15g}, not to {leaf['bound']}")
         return Real(bound)
-    def paid(self, direction: Direction, limit: Real) -> Real:
-        if (curve := self.curve(direction)) is not None or self.library:
-            return curve.paid(limit) if curve else Real(self.library.gain(self.document, direction, 0, 1, float(limit)))
-        self.trust("limits", direction[0], ZERO)
-        return ZERO
-    def reach(self, start: dict[int, Real], rates: dict[tuple[int, int], Real]) -> dict[int, Real]:
+    def reach(self, start: dict[int, Real]) -> dict[int, Real]:
         """Return the largest amount of each token that the best walk at spot rates makes, with a hop left."""
-        backward = {(j, i): rate for (i, j), rate in rates.items()} | {(token, -2): start[token] for token in start}
-        walks = Paths(backward, -2, ()).walks(frozenset(), 0, min(self.hops, len(self.tokens)))[-1]
+        backward = {(j, i): rate for (i, j), rate in self.rates.items()} | {(k, -2): start[k] for k in start}
+        walks = Paths(backward, -2, (), min(self.hops, len(self.tokens))).walks[-1]
         return {token: Real(ways[0][0]) for token, ways in walks.items() if token >= 0 < ways[0][0]}
     def limits(self, rows: Record, usable: list[Direction]) -> dict[int, Real]:
         """Verify each token's limit c. Gifts in n tokens grow to at most n times the largest outcome of one token."""
         spot, prices = {tuple(row[:3]): row[3] for row in rows["spotRates"]}, [real(price) for price in rows["prices"]]
-        terms, rates, gifts, worth = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, ZERO
+        terms, self.rates, gifts, worth = {tuple(term[:3]): term for term in rows["terms"]}, {}, {}, ZERO
         for direction in usable:
             pair, curve, term = direction[1:], self.curve(direction), terms.get(direction)
-            rates[pair] = max(rates.get(pair, ZERO), rate := curve.start if curve else real(spot[direction]))
+            self.rates[pair] = max(self.rates.get(pair, ZERO), rate := curve.start if curve else real(spot[direction]))
             if curve is None and self.library:
                 self.require(self.library.start_rate(self.document, direction) <= float(rate), f"rate: {direction}")
             elif curve is None:
                 self.trust("spot rates", direction[0], ZERO)
             if prices:
                 worth += (claim := real(term[6]) if term else ZERO)
-                gain = self.gain("limits", direction, prices[pair[0]], prices[pair[1]], term, claim)
-                self.show("limits", direction, gain, claim)
-        self.rates = rates
-        products, limits = self.reach({self.sold: Real(self.amount)}, rates), {self.sold: Real(self.amount)}
-        for direction in usable:
-            (_, i, j), curve = direction, self.curve(direction) if direction[1] in products else None
+                self.show("limits", direction, prices[pair[0]], prices[pair[1]], term, claim, None)
+        products, limits = self.reach({self.sold: Real(self.amount)}), {self.sold: Real(self.amount)}
+        near = [each for each in usable if each[1] in products]
+        for (_, i, j), curve in ((each, self.curve(each)) for each in near):
             for token, gift in ((i, curve.gift_in), (j, curve.gift_out)) if curve and curve.start else ():
                 gifts |= {token: gifts.get(token, ZERO) + gift} if gift and token != self.bought else {}
-        given = self.reach({token: gift * len(gifts) for token, gift in gifts.items()}, rates)
+        given = self.reach({token: gift * len(gifts) for token, gift in gifts.items()})
         for token, amount, reason in rows["tokens"]:
             claim, need = real(amount), products.get(token, ZERO) + given.get(token, ZERO)
             if reason == "value":
                 need = (self.amount * prices[self.sold] + worth) / prices[token]
             elif reason == "pools":
-                need = sum((self.paid(d, limits[d[1]]) for d in usable if d[2] == token and d[1] in products), ZERO)
+                need = sum(self.gain("limits", d, ZERO, 1, None, ZERO, limits[d[1]]) for d in near if d[2] == token)
             self.require(token != self.sold and need <= claim, f"netOfGas: limit of token {token} is not its {reason}")
             limits[token] = min(limits.get(token, claim), claim)
         self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
@@ -485,14 +437,12 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
             self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
-        orders = [{key: [(-1, *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used")]
-                   for key in ("used", "unused")} for leaf in leaves]  # of two tokens: as if it were a direction
-        cases = [tuple(frozenset(map(tuple, leaf[key] + order[key])) for key in order)
-                 for leaf, order in zip(leaves, orders, strict=True)]
-        self.require(covers(cases, [MAX_WORK]), f"{kind}: the leaves do not cover every case")
+        cases = [[{*map(tuple, leaf[key])}.union(  # an order of two tokens is used or not, as if it were a direction
+            (-1, *sorted(each)) for each in leaf["before"] if (each[0] < each[1]) == (key == "used"))
+            for key in ("used", "unused")] for leaf in leaves]
+        self.require(covers(cases, [MAX_CASES]), f"{kind}: the leaves do not cover every case")
         most = max(self.leaf_bound(kind, leaf, usable, limits) for leaf in leaves)
-        self.require(most <= claimed, f"{kind}: a leaf is above it")
-        self.require(claimed >= pays, f"{kind}: the bound is below what the route pays")
+        self.require(claimed >= max(most, pays), f"{kind}: the bound is below that of a leaf, or what the route pays")
         self.require(pays > 0 and (claimed / pays - 1) * 10**4 <= gap, f"{kind}: the gap is above {bound['gapBps']}")
         self.proved.append((kind, claimed, gap, len(self.scope["dust"]) if limits else 0))
     def run(self) -> None:
@@ -501,8 +451,8 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                      "the pools are not those of the scope: their number or the hash of their state differs")
         self.replay()
         kinds = [bound["kind"] for bound in self.document["bounds"]]
-        if kinds != sorted({*kinds, "output"}, key=["output", "acyclic", "netOfGas"].index):
-            raise ValueError("the bounds are not output, acyclic and netOfGas, in this order and each once")
+        in_order = sorted({*kinds, "output"}, key=["output", "acyclic", "netOfGas"].index)
+        demand(kinds == in_order, "the bounds are not output, acyclic and netOfGas, in this order and each once")
         for bound in self.document["bounds"]:
             self.check_bound(bound)
     def amount_of(self, token: int, value: Real) -> str:
@@ -523,8 +473,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                 f"Proved over these {len(self.pools)} pools: {'; '.join(bounds)}.",
                 f"Taken on faith: {', '.join(faith) or 'nothing'}.",
                 "Not checked: that the chain's pools are in this state and need this gas; pools that are not listed."]
-def covers(cases: list[Any], work: list[int]) -> bool:
-    """Return whether every choice of directions to use meets one of the cases (used, unused)."""
+def covers(cases: list[Any], work: list[int]) -> bool:  # whether each choice of directions meets a (used, unused)
     work[0] -= 1
     if not cases or work[0] < 0 or any(not used and not unused for used, unused in cases):
         return bool(cases) and work[0] >= 0
@@ -533,10 +482,8 @@ def covers(cases: list[Any], work: list[int]) -> bool:
             and covers([(used, unused - first) for used, unused in cases if not first & used], work))
 def main(words: list[str]) -> int:
     paths, found = [word for word in words if word not in ("--json", "--swapcli")], {"bounds": [], "onFaith": []}
-    if len(paths) != 1 or paths[0].startswith("-"):
-        print(__doc__)
-        return 2
     try:
+        demand(len(paths) == 1 and paths[0][0] != "-", "usage: check_proof.py FILE [--json] [--swapcli]")
         library = import_module("swapcli.quoting.proof_checker") if "--swapcli" in words else None
         (checker := Checker(read(paths[0]), library)).run()
         status, reasons = int(bool(checker.reasons)), [f"Rejected: {each}." for each in checker.reasons]

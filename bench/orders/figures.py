@@ -1,4 +1,4 @@
-"""What the quotes of two revisions differ by: CPU time, and output net of gas in basis points and dollars."""
+"""Differences between the quotes of two revisions: CPU time, and output net of gas in basis points and dollars."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bench.orders.in_turn import WEI_A_GWEI, Quotes, Row
 
 TOLERATED_BPS, TOLERATED_USD = 0.05, 0.01
-"""A difference counts if it is above both: less than that nobody notices, and rounding to base units explains it."""
+"""A difference counts if it exceeds both: a smaller one may be rounding to base units, and no user notices it."""
 
 
 class Times(NamedTuple):

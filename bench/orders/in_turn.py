@@ -1,4 +1,4 @@
-"""Quote the same orders with several revisions in turn, each in a process of its own."""
+"""Quote the same orders with several revisions in turn, each in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replace parts of the program by name for a while, to see what they do."""
+"""Replace parts of the program temporarily, by name, to see what they do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quote orders in a process of its own, with the `swapcli` that its PYTHONPATH names: this revision's or another's.
+"""Quote orders in a separate process, with the `swapcli` that its PYTHONPATH names: this revision's or another's.
 
     python -P bench/orders/worker.py MARKET_FILE
 

@@ -1,4 +1,4 @@
-"""Markets whose pools contradict each other, as after large swaps that nobody has arbitraged yet."""
+"""Markets whose pools contradict each other, as after large swaps before arbitrage."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class WorldOrder(NamedTuple):
 
 
 class World(NamedTuple):
-    """A market with orders; `kind` is one of `KINDS`, `name` also tells the market and the seed."""
+    """A market with orders; `kind` is one of `KINDS`, `name` also has the market and the seed."""
 
     kind: str
     name: str
@@ -54,7 +54,7 @@ class World(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What a world is made from: a real market file, the most orders, and the seed of whatever is random."""
+    """What a world is made from: a real market file, the maximum of orders, and the seed of everything random."""
 
     file: Path
     most: int
@@ -125,7 +125,7 @@ _MAKERS: Mapping[str, Callable[[_Source], tuple[MarketState, tuple[WorldOrder, .
 }
 KINDS = tuple(_MAKERS)
 """Users' orders on a real state; random pairs; users' orders after a share of the pools was pushed out of line by a
-swap each, or drained; and a hundred times the amounts of those that are then worth $100 million."""
+swap each, or drained; and a hundred times the amounts, for orders that are then worth $100 million."""
 
 
 def _sample(orders: Sequence[WorldOrder], most: int, seed: int) -> tuple[WorldOrder, ...]:

@@ -85,8 +85,8 @@ class ProofTokenJson(TypedDict):
 
 class ProofLeafJson(TypedDict):
     """The bound of the routes that use some directions and not others, and pass the tokens `before` others. It holds at
-    `prices` by token, or net of gas at `rates`: token in, token out, rate; `product` is the largest of a path. A term is pool, token in, token out, amounts
-    of about the best trade, marginal rate and value.
+    `prices` by token, or net of gas at `rates`: token in, token out, rate; no path has a larger product than `product`.
+    A term is pool, token in, token out, amounts of about the best trade, marginal rate and value.
     """
 
     used: list[list[int]]

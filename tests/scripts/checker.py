@@ -13,7 +13,7 @@ from typing import Any
 from swapcli.quoting import proof_checker
 
 Record = dict[str, Any]
-MAX_LINES = 560
+MAX_LINES = 500
 
 
 def checker_path() -> Path:

@@ -73,8 +73,8 @@ class HopRate(NamedTuple):
 class ProofLeaf(NamedTuple):
     """The bound of all routes that use the directions `used` and none of `unused`.
 
-    It holds at `prices` by token, or net of gas at `rates` of hops, of which no simple path has a larger product than
-    `product`. A token without a price has the price 0, a hop without a rate has that of the first unit. A direction
+    It holds at `prices` by token, or net of gas at `rates` of hops; no simple path has a larger product than `product`.
+    A token without a price has the price 0, a hop without a rate has that of the first unit. A direction
     without a term gains nothing, or no more than its gas. `before` has pairs of tokens of which the first comes before
     the second.
     """

@@ -17,7 +17,6 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import ArcTerm, float_above, sum_up, terms_at
 from swapcli.core.routing.graph.best_paths import extend_prices, price_tokens
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import FINEST, Exclusions, RoutingProblem
 
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
@@ -117,8 +116,7 @@ def bounding_prices(problem: RoutingProblem, prices: Prices, exclusions: Exclusi
     """
     graph, (source, target) = problem.graph, problem.spec.endpoints
     fine = problem.solve(problem.arcs_between(prices, exclusions), prices, FINEST, _BOUND_ITERATIONS)
-    used = {source, target}.union(*flow_values(fine))
-    known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
+    known = extend_prices(graph, problem.used_prices(fine), target)
     every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
     forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
     solved = [problem.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]

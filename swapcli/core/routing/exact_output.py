@@ -1,7 +1,7 @@
 """Exact output: the least input whose replayed output reaches the requested amount.
 
-The search for an input is that of an order for it. Its route then gets its own least input for the requested output, in
-integers, and the search runs again for that input while the routes get cheaper.
+An input is searched as an order for it would be. The route found then gets its least input for the requested output, in
+integers. The search repeats for that input while routes get cheaper.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from swapcli.core.routing.solver.newton import Solution
 if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
-_MAX_ESTIMATES = 4  # solutions of each size, to find the input of the first route. Empirical: most need two
-_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are no more accurate
-_MAX_CLIMBS = 8  # searches until an input suffices. Empirical: most need one
-_MAX_DESCENTS = 6  # searches for the least input of the best route. Empirical: most need none or one
+_MAX_ESTIMATES = 4  # solutions of each kind (over few tokens, over all) for the first input. Empirical: most need two
+_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate
+_MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
+_MAX_DESCENTS = 4  # searches for the least input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
-_CLOSE = 1e-3  # of an input: a route whose rounding loses little is as good for one that differs by less
-_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain
-_LARGE_GAP = 5e-5
+_CLOSE = 1e-3  # of an input: for a smaller difference, a route whose rounding loses little is as good
+_SMALL_GAP = 1e-5  # of the input: a route whose rounding loses less has little to gain. Empirical, as all of these gaps
+_LARGE_GAP = 3e-5  # of the input: if rounding loses more, a search from the start may find a better route
+_HUGE_GAP = 1e-2  # of the input, in drained pools: if rounding loses more, a smaller input may round better
+_PROBES = (0.5, 0.25, 0.125)  # of a huge gap: how much smaller the inputs are that are tried
 _MIN_GROWTH = 1.0001  # of an input that does not suffice
-_STEP = 1.05  # factor on an input of which rounding loses too much: its square the next time, and so on
-_LEAP = 64.0  # the same if even the solution brings too little, perhaps as only a dust pool is drained
+_STEP = 1.05  # factor on an input that rounding wastes; squared each time
+_LEAP = 64.0  # the largest factor if even the solution brings too little, perhaps from a dust pool
 
 Run = Callable[[RouteSearch], SearchResult | None]
 
@@ -80,7 +82,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
     """Return the search for an input whose solution, before rounding, brings about `amount_out`.
 
-    The inputs start at `amount`. Small solutions find most of them, and only otherwise larger ones follow.
+    The inputs start at `amount`. Solutions over few tokens mostly suffice; larger ones follow only if they do not.
     """
     search = search_for(amount)
     for solve, near in ((RouteSearch.estimate, _NEAR_ESTIMATE), (RouteSearch.solve, _NEAR)):
@@ -118,7 +120,7 @@ class _InputSearch:
             self.best = self.best and self.best._replace(is_complete=False)
 
     def _climb(self, search: RouteSearch) -> None:
-        """Search for growing inputs until one suffices, or none above is left."""
+        """Search for growing inputs until one suffices, or no larger one is left."""
         short, excess = 0, AMOUNT_LIMIT
         step, leap = _STEP, _LEAP
         for _ in range(_MAX_CLIMBS):
@@ -128,10 +130,13 @@ class _InputSearch:
                 return
             guess = inf
             if result:
-                delivered = result.best.replay.amount_out
+                solution, delivered = result.solution, result.best.replay.amount_out
                 short, self.short_output = max(short, amount), max(delivered, self.short_output)
-                guess = _extrapolate(amount, delivered, _elasticity(result.solution, search), self._amount_out)
-                if 2.0 * result.solution.value > self._amount_out + delivered and guess > amount * step:
+                price = solution.prices[search.spec.source]
+                if solution.residual <= MAX_RESIDUAL and solution.value + price * (excess - amount) < self._amount_out:
+                    return  # more input brings no more than its marginal rate
+                guess = _extrapolate(amount, delivered, _elasticity(solution, search), self._amount_out)
+                if 2.0 * solution.value > self._amount_out + delivered and guess > amount * step:
                     # Rounding loses most of what is missing, and the pools are almost drained.
                     guess, step = amount * step, step * step
             else:
@@ -147,7 +152,7 @@ class _InputSearch:
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
-        """Follow the best solution for the least input of its route, while that gets less."""
+        """Follow the best solution for the least input of its route, while that input falls."""
         for _ in range(_MAX_DESCENTS):
             amount, searched = best.best.amount_in, best.problem.spec.amount
             distance = abs(amount - searched) / amount
@@ -157,12 +162,15 @@ class _InputSearch:
                 self._finish(*_follow_again(self._search_for(amount), best))
             if self.best is best and self._gap > _LARGE_GAP:
                 self._search(self._search_for(amount))
+            for part in _PROBES:
+                if self.best is best and self._gap > _HUGE_GAP:
+                    self._search(self._search_for(int(amount * (1.0 - part * self._gap))))
             if self.best is best or self.best is None:
                 return
             best = self.best
 
     def _search(self, search: RouteSearch) -> SearchResult | None:
-        """Return the result of a search, whose route becomes the best if it is. Raises `SearchTimeUp`."""
+        """Return the result of a search, and keep its route if it is the cheapest. Raises `SearchTimeUp`."""
         result = self.last = self._run(search)
         if result and self._amount_out - result.best.replay.amount_out <= _NEAR * self._amount_out:
             self._finish(search, result)
@@ -171,7 +179,7 @@ class _InputSearch:
         return result
 
     def _finish(self, search: RouteSearch, result: SearchResult) -> None:
-        """Give the route of a result its least input. It becomes the best if it is."""
+        """Give the route of a result its least input, and keep it if it is the cheapest."""
         found = _with_least_input(search, result, self._amount_out)
         if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
             self.best = found

@@ -17,7 +17,6 @@ from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
-from tests.core.routing.build import problem_of
 from tests.examples import examples
 from tests.support.pools import (
     build_constant_product,
@@ -120,16 +119,3 @@ def test_more_than_the_pools_hold_has_no_route() -> None:
     market = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(NoRoute):
         Router(market).quote(build_order(market, 0, 1, 10**24)._replace(reverse=True))
-
-
-@settings(max_examples=examples(7, full=30))
-@given(seeds, st.floats(15, 21), st.floats(0.8, 1.25))
-def test_a_start_from_a_similar_solution_pays_as_much(seed: int, digits: float, ratio: float) -> None:
-    market, amount = build_random_market(seed, pools=30, every_family=True), int(10**digits)
-    cold, similar = (RouteSearch(problem_of(market, each), market.pools) for each in (amount, int(amount * ratio)))
-    expected, known = cold.run(), similar.run()
-    if expected is None or known is None:
-        return
-    found = RouteSearch(problem_of(market, amount), market.pools).run(known.solution)
-    assert found is not None
-    assert found.best.net == pytest.approx(expected.best.net, rel=1e-6)

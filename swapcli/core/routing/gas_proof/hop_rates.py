@@ -1,7 +1,7 @@
-"""The rates of hops without prices: as low as they may be at no cost.
+"""The rates of hops without prices: as low as they can be without adding to a bound.
 
-No pool of a hop gains anything above the rate of its first unit. Nor does one gain more than its gas above a lower
-rate, as it can be sold no more than the order brings: that costs a bound nothing, either.
+At the rate of its first unit, a pool gains nothing. At a somewhat lower rate it gains no more than its gas, since the
+order can sell it only so much: that adds nothing to a bound, either.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GAS_PART: Final = 1.0 - 1e-9
 """Of its gas: what a pool may gain above the rate of its hop."""
 _SPOT_MARGIN: Final = 1.0 + 1e-12  # of rates, beyond their float error
 _VALUE_ROOM: Final = 1.02  # of prices: values that paths may have beyond them, at first. Empirical
-_ROUNDS: Final = 4  # in which values raise rates, and these values. Empirical
+_ROUNDS: Final = 4  # in which values raise rates, and rates raise values. Empirical
 
 
 class HopRates:
@@ -40,9 +40,9 @@ class HopRates:
         prices: Prices,
         least_product: float,
     ) -> None:
-        """Set the rates. The gas of a pool is worth as much as it gains by the value of what it pays out.
+        """Set the rates. A pool may gain its gas, converted at the value of what it pays out.
 
-        The best walk bounds that value, and depends on the rates: they rise until no value does.
+        The best walk bounds that value, and depends on the rates: rates rise until no value does.
         """
         spec, graph = problem.spec, problem.graph
         self._endpoints, self._max_hops, self.least_product = spec.endpoints, spec.max_hops, least_product

@@ -27,15 +27,15 @@ class Conditions(NamedTuple):
     order: frozenset[TokenPair] = frozenset()
 
     def using(self, arc: int) -> Conditions:
-        """Return these conditions, and the use of an arc."""
+        """Return these conditions and that an arc is used."""
         return self._replace(used=self.used | {arc})
 
     def without(self, arc: int) -> Conditions:
-        """Return these conditions, and that an arc is not used."""
+        """Return these conditions and that an arc is not used."""
         return self._replace(unused=self.unused | {arc})
 
     def ordering(self, first: int, second: int) -> Conditions:
-        """Return these conditions, and that `first` comes before `second`."""
+        """Return these conditions and that `first` comes before `second`."""
         firsts = {first, *(i for i, j in self.order if j == first)}
         seconds = {second, *(j for i, j in self.order if i == second)}
         order = self.order.union((i, j) for i in firsts for j in seconds)

@@ -8,7 +8,7 @@ Such a path joins the hops with prices. A hop against the flow does not: a route
 
 Where a gap is left, the routes are split (branch and bound): by which of two tokens comes first, if the best path
 passes them in the other order than the flow, or else by whether they use a pool that is worth about its gas. The
-largest bound of all branches that are open is the bound of all; a branch at or below the known route is closed.
+largest bound of an open branch bounds all routes; a branch at or below the known route is closed.
 
 Sources of the method: fixed costs in the dual of routing, and activation bounds, arXiv 2603.02844; branch and bound,
 Land and Doig (1960).
@@ -50,7 +50,7 @@ _SLOW_PART: Final = 0.1  # of the gap, by which hops in a round, or a few splits
 _FEW_SPLITS: Final = 6  # of branches. Empirical
 _SAME_PRODUCT: Final = 1.0 + 1e-9  # of rates: no path is better by less
 _SAME_BOUND: Final = 1e-7  # of the net output, a thousandth of a basis point
-_FALLEN: Final = 0.5  # of the sold token's price. Chosen
+_FALLEN: Final = 0.5  # of the sold token's price: the hops with prices no longer carry the order. Chosen
 _MIN_FLOW: Final = 1e-6  # of the order's value: what a hop carries beyond the noise of a solution
 _NEAR_BEST: Final = 0.9  # of the price of the sold token, below which no product of rates matters. Empirical
 
@@ -125,7 +125,7 @@ def prove_net_output(
 ) -> NetProof:
     """Return the proof for `amount_in`, of which a known route over `hops` pays `net`.
 
-    `prices` are those of the search's solution. There are no choices where the gap is too small to matter.
+    `prices` are those of the search's solution. There are no choices if the gap is too small to matter.
     """
     prover = _Prover(problem, prices, amount_in, net)
     root = prover.solve(prover.start(frozenset(hops)))
@@ -216,9 +216,9 @@ class _Prover:
         return best
 
     def _other_way(self, conditions: Conditions, priced: Set[TokenPair]) -> Set[TokenPair]:
-        """Return hops without prices of the best path over other hops than those of unused pools; none if it has none.
+        """Return the hops without prices of the best path that avoids the hops of unused pools; empty if it has none.
 
-        Where the hops with prices do not carry the order, these fall without end.
+        If the hops with prices do not carry the order, their prices fall without end.
         """
         spec, arcs = self._problem.spec, self._arcs
         left_out = {(arcs[number].arc.token_in, arcs[number].arc.token_out) for number in conditions.unused}
@@ -253,7 +253,7 @@ class _Prover:
         return bound <= self._enough or self._work <= spared
 
     def _parts(self, branch: _Branch) -> Sequence[Conditions]:
-        """Return the conditions of the parts of a branch; none where nothing splits it."""
+        """Return the conditions of the parts of a branch; empty if nothing splits it."""
         conditions = branch.node.conditions
         if branch.against is not None:
             i, j = branch.against
@@ -404,7 +404,7 @@ class _Prover:
 
     @staticmethod
     def _against(path: Sequence[int], flow: Mapping[TokenPair, float], order: Set[TokenPair]) -> TokenPair | None:
-        """Return a hop of the flow that makes a cycle with a path, and whose order is open; None if there is none.
+        """Return a hop of the flow that forms a cycle with a path and whose token order is open; None without one.
 
         It is the largest of those whose tokens the path passes in the other order, or else one of several hops from a
         token of the path back to an earlier one.

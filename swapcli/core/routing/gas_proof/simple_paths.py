@@ -13,24 +13,23 @@ from typing import Final
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import TokenPair
 
-_MAX_VISITS: Final = 6_000  # of tokens in one search, some milliseconds; after them, bounds by walks count. Empirical
+_MAX_VISITS: Final = 6_000  # of tokens in one search, a few milliseconds; after them, walks bound the rest. Empirical
 
-_EDGES_OF_AN_ARC: Final = 6  # in walks, as long as an evaluation of an arc. Measured
+_EDGES_OF_AN_ARC: Final = 6  # edges of walks that take as long as one evaluation of an arc. Measured
 
 _Label = tuple[float, int, float]
 """The best product of a walk from a token, the token after its first hop, and the best with another first hop."""
 
 
 class BestPath(NamedTuple):
-    """A product that no simple path exceeds, and the tokens of the path that has it; none if none is known to."""
+    """A product that no simple path exceeds, and the tokens of the path that has it; empty if no such path is known."""
 
     product: float
     tokens: Sequence[int]
 
 
 class SimplePaths:
-    """The paths to `target` over hops with `rates`; `earlier` are the tokens that a path through a token has passed
-    before, or not at all."""
+    """The paths to `target` over hops with `rates`; `earlier` maps a token to those that no path passes after it."""
 
     def __init__(
         self,
@@ -44,17 +43,17 @@ class SimplePaths:
         self._earlier = {token: _mask(tokens) for token, tokens in (earlier or {}).items()}
         self._walks = _best_walks(self._edges, target, max_hops)
         self.work = 0
-        """What the searches took, about in evaluations of an arc."""
+        """The cost of the searches so far, in about as many evaluations of an arc."""
 
     def value(self, token: int) -> float:
-        """Return a product that no walk from `token` exceeds which never goes back at once; 0 if there is none."""
+        """Return the best product of a walk from `token` that never turns straight back; 0 if there is none."""
         label = self._walks[-1].get(token)
         return label[0] if label else 0.0
 
     def best(self, start: int, passed: Iterable[int] = (), floor: float = 0.0) -> BestPath:
-        """Return the best path from `start`, or `floor`, without a path, if none exceeds that.
+        """Return the best path from `start`; `floor` without a path if none exceeds it.
 
-        It goes through none of the tokens `passed`, each of which takes a hop of the limit.
+        The path avoids the tokens `passed`, each of which counts as a hop already used.
         """
         tokens = tuple(passed)
         blocked = 1 << start | self._earlier.get(start, 0)
@@ -95,7 +94,7 @@ class _Search:
         self.found, self.tokens, self.left = 0.0, list[int](), _MAX_VISITS
 
     def extend(self, path: list[int], blocked: int, product: float, hops: int) -> None:
-        """Try the ways on from a path; `blocked` has a bit for each token that these may not pass."""
+        """Try all continuations of a path; `blocked` has a bit for each token that they may not pass."""
         if path[-1] == self._target:
             self.found, self.tokens = product, list(path)
             return
@@ -120,7 +119,7 @@ class _Search:
 
 
 def _best_walks(edges: Sequence[tuple[int, int, float]], target: int, max_hops: int) -> list[dict[int, _Label]]:
-    """Return by hops, from 0, the best walks to `target` from each token. No walk goes back over a hop at once."""
+    """Return, by number of hops from 0, the best walks to `target` from each token. No walk turns straight back."""
     walks: list[dict[int, _Label]] = [{target: (1.0, -1, 0.0)}]
     for _ in range(max_hops):
         before, best = walks[-1], dict[int, _Label]()

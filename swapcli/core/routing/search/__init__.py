@@ -1,1 +1,1 @@
-PUBLIC = ("exact_paths", "problem", "route_search", "scored_route", "warm_search")
+PUBLIC = ("drained_market", "exact_paths", "problem", "route_search", "scored_route", "warm_search")

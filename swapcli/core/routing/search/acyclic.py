@@ -92,7 +92,8 @@ def break_cycles(problem: RoutingProblem, candidate: CandidateSolution) -> Candi
 def obstacles(problem: RoutingProblem, solution: Solution) -> tuple[set[TokenPair], set[int]]:
     """Return the hops and the ids of arcs that keep an acyclic route from carrying the flow of `solution`.
 
-    They are the weakest hop of each cycle, else hops that are only on long paths; and the smaller use of a pool.
+    They are the weakest hop of each cycle or, without cycles, hops that only too long paths use; and the smaller trade
+    of each pool that trades in two directions.
     """
     values = notable_flow(problem, solution)
     pairs = feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)

@@ -1,6 +1,6 @@
-"""An order of the tokens without cycles, from a flow built path by path, for markets with arbitrage.
+"""A token order without cycles, from a greedy flow built path by path, for markets with arbitrage.
 
-The unrestricted optimum of such a market has cycles, and the best hop to remove from a cycle depends on the order. This
+The unrestricted optimum of such a market has cycles, and the best hop to remove from a cycle depends on the swap. This
 heuristic sends the order in equal slices, each along the path that pays most for it after the earlier slices, and never
 closes a cycle of tokens. The solver uses only the resulting order of the tokens.
 """

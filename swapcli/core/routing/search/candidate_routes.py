@@ -18,10 +18,10 @@ from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.solver.newton import Solution
 
 _CAPACITY_MARGIN = 1 - 2e-4  # of a hop's capacity: rounding earlier hops changes what arrives
-_MAX_REJECTED_POOLS = 4  # left out of a rounding, before it fails
+_MAX_REJECTED_POOLS = 4  # that a rounding leaves out before it fails
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
-_MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
+_MAX_ROUNDED_POOLS = 300  # with more, only the best by estimate is rounded. Bounds the work
 
 
 class CandidateRoutes:
@@ -33,13 +33,13 @@ class CandidateRoutes:
     def __init__(self, problem: RoutingProblem, scorer: RouteScorer) -> None:
         self._problem, self._scorer = problem, scorer
         self.potential = self.expected = -inf
-        """The highest net output of a route so far if its rounding had lost nothing, and if it had lost as much as
-        expected, or gained as much as it lost beyond."""
+        """`potential` is the highest net output of a route so far if its rounding had lost nothing. `expected` counts
+        only the difference between a replay and what its rounding predicted, in either direction, as lost."""
 
     def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
 
-        Where only paths of too many hops could carry all, the solution without these follows.
+        If part of the order needs paths with too many hops, routes of the solution without them come next.
         """
         is_rerouted = True
         for found in self._cheaper_routes(candidate):
@@ -69,7 +69,7 @@ class CandidateRoutes:
     def round(self, candidate: CandidateSolution) -> ScoredRoute | None:
         """Return the replayed route of a solution.
 
-        If a pool rejects its share, shares move elsewhere, or hops go without it. None if no attempt succeeds.
+        If a pool rejects its share, the share moves elsewhere, or its hop omits the pool. None if every attempt fails.
         """
         problem, solution, rejected_pools = self._problem, candidate.solution, frozenset[str]()
         spec = problem.spec
@@ -94,7 +94,7 @@ class CandidateRoutes:
         return None
 
     def _record(self, found: ScoredRoute, value: float, expected: float) -> ScoredRoute:
-        """Record what a route could pay: the `value` of its solution, and what its rounding has `expected`."""
+        """Record what a route could pay: the `value` of its solution, and the output `expected` of its rounding."""
         paid = found.replay.amount_out
         self.potential = max(self.potential, found.net + value - paid)
         self.expected = max(self.expected, found.net + (abs(expected - paid) if expected > 0.0 else value - paid))
@@ -108,7 +108,7 @@ class CandidateRoutes:
         return search.repair()
 
     def _rounding(self, candidate: CandidateSolution, rejected_pools: frozenset[str]) -> FlowRounding | None:
-        """Return the rounding of the flow over the usable pools; None where no flow is left."""
+        """Return the rounding of the flow over the usable pools; None if no flow is left."""
         problem, solution = self._problem, candidate.solution
         unusable = arcs_reusing_a_pool(solution.trades, solution.prices)  # too small to be excluded with the cycles
         arcs = dict[TokenPair, list[Arc]]()

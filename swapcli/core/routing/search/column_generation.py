@@ -14,9 +14,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import edge_distances
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.detours import MAX_OUTSIDE, MIN_DETOUR_FRACTION, Detours, DetourSearch, HopBudget
-from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import MAX_RESIDUAL, ROUGH, CandidateSolution, RoutingProblem
-from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _MAX_ROUNDS = 10  # two to four are typical
@@ -30,9 +28,8 @@ _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zer
 _DEEPEST_ARCS = 6  # of each pair: they have most of its liquidity, and prices close to those of all. Empirical
 _MAX_DEEPEST_PART = 0.5  # of all arcs: with a larger part, solving over the deepest first saves too little. Empirical
 _COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
-_DISTANT_GAIN = (
-    1.5e-2  # of the best detour, as a part of its price: above it, prices are far from the solution. Empirical
-)
+_DISTANT_GAIN = 1.5e-2
+"""Of the best detour, as a part of its price: above it, prices are far from the solution. Empirical."""
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
@@ -68,7 +65,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> Active
             outside_gain = max_gain
             break
         attempts.update(added.keys())
-        prices = used_prices(problem, stages[-1].solution) | added
+        prices = problem.used_prices(stages[-1].solution) | added
         arcs = problem.arcs_between(prices)
         if deepest_first and max_gain > _DISTANT_GAIN:
             deepest = _deepest_arcs(arcs)
@@ -82,12 +79,6 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> Active
             break  # more arbitrage than the solver can settle
         stages.append(solved)
     return ActiveSet(stages, outside_gain)
-
-
-def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
-    """Return the prices of the tokens that carry flow."""
-    used = set(problem.spec.endpoints).union(*flow_values(solution))
-    return {t: price for t, price in solution.prices.items() if t in used}
 
 
 def _solve(problem: RoutingProblem, arcs: list[Arc], prices: Prices) -> CandidateSolution:
@@ -108,7 +99,7 @@ def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
 def tokens_to_add(
     problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float
 ) -> tuple[Prices, float]:
-    """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row.
+    """Return tokens to add, with start prices: those on detours over one outside token, or over several if none are.
 
     Only detours whose estimated gain is at least `min_gain` count. The second figure is the largest gain of any path
     outside; see `Detours`.
@@ -186,7 +177,7 @@ def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
 
 
 def path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
-    """Return about the output of the pools of `path` for the order, and the marginal prices of its tokens then."""
+    """Return the approximate output of `path` for the order, and the marginal prices of its tokens after the order."""
     amount = float(problem.spec.amount)
     rates = []
     for i, j in pairwise(path):

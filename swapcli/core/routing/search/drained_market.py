@@ -1,19 +1,19 @@
-"""Search for an order that drains its market: it never pays less than a smaller one would.
+"""Search for an order that drains its market, so that it pays no less than a smaller order would.
 
 A pool that is thin for the order may pay much of its output, so the search repeats without a filter for dust. Once the
 pools are full, a surplus of the order has no use, but some path must take it. That path comes first: the rest of the
-order gets the best route on the pools as the surplus has left them. Both together are one route.
+order gets the best route on the pools after the surplus. Both are then joined to one route.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
 from swapcli.core.model.router_execution import Execution
-from swapcli.core.routing.cancellation import SearchTimeUp
+from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp
 from swapcli.core.routing.graph.digraph import TokenPair, topological_order
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.order_market import SpotPrices
@@ -25,8 +25,10 @@ from swapcli.core.routing.search.rounding import decompose_into_paths, largest_r
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_PARTS: Final = 5  # halvings of the order. Empirical
-_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: what moves of shares may gain
+_MAX_HALVINGS: Final = 12  # of the order: after them, less than two shares are left
+_BISECTIONS: Final = 6  # of the best part: moved shares make up for the rest. Empirical
+_MAX_CHECKS: Final = 6_000  # in searches of parts: about a second. Empirical: later ones gain next to nothing
+_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: the most that moved shares may gain
 _REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
 
 
@@ -54,19 +56,80 @@ def search_drained_market(
 
 def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResult | None:
     """Return the best of `found` and the routes of parts of the order with a path for the surplus."""
-    problem, scorer = search.problem, search.scorer
-    parts = (_with_part(search, problem.spec.amount >> halvings) for halvings in range(1, _PARTS + 1))
-    best = max((each for each in (found, *parts) if each), key=lambda each: each.best.net, default=None)
-    if best is None:
-        return None
-    shares = ShareSearch(problem, scorer, best.best.route, _MAX_ROUNDING_LOSS * best.best.net, 0.0)
-    shares.join(scorer.known(problem.spec.amount), best.solution)
-    *_, route = best.best, *shares.run(best.best)
-    return (found or best)._replace(best=route)
+    limit = _WorkLimit(search.spec.check, _MAX_CHECKS)
+    problem = search.problem._replace(spec=search.spec._replace(check=limit))
+    parts = _best_parts(RouteSearch(problem, search.scorer.pools, search.scorer.execution), limit)
+    candidates = [each._replace(problem=search.problem) for each in (found, *parts) if each]
+    finished = [each._replace(best=_finished(search, each)) for each in candidates]
+    best = max(finished, key=lambda each: each.best.net, default=None)
+    return found._replace(best=best.best) if found and best else best
 
 
-def _with_part(search: RouteSearch, part: int) -> SearchResult | None:
-    """Return the route for the whole order that extends the best one of `part`; None if there is none."""
+def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
+    """Return the route of a result with its shares decided by exact replays."""
+    best = result.best
+    shares = ShareSearch(search.problem, search.scorer, best.route, _MAX_ROUNDING_LOSS * best.net, 0.0)
+    shares.join(search.scorer.known(best.amount_in), result.solution)
+    *_, best = best, *shares.run(best)
+    return best
+
+
+class _WorkLimit:
+    """A check that stops the work after a number of calls, the same on every machine."""
+
+    def __init__(self, check: CancelCheck, max_calls: int) -> None:
+        self._check, self._calls_left = check, max_calls
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the work has stopped for that reason."""
+        return self._calls_left < 0
+
+    def __call__(self) -> None:
+        """Raise `SearchTimeUp` if the limit is reached, or what the limited check raises."""
+        self._calls_left -= 1
+        if self.is_reached:
+            raise SearchTimeUp
+        self._check()
+
+
+def _best_parts(search: RouteSearch, limit: _WorkLimit) -> Iterator[SearchResult | None]:
+    """Yield two routes for the whole order that extend the route of a part: of the best halving, and of the best part.
+
+    The output rises with the part up to the one that fills the pools; a larger one has no route, or pays less. Once the
+    limit of the work is reached, the best part is that of the searches before.
+    """
+    best: SearchResult | None = None
+    low = high = search.spec.amount
+    for _ in range(_MAX_HALVINGS):
+        high, low = low, low // 2
+        result = _with_part(search, low, limit)
+        if best and not (result and result.best.net > best.best.net):
+            low, high = high, 2 * high
+            break
+        best = result
+    yield best
+    for _ in range(_BISECTIONS if best else 0):
+        part = (low + high) // 2
+        result = _with_part(search, part, limit)
+        if best and result and result.best.net > best.best.net:
+            best, low = result, part
+        else:
+            high = part
+    yield best
+
+
+def _with_part(search: RouteSearch, part: int, limit: _WorkLimit) -> SearchResult | None:
+    """Return the route for the whole order that extends the best one of `part`; None without one, or at the limit."""
+    try:
+        return None if limit.is_reached else _extend(search, part)
+    except SearchTimeUp:
+        if limit.is_reached:
+            return None
+        raise
+
+
+def _extend(search: RouteSearch, part: int) -> SearchResult | None:
     problem, scorer, spec = search.problem, search.scorer, search.spec
     if not part:
         return None
@@ -86,7 +149,7 @@ def _with_part(search: RouteSearch, part: int) -> SearchResult | None:
 
 
 def _joined(search: RouteSearch, surplus: Replay, part: Replay) -> ScoredRoute | None:
-    """Return the route of the swaps of both; None if it cannot be executed."""
+    """Return one route with the swaps of both; None if it cannot be executed."""
     for reduction in _REDUCTIONS:
         used = [(step, 1.0 - reduction) for step in part.steps]
         route = _route(search.problem, [*used, *((step, 1.0) for step in surplus.steps)])
@@ -104,7 +167,7 @@ def _beside(problem: RoutingProblem, part: int, surplus: Replay, pools: Mapping[
 
 
 def _route(problem: RoutingProblem, weighted: Iterable[tuple[Step, float]]) -> Route | None:
-    """Return the route whose pools get the amounts of steps with their weights, as far as shares can say.
+    """Return the route whose pools get the weighted amounts of steps, as closely as shares allow.
 
     None if its tokens form a cycle, or if no path is within the hop limit.
     """

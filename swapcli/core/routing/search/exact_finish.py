@@ -1,9 +1,9 @@
 """Decide the shares of a route by exact replays: of its segments, and of the pools within its hops.
 
-Rounded solutions, single paths and other ways contribute hops, as far as these can join: no cycle of tokens, no second
-use of a pool. The curves say, at the amounts of the last replay, what a move of a share would gain net of gas; only a
-replay that pays more accepts it. So a pool may be filled to its last unit, a swap may stop short of a tick whose gas it
-does not earn, and what an order has beyond the depth of its pools goes where it brings most.
+Rounded solutions, single paths and other candidates contribute hops if these can join: no cycle of tokens, no second
+use of a pool. At the amounts of the last replay, the curves estimate what moving a share would gain net of gas. A move
+counts only if its replay pays more. So a pool may be filled to its last unit, a swap may stop short of a tick that does
+not earn its gas, and an amount beyond the depth of its pools goes where it pays most.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from swapcli.core.routing.solver.parallel_pools import Hop
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _REPAIR_SIZES = (6_400, 3_200)  # more, until every pool can take its share
 _MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
-_MAX_FAILED = 6  # moves of a size that a replay rejects. Empirical: estimates are mostly close
-_MAX_PATHS = 100  # that the hops join to. Bounds the work; the shortest come first
-_TRIED = 20  # givers that lose least, and takers that gain most, by a size. Empirical
-_PREDICTED = 100  # of the moves between them, those of the best estimates. Empirical
+_MAX_FAILED = 6  # moves of one size that replays may reject. Empirical: estimates are mostly close
+_MAX_PATHS = 100  # that the hops form. Bounds the work; the shortest come first
+_TRIED = 20  # paths that lose least by giving a share, and that gain most by taking it. Empirical
+_PREDICTED = 100  # moves between them, the best by estimate, whose gain is then predicted. Empirical
 _MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
 _DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
-_LEAST = 0.5  # base units
+_LEAST = 0.5  # base units: less rounds to no swap
 _SAME = 1e-12  # of an amount: rounding errors of floats
 _SMALL_CHANGE = 1e-4  # of a hop's input: the shares of its pools stay
-_SMALL = 1e-2  # of a token's balance: a change by less has a constant rate
+_SMALL = 1e-2  # of a token's balance: the rate counts as constant for a smaller change
 _CAPACITY_MARGIN = 1 - 1e-6  # of a hop's capacity: curves are floats
 _OVERFLOW_PENALTY = 1e3  # of the output: more than any move gains
 _MAX_REPAIRS = 12  # moves of a size. Empirical
@@ -54,7 +54,7 @@ _Sold = tuple[Arc, float, float, float]
 
 
 class _Move(NamedTuple):
-    """About what a move gains, and the new shares of paths and of the pools of hops."""
+    """The estimated gain of a move, and the new shares of paths and of the pools of hops."""
 
     gain: float
     shares: tuple[tuple[_Path, int], ...] = ()
@@ -62,9 +62,9 @@ class _Move(NamedTuple):
 
 
 class _Flow:
-    """The flow of a replayed route over hops that carry shares of the order: what a little more on a path changes.
+    """The flow of a replayed route over hops that carry shares of the order, and how it responds to moved shares.
 
-    `values` are what a unit of each token used brings, in units of the target.
+    `values` are the values of a unit of each token used, in units of the target.
     """
 
     def __init__(
@@ -105,11 +105,11 @@ class _Flow:
         return sum([arc.curve.amount_out(sold) - paid for (arc, _, paid, _), sold in changed])
 
     def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
-        """Return what a hop gets beyond the capacity of its pools, as a part of it, for so much more input."""
+        """Return by what part a hop's input exceeds the capacity of its pools, with `amount` more input."""
         return max(0.0, (self.amounts[pair] + amount) / self._capacities[pair] - 1.0)
 
     def _penalty(self, pair: _Pair, amount: float) -> float:
-        """Return what counts against a change of a hop's input, so that no pool gets more than it takes."""
+        """Return the penalty on a change of a hop's input, so that no pool gets more than it takes."""
         over = self.overflow(pair, amount) - self.overflow(pair)
         return over * _OVERFLOW_PENALTY * self._output if over else 0.0
 
@@ -125,9 +125,9 @@ class _Flow:
         return (after - before) * self._gas_value
 
     def estimate(self, path: _Path, share: int) -> float:
-        """Return about what `share` more on a path gains, with one value for each token.
+        """Estimate what `share` more on a path gains, with one value for each token.
 
-        What a hop gets more, it takes from the balance of its token, which the other hops there would sell.
+        A hop's extra input comes from its token's balance, which the other hops there would sell.
         """
         gain = amount = 0.0
         for pair in path:
@@ -171,7 +171,7 @@ class _Flow:
 class ShareSearch:
     """The shares of a route, and the moves that did not pay.
 
-    `gap` is what rounding has lost at most. Moves that gain no more than `min_gain` are not tried.
+    `gap` is the most that rounding may have lost. Moves that gain at most `min_gain` are not tried.
     Example: `list(ShareSearch(problem, scorer, found.route, 1e6, 1.0).run(found))`.
     """
 
@@ -218,10 +218,11 @@ class ShareSearch:
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
     def run(self, found: ScoredRoute, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
-        """Yield routes that pay more and more net of gas than `found`, the replay of the route.
+        """Yield better and better routes net of gas; `found` is the replay of the present one.
 
-        First come large moves between paths, then small ones, and last those of pools for their gas. Without
-        `moves_shares`, the former come only if the route crosses ticks. Calls the problem's check before each replay.
+        Large moves between paths come first, then small ones, and last changes of pools that save gas. Without
+        `moves_shares`, moves between paths come only if the route crosses ticks. Calls the problem's check
+        before each replay.
         """
         if not self._is_supported:
             return
@@ -238,7 +239,7 @@ class ShareSearch:
     def repair(self) -> ScoredRoute | None:
         """Return the route with shares moved until no pool gets more than its curve takes; None if that fails.
 
-        What an order has beyond the depth of its pools goes where a pool takes it.
+        An amount beyond the depth of its pools goes where a pool takes it.
         """
         for size in move_sizes((*_REPAIR_SIZES, *_SIZES), self._problem.spec.share_step):
             for _ in range(_MAX_REPAIRS if self._is_supported else 0):
@@ -254,7 +255,7 @@ class ShareSearch:
         return None
 
     def _simulate(self, paths: Mapping[_Path, int]) -> tuple[dict[_Pair, _Swaps], dict[_Use, tuple[float, float]]]:
-        """Return the hops of some shares, and what their pools sell and bring by the curves.
+        """Return the hops for some shares of paths, and what their pools sell and bring by the curves.
 
         Hops whose input changes by more than a little are filled again.
         """
@@ -295,7 +296,7 @@ class ShareSearch:
             self._hops = hops | self._hops
 
     def _improve(self, size: int, min_gain: float) -> ScoredRoute | None:
-        """Make the most promising move of `size` that pays, and return the route then; None if there is none."""
+        """Make the most promising move of `size` that pays, and return its route; None if there is none."""
         flow = self._flow()
         moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
         promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
@@ -322,22 +323,22 @@ class ShareSearch:
             arcs = [self._arcs[pair][swap.pool] for swap in hop]
             sold = [self._sold.get(swap[:3], (0.0, 0.0)) for swap in hop]
             depths = [float(swap.share) for swap in hop]
-            if len(hop) > 1 and any(x for x, _ in sold):  # more goes where the rate falls least by it
+            if len(hop) > 1 and any(x for x, _ in sold):  # more input goes where it lowers the rate least
                 rates = [max(arc.curve.rate(x), MIN_RATE) for arc, (x, _) in zip(arcs, sold, strict=True)]
                 slopes = [arc.trade_to_marginal_rate(rate)[2] for arc, rate in zip(arcs, rates, strict=True)]
                 depths = slopes if 0.0 < sum(slopes) < inf else depths
             parts = [depth / sum(depths) for depth in depths]
             pools[pair] = [(arc, *each, part) for arc, each, part in zip(arcs, sold, parts, strict=True)]
         order = topological_order(self._hops) or []
-        # Where pools are drained, gas decides nothing between their moves.
+        # In drained pools, gas does not decide between moves.
         gas_value = 0.0 if self._is_drained else self._problem.spec.gas_value
         return _Flow(order, self._carried(self._paths), pools, gas_value)
 
     def _path_moves(self, flow: _Flow, size: int) -> Iterator[_Move]:
-        """Yield moves of `size` between the paths that lose least by it and those that gain most."""
+        """Yield moves of `size` from the paths that lose least to those that gain most."""
         givers = [path for path, share in self._paths.items() if share >= size]
         slack = dict.fromkeys(givers, inf)
-        if not self._is_drained:  # estimates are close, but for the gas of ticks
+        if not self._is_drained:  # estimates are close except for the gas of ticks
             for giver in givers:
                 crossed = sum([self._crossed.get(swap.pool, 0) for pair in giver for swap in self._hops[pair]])
                 slack[giver] = crossed * self._problem.spec.gas_value
@@ -358,7 +359,7 @@ class ShareSearch:
     def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
         """Yield other pools and shares of hops for the amount that arrives, up to the last unit.
 
-        With a price of gas, the pools stay as they are until the last moves: a pool more, a pool less, or another one.
+        If gas costs anything, pools are added, dropped or replaced only in the last moves.
         """
         spec = self._problem.spec
         for pair, amount in flow.amounts.items():
@@ -372,7 +373,7 @@ class ShareSearch:
             lowest = max(rates)[0]
             idle = [] if spec.gas_value else self._idle_pools(pair, present, lowest)[:_IDLE]
             best = max([lowest, *(arc.rate for arc in idle)])
-            # No other shares of these pools gain more than if all was sold at the best rate.
+            # Other shares of these pools gain at most what selling everything at the best rate would.
             is_uneven = sum([(best - rate) * sold for rate, sold in rates]) * value > self._min_gain
             sets = [[*present, *idle]] if is_uneven else []
             if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
@@ -385,7 +386,7 @@ class ShareSearch:
     def _other_pools(
         self, pair: _Pair, present: list[Arc], amount: float, value: float, min_rate: float
     ) -> Iterator[list[Arc]]:
-        """Yield the pools of a hop and another one with a rate above `min_rate`, one less, or one in exchange."""
+        """Yield the pools of a hop with one more whose rate is above `min_rate`, one less, or one replaced."""
         part, gas_value = amount / len(present), self._problem.spec.gas_value
         idle = self._idle_pools(pair, present, min_rate)
         idle = nlargest(

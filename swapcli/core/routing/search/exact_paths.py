@@ -1,4 +1,4 @@
-"""The best paths with one pool per hop by exact swaps: the last resort where curves say that no path takes the order.
+"""The best paths with one pool per hop by exact swaps: the last resort if by the curves no path takes the order.
 
 A curve is a float model of a pool. For orders that drain it, or that are a few base units, the pool itself may still
 take what the curve does not.
@@ -18,8 +18,10 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.replay import swap_exactly
 from swapcli.core.routing.search.single_path import single_route
 
-_KEPT: Final = 3  # ways to hold a token: the best one may have used what the way on needs. Empirical
+_KEPT: Final = 3  # ways to hold a token: the best one may have passed tokens that the rest needs. Empirical
 _MAX_SWAPS: Final = 4_000  # in all: some 20 ms
+_CAPACITY_ERROR: Final = 1.01  # of curves, in orders that are not tiny. A pool that is overfilled crosses all its ticks
+_TINY: Final = 1_000  # base units: curves may be off by more
 
 
 class _Held(NamedTuple):
@@ -72,6 +74,8 @@ def _onward(graph: MarketGraph, token: int, held: _Held, source: int) -> Iterato
 
 
 def _pay(graph: MarketGraph, arc: Arc, amount_in: int) -> int:
+    if amount_in > _TINY and amount_in > _CAPACITY_ERROR * arc.curve.capacity:
+        return 0
     try:
         return swap_exactly(arc.pool, graph.addresses[arc.token_in], graph.addresses[arc.token_out], amount_in)[0]
     except PoolError:

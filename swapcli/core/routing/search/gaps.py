@@ -1,9 +1,9 @@
-"""What may be missing from the best route so far, and what to try for it.
+"""Gaps between the best route so far and what the order may still gain, and the refinements that may close them.
 
-A search solves the order without limits, breaks the cycles of the flow, prunes pools that are not worth their gas,
-rounds the flow to shares and replays the routes. Each step may lose something. The figures before and after it bound
-the loss, and the loss says what to try: other orders of the tokens, single paths, or other shares. A gap that is not
-worth a search costs nothing.
+A search solves the order without limits, breaks the cycles of the flow, prunes pools that do not pay for their gas,
+rounds the flow to shares and replays the routes. Each step may lose some output. The figures before and after a step
+bound its loss, and the step decides what to try: other token orders, single paths or other shares. If no gap is worth
+a search, none runs.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from enum import Enum, auto
 from swapcli.core.records import NamedTuple
 
 
-class Attempt(Enum):
-    """What a search may try after its first routes. Each builds on those before."""
+class Refinement(Enum):
+    """What a search may try after its first routes. Each refinement builds on the results of those before it."""
 
     TOKEN_ORDERS = auto()
     SINGLE_PATHS = auto()
@@ -23,17 +23,18 @@ class Attempt(Enum):
 
 
 class Gaps(NamedTuple):
-    """What the best route may lack, by cause, above what is worth an attempt, in base units of the target.
+    """What the best route may lack, by cause, beyond the least gain worth a search, in base units of the target.
 
-    `cycles`: the solution with cycles is worth more than the best one without. `paths`: a single path may pay more net
-    of gas, as the prices say. `shares`: rounding has lost that from a solution, or the route costs as much gas.
+    `cycles`: how much more the solution with cycles is worth than the best one without. `paths`: how much more net of
+    gas a single path may pay, by the bound at the solution's prices. `shares`: the loss of rounding, or the route's
+    gas if that is more.
     """
 
     cycles: float
     paths: float
     shares: float
 
-    def next_attempt(self, made: Set[Attempt]) -> Attempt | None:
-        """Return the first attempt that a gap calls for and that is not made yet; None if no gap is left."""
-        called = zip(Attempt, self, strict=True)
-        return next((attempt for attempt, gap in called if gap > 0.0 and attempt not in made), None)
+    def next_refinement(self, tried: Set[Refinement]) -> Refinement | None:
+        """Return the first refinement with a gap that has not been tried; None if there is none."""
+        by_gap = zip(Refinement, self, strict=True)
+        return next((refinement for refinement, gap in by_gap if gap > 0.0 and refinement not in tried), None)

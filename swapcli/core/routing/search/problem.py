@@ -12,6 +12,7 @@ from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
+from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.solver.constants import MAX_ITERATIONS
 from swapcli.core.routing.solver.newton import Solution, minimize_dual
 
@@ -32,9 +33,9 @@ class SwapSpec(NamedTuple):
     """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
-    `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
-    shares of segments are multiples of, in hundredths of a percent; it divides 100. `cent` is a US cent in base units
-    of the target, 0.0 where that is unknown. `wei_value` is what `gas_value` comes from; None if unknown.
+    `Cancelled` when the caller cancels, and `SearchTimeUp` when the time for the search is up. The shares of segments
+    are multiples of `share_step`, in hundredths of a percent; it divides 100. `cent` is a US cent in base units of the
+    target, 0.0 if unknown. `wei_value` is what `gas_value` comes from; None if unknown.
     """
 
     source: int
@@ -94,7 +95,7 @@ class RoutingProblem(NamedTuple):
         return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
 
     def min_reordering_gain(self, solution: Solution) -> float:
-        """Return the least gain for which another order of the tokens is worth a search: it mostly adds a swap."""
+        """Return the least gain for which other token orders are worth a search: they mostly add a swap."""
         return max(self.spec.cent, _MIN_GAIN_UNITS, self.min_swap_gas_cost, _MIN_GAIN * solution.value)
 
     def spot_output(self) -> float:
@@ -104,6 +105,11 @@ class RoutingProblem(NamedTuple):
     def order_value(self, prices: Prices) -> float:
         """Return the value of the order's input at `prices`, in base units of the target."""
         return self.spec.amount * prices[self.spec.source]
+
+    def used_prices(self, solution: Solution) -> Prices:
+        """Return the prices of the tokens that carry flow."""
+        used = set(self.spec.endpoints).union(*flow_values(solution))
+        return {t: price for t, price in solution.prices.items() if t in used}
 
     def arcs_between(self, tokens: Iterable[int], exclusions: Exclusions | None = None) -> list[Arc]:
         """Return the arcs between `tokens` that a route may use."""

@@ -3,7 +3,7 @@
 At the solution's prices a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
 rounding is therefore a minimum of a separable convex-cost integer flow. It starts from the largest-remainder rounding
 of the flow's paths, and cycle cancelling improves it: such a flow is optimal when no cycle of moves by a single step
-has a negative cost. Where few moves by the step do not suffice, larger ones come first (capacity scaling).
+has a negative cost. If a few moves by the step do not suffice, larger moves follow, coarse to fine (capacity scaling).
 
 Source: Ahuja, Magnanti, Orlin, Network Flows (1993), sections 9.6 (cycle cancelling), 14.5 (convex costs, and capacity
 scaling for them) and 3.5 (path decomposition).
@@ -32,7 +32,7 @@ from swapcli.core.routing.solver.parallel_pools import Hop
 
 Shares = dict[TokenPair, int]
 """The share of the order that each hop carries, in hundredths of a percent."""
-_MOVE_SIZES = (100, 25, 5)  # hundredths of a percent moved at once, where moves by the share step do not suffice
+_MOVE_SIZES = (100, 25, 5)  # hundredths of a percent moved at once, if moves by the share step do not suffice
 _FEW_MOVES = 12  # by the share step, before larger ones are tried. Empirical
 _MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical
 _MAX_MOVES_PER_SIZE = 50  # the same of finer shares: orders that drain their pools would take thousands
@@ -50,7 +50,7 @@ Losses = Mapping[TokenPair, Callable[[int], float]]
 class FlowRounding:
     """Rounds one continuous flow, to any share step. No hop is filled beyond `capacity_margin` of its capacity.
 
-    Example: `FlowRounding(flow, prices, 0.98).shares(WHOLE_PERCENTS)`.
+    Example: `FlowRounding(flow, prices, 0.9998).shares(WHOLE_PERCENTS)`.
     """
 
     def __init__(self, flow: Flow, prices: Prices, capacity_margin: float) -> None:
@@ -93,7 +93,7 @@ class FlowRounding:
     def route(
         self, shares: Shares, graph: MarketGraph, amount: float, max_hops: int, share_step: int
     ) -> tuple[Route, int] | None:
-        """Return the route that carries `shares`, and the share rerouted; None where every path has too many hops.
+        """Return the route that carries `shares`, and the share rerouted; None if every path has too many hops.
 
         Each hop's pools are split again for the amount that reaches it. Shares that only paths with too many hops could
         carry, or more than `MAX_SEGMENTS` paths, are rerouted over the paths that lose least by it.

@@ -1,6 +1,6 @@
-"""Find the route for each order on each graph: the continuous optimum, its rounding, and pruning for gas.
+"""Find the route for an order: the continuous optimum, pruned for gas, rounded and replayed exactly.
 
-The exact replay of every candidate route, net of gas, decides.
+The replay with the best output net of gas wins. Further searches follow only if `Gaps` shows that they may gain.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
-from swapcli.core.routing.search.acyclic import (
-    break_cycles,
-    has_cycles,
-)
+from swapcli.core.routing.search.acyclic import break_cycles, has_cycles
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import (
     ActiveSet,
@@ -28,7 +25,7 @@ from swapcli.core.routing.search.column_generation import (
     path_prices,
     start_prices,
 )
-from swapcli.core.routing.search.gaps import Attempt, Gaps
+from swapcli.core.routing.search.gaps import Gaps, Refinement
 from swapcli.core.routing.search.problem import (
     MAX_RESIDUAL,
     MUCH_ARBITRAGE,
@@ -48,21 +45,22 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
-_WAYS = 3  # to hold a token, where there is much arbitrage. Empirical
+_MAX_REJECTED_POOLS = 8  # pools that a search for a single path leaves out before it ends
+_WAYS = 3  # paths kept for each token if there is much arbitrage. Empirical
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 _DRAINED = 0.5  # of the output at spot prices
+_CLOSED = 1e-5  # of a solution's value: a route that loses less to full pools is as good as the best
 _WORTHLESS = 2e-3  # of the output. Empirical: orders whose input is worth more gain nothing by further searches
 
 
 class SearchResult(NamedTuple):
     """The result of a search: the best route, the best with one pool per hop, and the solution that the best follows.
 
-    `optimum` is the acyclic solution of greatest value, of which another route may have lost more by rounding.
+    `optimum` is the acyclic solution with the highest value; its own route may have lost more by rounding than `best`.
     `is_complete` is False if the search ran out of time. `unlimited` is the best route without the order's limit on
-    pools, None where it has none.
+    pools; None if it has no limit.
     """
 
     problem: RoutingProblem
@@ -81,11 +79,12 @@ class SearchResult(NamedTuple):
 
     @property
     def drains_market(self) -> bool:
-        """Whether more input would bring next to nothing, or the solution is far off: the pools are full."""
+        """Whether the pools are full: more input would bring next to nothing, and another route may pay more."""
         problem, solution, amount_out = self.problem, self.optimum, self.best.replay.amount_out
         if amount_out > _DRAINED * problem.spot_output():
             return False
-        return solution.residual > MAX_RESIDUAL or problem.order_value(solution.prices) < _WORTHLESS * amount_out
+        is_full = problem.order_value(solution.prices) < _WORTHLESS * amount_out
+        return solution.residual > MAX_RESIDUAL or (is_full and amount_out < solution.value * (1.0 - _CLOSED))
 
 
 class RouteSearch:
@@ -140,23 +139,23 @@ class RouteSearch:
 
     def _search(self) -> SearchResult | None:
         """Follow the solution over the active set; then try what the gaps of the best route call for."""
-        path, made = self._first_path(), set[Attempt]()
+        path, tried = self._first_path(), set[Refinement]()
         if len(path) < 2:
             return None
         active = self._active or expand_active_set(self.problem, [path])
         optimum = self._follow_active_set(active)
-        while attempt := self._gaps(active, optimum).next_attempt(made):
-            made.add(attempt)
-            if attempt is Attempt.TOKEN_ORDERS:
+        while refinement := self._gaps(active, optimum).next_refinement(tried):
+            tried.add(refinement)
+            if refinement is Refinement.TOKEN_ORDERS:
                 optimum = self._follow_token_orders(active.last, optimum)
-            elif attempt is Attempt.SINGLE_PATHS:
+            elif refinement is Refinement.SINGLE_PATHS:
                 better = self._find_other_path(active.last)
                 if better:
                     other = self._tokens_of_first_path(better.route)
                     active = expand_active_set(self.problem, [path, other])
                     found = self._follow_active_set(active, better), self._follow_along(other)
                     optimum = max(optimum, *found, key=_value)
-                    made.discard(Attempt.TOKEN_ORDERS)
+                    tried.discard(Refinement.TOKEN_ORDERS)
             elif self._best:
                 self._best = self.finish(self._best._replace(optimum=optimum.solution))
         return self._best and self._best._replace(optimum=optimum.solution)
@@ -190,7 +189,7 @@ class RouteSearch:
     def _follow_along(self, path: list[int]) -> CandidateSolution:
         """Follow the solution over all pools of a path, and return it.
 
-        With arbitrage, solutions over more tokens may follow orders of them that exclude the path.
+        With arbitrage, solutions over more tokens may be in a token order that excludes the path.
         """
         arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
         along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
@@ -198,7 +197,7 @@ class RouteSearch:
         return along
 
     def _follow_token_orders(self, active: CandidateSolution, optimum: CandidateSolution) -> CandidateSolution:
-        """Follow acyclic solutions in other orders of the tokens that are worth more, and return the best one."""
+        """Follow acyclic solutions of a higher value in other token orders, and return the best one."""
         from swapcli.core.routing.search.token_orders import better_orders
 
         for candidate in better_orders(self.problem, active, optimum):
@@ -207,7 +206,7 @@ class RouteSearch:
         return optimum
 
     def _follow(self, candidate: CandidateSolution) -> None:
-        """Prune and round an acyclic solution, and replay its routes, if it may lead."""
+        """Prune and round an acyclic solution, and replay its routes, if one of them may be the best so far."""
         if self._best is None or candidate.solution.value > self._best.best.net:
             for route in self.routes.follow(candidate):
                 self._record(route, candidate)
@@ -221,7 +220,7 @@ class RouteSearch:
     def _find_other_path(self, active: CandidateSolution) -> ScoredRoute | None:
         """Return a single path that is better than the best route; None if none is found.
 
-        With much arbitrage, several ways to each token are tried as well.
+        With much arbitrage, several paths to each token are tried as well.
         """
         best = self._best.best if self._best else None
         better = self.find_better_single_path(best)
@@ -237,7 +236,7 @@ class RouteSearch:
     def finish(self, result: SearchResult) -> SearchResult:
         """Return `result` with shares decided by exact replays, if better ones, or less gas, may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        # A path that beats all solutions may gain by their hops too. If no rounding has succeeded, all may be gained.
+        # A path that beats all solutions may gain from their hops, too. If no rounding succeeded, all may be missing.
         gap = abs((self.routes.potential if self.routes.potential > -inf else result.optimum.value) - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
@@ -246,11 +245,11 @@ class RouteSearch:
         search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
         for better in search.run(found, moves_shares=abs(self.routes.expected - found.net) > min_gain):
-            self._best = result = result._replace(best=better)  # the answer if time is up before the next one
+            self._best = result = result._replace(best=better)  # the result if time is up before the next one
         return result
 
     def _min_gain(self, result: SearchResult) -> float:
-        """Return what is not worth a replay: a cent, a hundredth of a basis point, two units of the coarsest token."""
+        """Return the gain that is not worth a replay: a cent, 0.01 basis points or two units of the coarsest token."""
         prices, index = result.optimum.prices, self.problem.graph.token_index
         unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
         return max(self.spec.cent, _MIN_GAIN * result.best.replay.amount_out, 2.0 * unit)
@@ -264,9 +263,9 @@ class RouteSearch:
         return SpotPrices(graph, spec.target, spec.max_hops, spot.slices).path(spec.source)
 
     def _first_answer(self) -> SearchResult | None:
-        """Return the least answer when time is up: the best single path at spot prices, or its pools in parallel.
+        """Return a fallback for when time is up: the best single path at spot prices, or its pools in parallel.
 
-        Neither takes long, so that they are found in any case.
+        Both are found quickly, so the time limit does not apply to them.
         """
         spec = self.spec._replace(check=without_time_limit(self.spec.check))
         problem, path, graph = self.problem._replace(spec=spec), self._first_path(), self.problem.graph
@@ -329,7 +328,7 @@ def _value(candidate: CandidateSolution) -> float:
 
 
 def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
-    """Return the pool on a replayed path that pays least of what its curve says; None if none falls short by much."""
+    """Return the pool on a replayed path that falls short of its curve most; None if none falls short by much."""
     least, found = 1.0 - _MAX_SHORTFALL, None
     for arc, step in zip(path, steps, strict=True):
         expected = arc.curve.amount_out(float(step.amount_in))

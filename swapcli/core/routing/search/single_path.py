@@ -1,7 +1,7 @@
 """The best route with one pool per hop: the result of a router without splitting, and the lower bound of every quote.
 
-The best path leaves most after the gas of its swaps. Gas is charged in the token held at each step, converted at spot
-prices.
+The best path leaves the largest amount after the gas of its swaps. Gas is charged in the token held at each step,
+converted at spot prices.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def better_paths(
     """Yield paths over the whole market with a net output above `min_net`, each better and of more hops than the last.
 
     Branch and bound: an upper bound on what a unit brings over the remaining hops, less the least gas of these hops,
-    prunes states that cannot end above `min_net`. `ways` states per token are kept: with arbitrage, the best way to a
-    token has often passed what the way on needs.
+    prunes states that cannot end above `min_net`. `ways` states per token are kept: with arbitrage, the best path to a
+    token has often passed tokens that the rest of the path needs.
     """
     graph, spot, target = problem.graph, problem.spot, problem.spec.target
     extender = _PathExtender(problem)

@@ -1,11 +1,12 @@
-"""Better orders of the tokens for the flow of an order, in markets with arbitrage.
+"""Better token orders for an acyclic flow, in markets with arbitrage.
 
-The unrestricted optimum of such a market has cycles, and which of their hops to exclude is a choice. Only a path
-between tokens of an acyclic flow that pays at its prices can raise the flow's value: without one, the cycles are
-arbitrage that has nothing to do with the order. Otherwise branch and bound chooses the hops, over the tokens of the
-flow and of these paths: a node excludes hops, its dual value bounds every acyclic flow without them, and it branches on
-the hops of one cycle. With few cycles, as on real states, that ends with a proof after a few solutions. With many, the
-order of a greedy flow and exchanges of single paths find more in the same time.
+In an acyclic flow every hop leads forward in some order of the tokens. The unrestricted optimum of a market with
+arbitrage has cycles, and breaking them is a choice of hops to exclude. Another choice can raise the flow's value only
+if a path between its tokens pays more than its prices. Without such a path, the cycles are arbitrage that has nothing
+to do with the swap. With one, branch and bound chooses the hops, over the tokens of the flow and of these paths: a node
+excludes hops, its dual value bounds every acyclic flow without them, and it branches on the hops of one cycle. With few
+cycles, as on real states, this ends with a proof after a few solutions. With many, a greedy flow's token order and
+exchanges of single paths find more in the same time.
 """
 
 from __future__ import annotations
@@ -23,25 +24,24 @@ from swapcli.core.routing.search.problem import MUCH_ARBITRAGE, CandidateSolutio
 from swapcli.core.routing.solver.newton import Solution
 
 _MAX_HOPS = 4  # of a path. Empirical: with three, some orders lose a basis point
-_WIDE = 1 / 8  # of the order: a token that carries as much ends a path. Empirical
-_ALL_PASSED = 0.999  # of the flow at a token: what has passed another one cannot go back there
-_MAX_PATHS = 24  # whose tokens take part in branching. Empirical: more gain 0.001 basis points, in twice the time
-_MAX_FAILED, _MAX_FAILED_EXCHANGE = 12, 4  # solutions since the last better one, before branching ends. Empirical
+_WIDE = 1 / 8  # of the order: a path ends at a token that carries this much. Empirical
+_ALL_PASSED = 0.999  # of the flow at a token: if this much has passed another token, no path leads back there
+_MAX_PATHS = 24  # whose tokens join the branching. Empirical: more gain 0.001 basis points in twice the time
+_MAX_FAILED, _MAX_FAILED_EXCHANGE = 12, 4  # nodes solved without a better flow before branching ends. Empirical
 _MAX_SOLVED = 30  # by one branching; a descent to an acyclic flow takes up to ten
 _MAX_TRIED = 6  # paths tried for one exchange. Empirical
 _MAX_EXCHANGES = 12  # Empirical: most flows take up to three
-
 
 _Label = tuple[tuple[int, ...], tuple[float, ...]]
 """(tokens, costs) of a path."""
 
 
 class PayingPath(NamedTuple):
-    """Hops over which a slice of the order pays more than a flow's prices.
+    """A path over which a slice of the order pays more than a flow's prices.
 
-    `costs` are those of the tokens on the way, `value` is that of the flow at the first one, in units of the target,
-    and `log_ratio` the logarithm of the price of the last one over its cost. `part_passed` is the largest part of the
-    flow at a token that has passed a later one, and cannot go back there.
+    `costs` are the costs of its tokens over it, in units of the target, `value` the value of the flow at its first
+    token, and `log_ratio` the logarithm of the last token's price over its cost. `part_passed` is the largest part of
+    the flow at one of its tokens that has already passed a later one, and so cannot take the path.
     """
 
     hops: tuple[TokenPair, ...]
@@ -51,7 +51,7 @@ class PayingPath(NamedTuple):
     part_passed: float
 
     def estimated_gain(self, problem: RoutingProblem) -> float:
-        """Return about what the path gains, in units of the target: each rate falls with the flow, as depths say."""
+        """Estimate the path's gain in units of the target: each rate falls with the flow, by the depth of its pair."""
         resistance = 0.0
         for i, j in self.hops:
             depth = problem.graph.pair_depth(i, j)
@@ -70,7 +70,7 @@ def better_orders(
     if not paths:
         return
     best_paths = nlargest(_MAX_PATHS, paths, key=lambda path: path.estimated_gain(problem))
-    relaxed = _with_all_between(problem, best, best_paths)
+    relaxed = _solve_between(problem, best, best_paths)
     if relaxed.solution.value <= (1.0 + MUCH_ARBITRAGE) * best.solution.value:
         branching = Branching(problem, best, min_gain, _MAX_FAILED)
         found = branching.search(relaxed)
@@ -89,14 +89,14 @@ def better_orders(
 
 
 def exchange_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain: float) -> CandidateSolution:
-    """Return an acyclic solution with further paths while each adds more than `min_gain`, at the cost of others."""
+    """Add paths to an acyclic solution, at the cost of others, while each adds more than `min_gain`."""
     for _ in range(_MAX_EXCHANGES):
         gains = [(path.estimated_gain(problem), path) for path in paying_paths(problem, candidate, min_gain)]
         paying = [each for each in gains if each[0] > min_gain]
         better = candidate
         for _, path in sorted(paying, key=lambda each: (each[1].part_passed > 0.0, -each[0]))[:_MAX_TRIED]:
             branching = Branching(problem, candidate, min_gain, _MAX_FAILED_EXCHANGE)
-            better = branching.search(_with_path(problem, candidate, path, min_gain))
+            better = branching.search(_solve_with_path(problem, candidate, path, min_gain))
             if better is not candidate:
                 break
         if better is candidate:
@@ -108,7 +108,7 @@ def exchange_paths(problem: RoutingProblem, candidate: CandidateSolution, min_ga
 def paying_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain: float) -> list[PayingPath]:
     """Return paths between tokens of an acyclic flow that pay more than its prices, for a slice of the order.
 
-    They are the cheapest ones from each token over each number of hops, without those that cannot gain `min_gain`.
+    They are the cheapest from each token for each number of hops, without those that cannot gain `min_gain`.
     """
     order_value = problem.order_value(candidate.solution.prices)
     values = notable_flow(problem, candidate.solution)
@@ -135,10 +135,10 @@ def paying_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain
 def _cheap_paths(
     problem: RoutingProblem, start: int, prices: Prices, carried: Mapping[int, float], order_value: float
 ) -> Iterator[_Label]:
-    """Yield the paths from `start` to tokens that carry flow over which these cost less than their prices.
+    """Yield paths from `start` to tokens of the flow that cost less over the path than their prices.
 
-    Each leads over the cheapest way to the token before. No token is worth more than its spot price. A path ends at a
-    token that carries much: what pays from there on is a path of its own.
+    Each extends the cheapest path to the token before. No token is worth more than its spot price. A path ends at a
+    token that carries much of the order: a hop that pays from there starts a path itself.
     """
     rates, wide = problem.graph.best_rate_out, _WIDE * order_value
     limits = problem.spot.values | {token: max(prices[token], problem.spot.value(token)) for token in carried}
@@ -166,10 +166,10 @@ def _cheap_paths(
         front = reached
 
 
-def _with_all_between(
+def _solve_between(
     problem: RoutingProblem, candidate: CandidateSolution, paths: Iterable[PayingPath]
 ) -> CandidateSolution:
-    """Return the unrestricted solution between the tokens of a flow and of `paths`."""
+    """Solve over all arcs between the tokens of a flow and of `paths`, cycles included."""
     tokens = {token for pair in notable_flow(problem, candidate.solution) for token in pair}
     prices = {token: price for token, price in candidate.solution.prices.items() if token in tokens}
     for path in paths:
@@ -178,10 +178,10 @@ def _with_all_between(
     return CandidateSolution(problem.solve(arcs, prices), arcs)
 
 
-def _with_path(
+def _solve_with_path(
     problem: RoutingProblem, candidate: CandidateSolution, path: PayingPath, min_gain: float
 ) -> CandidateSolution:
-    """Return the solution over the hops of an acyclic flow and a path; only their tokens take part."""
+    """Solve over the hops of an acyclic flow and a path; only their tokens take part."""
     tokens = {token for pair in notable_flow(problem, candidate.solution) for token in pair} | path.costs.keys()
     added = [arc for i, j in path.hops for arc in problem.graph.arcs_by_pair[i][j]]
     arcs = [
@@ -195,7 +195,7 @@ def _with_path(
 
 
 class _Node(NamedTuple):
-    """An unsolved node, by its bound: what the parent's arcs are worth without a further hop of a cycle."""
+    """An unsolved node, sorted by its bound: the value of the parent's arcs without another hop of a cycle."""
 
     negative_bound: float
     serial: int
@@ -207,8 +207,8 @@ class _Node(NamedTuple):
 class Branching:
     """Branch and bound over the hops that break the cycles of a solution, from an acyclic incumbent.
 
-    It dives to an acyclic flow, and goes on from the node with the highest bound. `is_proven` says whether no acyclic
-    flow over the same arcs is worth more than `min_gain` above the best one.
+    It first dives to an acyclic flow, then continues from the node with the highest bound. `is_proven` is whether no
+    acyclic flow over the same arcs is worth over `min_gain` more than the best one.
     """
 
     def __init__(self, problem: RoutingProblem, incumbent: CandidateSolution, min_gain: float, max_failed: int) -> None:
@@ -278,7 +278,7 @@ class Branching:
 
 
 def _surplus_by_hop(solution: Solution) -> dict[TokenPair, float]:
-    """Return what the trades of each hop gain at the solution's prices."""
+    """Return the profit of each hop's trades at the solution's prices."""
     surplus: dict[TokenPair, float] = {}
     for trade in solution.trades:
         pair = (trade.arc.token_in, trade.arc.token_out)
@@ -294,7 +294,7 @@ def _part_passed(path: Sequence[int], passed: Mapping[int, Mapping[int, float]])
 
 
 def _parts_passed(values: Mapping[TokenPair, float]) -> dict[int, dict[int, float]]:
-    """Return for each token which part of the flow at others has passed it; `values` are those of an acyclic flow."""
+    """Return, for each token, the part of the flow at other tokens that has passed it; `values` is an acyclic flow."""
     order = topological_order(values) or []
     arriving: dict[int, list[tuple[int, float]]] = {}
     for (i, j), value in values.items():

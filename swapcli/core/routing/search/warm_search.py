@@ -19,7 +19,7 @@ from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.graph.digraph import TokenPair, edge_distances
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.search.acyclic import is_acyclic
-from swapcli.core.routing.search.column_generation import min_detour_gas_cost, tokens_to_add, used_prices
+from swapcli.core.routing.search.column_generation import min_detour_gas_cost, tokens_to_add
 from swapcli.core.routing.search.gas_pruning import gas_cost
 from swapcli.core.routing.search.problem import FINE, MAX_RESIDUAL, CandidateSolution, Exclusions, RoutingProblem
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
@@ -63,7 +63,7 @@ def summarize(result: SearchResult) -> FormerSearch | None:
     if loss > _MAX_LOSS or result.exclusions.pairs or result.exclusions.arcs:
         return None
     addresses = problem.graph.addresses
-    prices = {addresses[token]: price for token, price in used_prices(problem, solution).items()}
+    prices = {addresses[token]: price for token, price in problem.used_prices(solution).items()}
     arcs = frozenset(_key(trade.arc, addresses) for trade in solution.trades)
     best = result.best
     return FormerSearch(prices, arcs, best.route, single and single.route, best.amount_in, best.replay.amount_out, loss)

@@ -21,11 +21,7 @@ from operator import attrgetter
 
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
-from swapcli.core.routing.solver.constants import (
-    COORDINATE_PART,
-    COORDINATE_TOL,
-    OUTPUT_WEIGHT,
-)
+from swapcli.core.routing.solver.constants import COORDINATE_PART, COORDINATE_TOL, OUTPUT_WEIGHT
 from swapcli.core.routing.solver.roots import find_log_root
 
 _TradeFunction = Callable[[float], tuple[float, float, float]]
@@ -85,7 +81,7 @@ class DualPoint:
                     break
                 trade_to_marginal_rate = arc.trade_to_marginal_rate
                 amount_in, amount_out, slope = trade_to_marginal_rate(rate)
-                if amount_out > amount_in * rate:  # else nothing, or through rounding at extreme prices a loss
+                if amount_out > amount_in * rate:  # otherwise nothing or, by rounding at extreme prices, a loss
                     trading.append(arc)
                     amounts_in.append(amount_in)
                     amounts_out.append(amount_out)

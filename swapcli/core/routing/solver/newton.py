@@ -1,7 +1,7 @@
 """Minimises the dual: finds the prices at which the pools' own best trades carry the order from source to target.
 
-Newton's method takes the steps. Coordinate descent, which balances one token at a time, comes first where the start is
-far from the solution, and follows steps that leave much of the imbalance, as at kinks (fees, ticks, capacities).
+Newton's method takes the steps. Coordinate descent, which balances one token at a time, comes first if the start is
+far from the solution. It also follows steps that leave much of the imbalance, as at kinks (fees, ticks, capacities).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from swapcli.core.routing.solver.constants import (
     SLOW_RATIO,
 )
 from swapcli.core.routing.solver.dual import Dual, DualPoint, clamp
-from swapcli.core.routing.solver.newton_model import bent_model, minimize_model, predicted_decrease, tangent_model
+from swapcli.core.routing.solver.newton_model import minimize_model, piecewise_model, predicted_decrease, tangent_model
 
 
 class Trade(NamedTuple):
@@ -99,9 +99,9 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
 def _newton_step(problem: Dual, point: DualPoint, seen: dict[Arc, None]) -> DualPoint:
     """Return the point after one accepted step of Newton's method; `point` if none lowers the dual.
 
-    A rejected attempt shows how every arc responds over its distance. The next model follows each of them there, and so
-    includes pools that start to trade or run out on the way. `seen` are arcs that traded in rejected attempts; more are
-    added to it.
+    A rejected attempt shows the flow of every arc at the far end of its step. The next model fits the flows at both
+    ends, and so includes pools that start to trade or run out in between. `seen` are arcs that traded in rejected
+    attempts; more are added to it.
     """
     model, best = tangent_model(point), point
     for attempt in range(MAX_ATTEMPTS):
@@ -115,5 +115,5 @@ def _newton_step(problem: Dual, point: DualPoint, seen: dict[Arc, None]) -> Dual
             return trial
         best = min(best, trial, key=attrgetter("value"))
         seen.update(dict.fromkeys(trial.arcs))
-        model = bent_model(problem, point, trial, seen)
+        model = piecewise_model(problem, point, trial, seen)
     return best

@@ -2,8 +2,8 @@
 
 In logarithmic prices the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
 in the language of electrical networks). Kinks, where arcs start or stop trading, are part of the model: an arc's flow
-is linear in the change of its two prices, and never negative. After a rejected step, each arc's flow is bent as its
-pool's is on the way of that step.
+is linear in the change of its two prices, and never negative. After a rejected step, each arc's flow becomes
+piecewise linear, with corners where its pool's flow bends along that step.
 
 Sources: Diamandis, Angeris, Convex Network Flows (2024), for the dual of a flow over concave edges; Spielman,
 Algorithms, Graph Theory, and Linear Equations in Laplacian Matrices (2010); Nocedal, Wright, Numerical Optimization,
@@ -29,11 +29,11 @@ from swapcli.core.routing.solver.constants import (
 from swapcli.core.routing.solver.dual import Dual, DualPoint
 
 Piece = tuple[float, float, float]
-"""(flow, conductance, largest flow) of a part of an arc's flow. It is linear in the change of the pair's price between
-zero and the largest flow. A negative flow says how far an idle piece is from trading."""
+"""(flow, conductance, largest flow) of a part of an arc's flow. Between zero and the largest flow, it is linear in the
+change of the pair's price. A negative flow says how far an idle piece is from trading."""
 
 
-_MIN_WIDTH = 1e-10  # of a change that is halved `MAX_BISECTIONS` times: floats resolve the parts
+_MIN_WIDTH = 1e-10  # of a change of price: floats resolve its parts after `MAX_BISECTIONS` halvings
 
 
 class PairModel:
@@ -51,7 +51,7 @@ class PairModel:
         self.pieces = pieces
         total_flow = total_conductance = 0.0
         none_flow_to, linear_above, linear_to = inf, -inf, inf
-        for flow, conductance, most in pieces:
+        for flow, conductance, limit in pieces:
             total_flow += flow
             total_conductance += conductance
             start = -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
@@ -59,7 +59,7 @@ class PairModel:
                 none_flow_to = start
             if start > linear_above:
                 linear_above = start
-            if most < inf and (end := (most - flow) / conductance) < linear_to:
+            if limit < inf and (end := (limit - flow) / conductance) < linear_to:
                 linear_to = end
         self.flow, self.conductance = total_flow, total_conductance
         self.none_flow_to, self.linear_above, self.linear_to = none_flow_to, linear_above, linear_to
@@ -75,10 +75,10 @@ class PairModel:
         if change <= self.none_flow_to:
             return 0.0, 0.0
         flow = conductance = 0.0
-        for f, g, most in self.pieces:
+        for f, g, limit in self.pieces:
             after = f + g * change
-            if after > most:
-                flow += most
+            if after > limit:
+                flow += limit
             elif after > 0.0:
                 flow += f
                 conductance += g
@@ -91,17 +91,17 @@ class PairModel:
         if self.none_flow_to >= max(change, 0.0):
             return 0.0
         added = 0.0
-        for f, g, most in self.pieces:
+        for f, g, limit in self.pieces:
             if g > 0.0:
-                added += (_integral(f + g * change, most) - _integral(f, most)) / g - max(0.0, min(f, most)) * change
+                added += (_integral(f + g * change, limit) - _integral(f, limit)) / g - max(0.0, min(f, limit)) * change
         return added
 
 
-def _integral(flow: float, most: float) -> float:
-    """Return the integral of a flow limited to `most`, from zero to `flow`."""
+def _integral(flow: float, limit: float) -> float:
+    """Return the integral of a flow limited to `limit`, from zero to `flow`."""
     if flow <= 0.0:
         return 0.0
-    return flow * flow / 2.0 if flow <= most else most * (flow - most / 2.0)
+    return flow * flow / 2.0 if flow <= limit else limit * (flow - limit / 2.0)
 
 
 Model = list[PairModel]
@@ -115,8 +115,8 @@ def tangent_model(point: DualPoint) -> Model:
     ]
 
 
-def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, others: Iterable[Arc]) -> Model:
-    """Return the model in which each arc's flow is right at `point` and at `trial`, and bent in between as its own is.
+def piecewise_model(problem: Dual, point: DualPoint, trial: DualPoint, others: Iterable[Arc]) -> Model:
+    """Return the model in which each arc's flow is right at `point` and `trial`, and bends as its pool's in between.
 
     It has the arcs that trade at `point`, and `others`, which start where their pools do.
     """
@@ -137,7 +137,7 @@ def bent_model(problem: Dual, point: DualPoint, trial: DualPoint, others: Iterab
                 states.append((change, price * amount, price * slope))
             if len(states) < 2:
                 states.append((log(rate / arc.rate), 0.0, price * arc.depth))
-            pieces += _bend(arc, price, rate, states)
+            pieces += _pieces(arc, price, rate, states)
         model.append(PairModel((i, j), pieces))
     return model
 
@@ -146,8 +146,8 @@ _State = tuple[float, float, float]
 """A change of a pair's price, with the flow of an arc and its slope there."""
 
 
-def _bend(arc: Arc, price: float, rate: float, states: list[_State]) -> list[Piece]:
-    """Return the pieces of the flow of `arc` through one or two states. Beyond them, it follows its tangents there.
+def _pieces(arc: Arc, price: float, rate: float, states: list[_State]) -> list[Piece]:
+    """Return the pieces of the flow of `arc` through one or two states; beyond them, it follows its tangents.
 
     `price` is that of the token in, and `rate` that of the pair, at no change.
     """
@@ -223,33 +223,33 @@ def _line_search(
     slope = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     slope += sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    bends: list[tuple[float, float]] = []  # fractions, with the changes of the curvature there
+    breakpoints: list[tuple[float, float]] = []  # fractions, with the changes of the curvature there
     for pair in model:
         at, way = pair.change(position), pair.change(direction)
         if min(at, at + way) > pair.linear_above and max(at, at + way) <= pair.linear_to:
             slope += (pair.flow + pair.conductance * at) * way
             curvature += pair.conductance * way * way
         elif max(at, at + way) > pair.none_flow_to:
-            slope += sum([max(0.0, min(f + g * at, most)) for f, g, most in pair.pieces]) * way
-            bends += _bends(pair, at, way)
+            slope += sum([max(0.0, min(f + g * at, limit)) for f, g, limit in pair.pieces]) * way
+            breakpoints += _breakpoints(pair, at, way)
     if slope >= 0.0:
         return 1.0
     last = 0.0
-    for bend, change in sorted(bends):
-        if bend >= 1.0 or slope + curvature * (bend - last) >= 0.0:
+    for fraction, change in sorted(breakpoints):
+        if fraction >= 1.0 or slope + curvature * (fraction - last) >= 0.0:
             break
-        if bend > last:
-            slope, last = slope + curvature * (bend - last), bend
+        if fraction > last:
+            slope, last = slope + curvature * (fraction - last), fraction
         curvature += change
     return min(last - slope / curvature, 1.0) if curvature > 0.0 else 1.0
 
 
-def _bends(pair: PairModel, at: float, way: float) -> Iterator[tuple[float, float]]:
-    """Yield the fractions of `way` from `at` where a piece starts or ends to be linear, and the change of curvature."""
-    for flow, conductance, most in pair.pieces:
+def _breakpoints(pair: PairModel, at: float, way: float) -> Iterator[tuple[float, float]]:
+    """Yield the fractions of `way` from `at` where a piece starts to flow or is full, and the change of curvature."""
+    for flow, conductance, limit in pair.pieces:
         added = conductance * way
         if added:
-            bends = -(flow + conductance * at) / added, (most - flow - conductance * at) / added
+            bends = -(flow + conductance * at) / added, (limit - flow - conductance * at) / added
             start, end = min(bends), max(bends)
             if start < 1.0 and end > 0.0:
                 yield start, added * way

@@ -1,4 +1,7 @@
-"""Small markets with an order each: random ones, and parts of a large generated market, where pools fill up."""
+"""Small markets with an order each: random ones, and parts of a large generated market, where pools fill up.
+
+Pools have two tokens: the search uses a pool of more for one pair of them only, and brute force for several.
+"""
 
 from __future__ import annotations
 
@@ -81,13 +84,12 @@ def _price(market: MarketState, token: str) -> float:
 
 
 def random_order(rng: random.Random) -> tuple[MarketState, Order]:
-    """Return a market of four to six pools of any families, often out of line, and an order of any size for it."""
+    """Return a market of four to six pools of two tokens, often out of line, and an order of any size for it."""
     market = build_random_market(
         rng.randrange(10**6),
         tokens=rng.randint(3, 5),
         pools=rng.randint(4, 6),
         noise=rng.choice((0.8, 3.0, 10.0)),
-        every_family=rng.random() < 0.6,
     )
     sold, bought = rng.sample(sorted(market.tokens), 2)
     return market, Order(market.tokens[sold], market.tokens[bought], int(10 ** rng.uniform(18, 24)))

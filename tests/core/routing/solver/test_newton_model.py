@@ -16,8 +16,8 @@ from swapcli.core.routing.solver.dual import Dual, DualPoint
 from swapcli.core.routing.solver.newton_model import (
     Model,
     PairModel,
-    bent_model,
     minimize_model,
+    piecewise_model,
     predicted_decrease,
     tangent_model,
 )
@@ -56,7 +56,7 @@ def idle_arcs(dual: Dual, point: DualPoint) -> list[Arc]:
 
 def complete(dual: Dual, point: DualPoint) -> Model:
     """The model of a point with all arcs, as seen from a trial that is the point itself."""
-    return bent_model(dual, point, point, idle_arcs(dual, point))
+    return piecewise_model(dual, point, point, idle_arcs(dual, point))
 
 
 def flow_after(pair: PairModel, change: float) -> float:
@@ -79,11 +79,11 @@ def test_a_tangent_model_has_the_flows_and_slopes_of_its_point(drawn: Drawn) -> 
 
 
 @given(points(), seeds, st.sampled_from([1e-4, 1e-2, 1.0]))
-def test_a_bent_model_has_the_flows_of_point_and_trial(drawn: Drawn, seed: int, spread: float) -> None:
+def test_a_piecewise_model_has_the_flows_of_point_and_trial(drawn: Drawn, seed: int, spread: float) -> None:
     """In value at the prices of the point, as nothing but the amounts of a pool changes with a rate."""
     dual, point = drawn
     trial = moved(dual, point.prices, random.Random(seed), -spread, spread)
-    for pair in bent_model(dual, point, trial, idle_arcs(dual, point)):
+    for pair in piecewise_model(dual, point, trial, idle_arcs(dual, point)):
         i, j = pair.token_in, pair.token_out
         change = log(point.prices[i] / point.prices[j] * trial.prices[j] / trial.prices[i])
         for other, at in ((point, 0.0), (trial, change)):
@@ -99,7 +99,7 @@ def test_a_bent_model_has_the_flows_of_point_and_trial(drawn: Drawn, seed: int, 
 def test_a_bent_flow_never_falls_as_the_price_rises(drawn: Drawn, seed: int) -> None:
     dual, point = drawn
     trial = moved(dual, point.prices, random.Random(seed), -1.0, 1.0)
-    for pair in bent_model(dual, point, trial, idle_arcs(dual, point)):
+    for pair in piecewise_model(dual, point, trial, idle_arcs(dual, point)):
         flows = [flow_after(pair, -2.0 + 0.1 * n) for n in range(41)]
         assert all(after >= before - 1e-9 * size(pair) for before, after in itertools.pairwise(flows))
 
@@ -107,21 +107,22 @@ def test_a_bent_flow_never_falls_as_the_price_rises(drawn: Drawn, seed: int) -> 
 @given(points())
 def test_in_the_model_an_idle_arc_starts_at_its_start_rate(drawn: Drawn) -> None:
     dual, point = drawn
-    starts = {(pair.token_in, pair.token_out): [] for pair in complete(dual, point)}
+    starts: dict[tuple[int, int], list[float]] = {}
     for arc in idle_arcs(dual, point):
-        pair = dual.number[arc.token_in], dual.number[arc.token_out]
+        i, j = dual.number[arc.token_in], dual.number[arc.token_out]
         if arc.depth > 0.0:
-            starts[pair].append(log(point.prices[pair[0]] / (point.prices[pair[1]] * arc.rate)))
+            starts.setdefault((i, j), []).append(log(point.prices[i] / (point.prices[j] * arc.rate)))
     for pair in complete(dual, point):
         found = [-flow / conductance for flow, conductance, _ in pair.pieces if flow <= 0.0 < conductance]
-        assert sorted(found) == pytest.approx(sorted(starts[pair.token_in, pair.token_out]), rel=1e-9, abs=1e-12)
+        expected = starts.get((pair.token_in, pair.token_out), [])
+        assert sorted(found) == pytest.approx(sorted(expected), rel=1e-9, abs=1e-12)
 
 
 @given(points(), seeds, st.floats(-1.0, 1.0))
 def test_a_pair_flows_as_its_pieces_together(drawn: Drawn, seed: int, change: float) -> None:
     dual, point = drawn
     trial = moved(dual, point.prices, random.Random(seed), -0.5, 0.5)
-    for pair in bent_model(dual, point, trial, idle_arcs(dual, point)):
+    for pair in piecewise_model(dual, point, trial, idle_arcs(dual, point)):
         flow, conductance = pair.line_at(change)
         assert flow + conductance * change == pytest.approx(flow_after(pair, change), abs=1e-12 * size(pair))
 
@@ -131,7 +132,7 @@ def test_the_curvature_of_a_pair_is_its_energy(drawn: Drawn, seed: int, change: 
     """The integral of the flow that the change adds, by the trapezoids of a fine grid."""
     steps, (dual, point) = 2_000, drawn
     trial = moved(dual, point.prices, random.Random(seed), -0.5, 0.5)
-    for pair in bent_model(dual, point, trial, idle_arcs(dual, point))[:4]:
+    for pair in piecewise_model(dual, point, trial, idle_arcs(dual, point))[:4]:
         before = flow_after(pair, 0.0)
         added = [flow_after(pair, change * n / steps) - before for n in range(steps + 1)]
         integral = (sum(added) - (added[0] + added[-1]) / 2) * change / steps
