@@ -85,6 +85,7 @@ def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]
     if here.exit_code == 0:
         # Wrapping has no slippage here, and a service may build it with one.
         own = ("minReceived", "slippage") if order[1:3] == ("ETH", "WETH") else ()
+        own += ("gasValueSource",)  # a service values gas itself
         answers = [
             {name: value for name, value in timeless(ran.json).items() if name not in own} for ran in (there, here)
         ]
@@ -125,9 +126,12 @@ def test_a_batch_can_be_requested_of_a_service(service_url: str) -> None:
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
     ran = run_with_service(service_url, "route", "base", "--batch", "-", stdin=lines)
     here = run_swapcli("route", "base", "--batch", "-", *WHOLE, stdin=lines)
-    assert [timeless(json.loads(line)["result"]) for line in ran.stdout.splitlines()] == [
-        timeless(json.loads(line)["result"]) for line in here.stdout.splitlines()
-    ]
+    there, local = (
+        [timeless(json.loads(line)["result"]) for line in each.stdout.splitlines()] for each in (ran, here)
+    )
+    assert {result.pop("gasValueSource") for result in there} == {"service"}
+    assert {result.pop("gasValueSource") for result in local} == {"midPrices"}
+    assert there == local
 
 
 def test_the_health_of_a_service_is_its_own(small_service_url: str) -> None:

@@ -96,7 +96,8 @@ class _Flow:
         """Return what the pools of a hop sell after a change: less in proportion, more where the rate falls least."""
         pools, total = self.sold[pair], self.amounts[pair]
         if amount < 0.0:
-            return [sold * max(0.0, total + amount) / total for _, sold, _, _ in pools]
+            part_left = max(0.0, 1.0 + amount / total) if total else 0.0
+            return [sold * part_left for _, sold, _, _ in pools]
         return [sold + amount * part for _, sold, _, part in pools]
 
     def _change(self, pair: _Pair, amount: float) -> float:
