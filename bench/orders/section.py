@@ -88,6 +88,10 @@ def ablation_section(found: Sequence[Ablation]) -> Section:
         "sum, the worst order, the orders worse and better by more than 0.05 bps and a cent, those without a route, "
         "and the CPU time. `python -m bench.orders.ablation` measures more orders."
     )
+    section.add_table(
+        ["mechanism", "worlds and gas prices that lose without it", "the most: world", "mean, bps", "$"],
+        [_gain_row(found, mechanism) for mechanism in dict.fromkeys(each.mechanism for each in found)],
+    )
     header = ["without", "mean, bps", "$", "worst, bps", "worse", "better", "lost", "CPU"]
     places = dict.fromkeys(each.place for each in found)
     for name, gas_gwei in places:
@@ -95,6 +99,15 @@ def ablation_section(found: Sequence[Ablation]) -> Section:
         section.add_paragraph(f"**{name}**, gas {gas_gwei:g} gwei, {len(rows[0].without.quotes.orders)} orders")
         section.add_table(header, map(_ablation_row, rows))
     return section
+
+
+def _gain_row(found: Sequence[Ablation], mechanism: str) -> list[str]:
+    """Return in how many worlds a mechanism gains, and what in the one where it gains the most."""
+    gaining = [each for each in found if each.mechanism == mechanism and each.gains]
+    if not gaining:
+        return [mechanism, "0", NOTHING, NOTHING, NOTHING]
+    most = min(gaining, key=lambda each: each.without.usd).without
+    return [mechanism, str(len(gaining)), most.quotes.world.kind, number(most.mean_bps, 2), number(most.usd, 2)]
 
 
 def _ablation_row(ablation: Ablation) -> list[str]:

@@ -52,5 +52,5 @@ def test_slow_orders_of_pushed_states_loose_proofs_and_idle_mechanisms_are_misse
         "small markets: brute force is ahead by > 0.05 bps and two base units, of 4"
     ]
     assert missed_rows(answer(found._replace(ablations=[ablation("detours", 10**9)]))) == [
-        "worlds that lose without detours"
+        "mechanisms of the search that gain in no world, of 1"
     ]
