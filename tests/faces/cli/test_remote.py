@@ -126,9 +126,7 @@ def test_a_batch_can_be_requested_of_a_service(service_url: str) -> None:
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
     ran = run_with_service(service_url, "route", "base", "--batch", "-", stdin=lines)
     here = run_swapcli("route", "base", "--batch", "-", *WHOLE, stdin=lines)
-    there, local = (
-        [timeless(json.loads(line)["result"]) for line in each.stdout.splitlines()] for each in (ran, here)
-    )
+    there, local = ([timeless(json.loads(line)["result"]) for line in each.stdout.splitlines()] for each in (ran, here))
     assert {result.pop("gasValueSource") for result in there} == {"service"}
     assert {result.pop("gasValueSource") for result in local} == {"midPrices"}
     assert there == local
