@@ -50,6 +50,7 @@ def work(path: Path, local_chain: TestChain, alarm: Alarm | None) -> None:
                     for _ in sync(store, node, SyncFilter(), EVEN_CLOCK, batch_size=3):
                         stored += 1
                         if alarm and stored == alarm.batches:
+                            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # not that of the test's own timeout
                             signal.setitimer(signal.ITIMER_REAL, alarm.delay_s)
                     while os.getppid() == parent:
                         follow(store, node)
