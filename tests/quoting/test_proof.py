@@ -71,6 +71,18 @@ def test_bounds_are_the_sums_of_their_texts_rounded_up(
         assert gap <= Fraction(bound["gapBps"]) <= gap + Fraction(1, 10**6)
 
 
+def test_a_bound_that_says_nothing_is_in_no_proof() -> None:
+    """Where the prices of a proof net of gas run away, it has no such bound, as the certificate has none."""
+    order = ("0xee8c0e9f1bffb4eb878d8f15f368a02a35481242", "0x8498312a6b3cbd158bf0c93abdcf29e6e4f55081", 10**21)
+    with Market.embedded("monad") as market:
+        quote = market.quote(*order, gas_price="1gwei", proof=True)
+    document = cast("Document", json.loads(quote.proof().to_json()))
+    for bound in document["bounds"]:
+        assert 0 <= Fraction(bound["gapBps"]) < 10**6
+    kinds = {bound["kind"] for bound in document["bounds"]}
+    assert ("netOfGas" in kinds) == (quote.document()["certificate"]["netOfGasBound"] is not None)
+
+
 def check_sums(document: Document) -> None:
     found = list(sums(document))
     assert {kind for kind, *_ in found} == {bound["kind"] for bound in document["bounds"]}

@@ -20,8 +20,6 @@ _DIGITS: Final = 60
 UP: Final = Context(prec=_DIGITS, rounding=ROUND_CEILING, traps=[])
 DOWN: Final = Context(prec=_DIGITS, rounding=ROUND_FLOOR, traps=[])
 
-_SHOWN_DIGITS: Final = 24
-_SHOWN: Final = Context(prec=_SHOWN_DIGITS, rounding=ROUND_CEILING, traps=[])
 _TRADE_ERROR: Final = 1e-12
 """Relative to a trade's output: more than its rounding error in floats. Measured against exact arithmetic."""
 _PRICE_ERROR: Final = 1e-13
@@ -48,11 +46,6 @@ class ArcTerm(NamedTuple):
 def exact(number: float) -> Decimal:
     """Return the exact value of a float's decimal text."""
     return Decimal(repr(number))
-
-
-def rounded_up(number: Decimal) -> Decimal:
-    """Return a bound with the digits that a document shows."""
-    return _SHOWN.plus(number)
 
 
 def float_above(number: Decimal) -> float:

@@ -13,7 +13,7 @@ from swapcli.core.errors import Cancelled, NoRoute, SameToken, UnknownToken
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
+from swapcli.core.model.quote import NO_PROOF_BPS, WHOLE_PERCENTS, Certificate, Quote
 from swapcli.core.model.router_execution import RATES, Execution
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
@@ -222,6 +222,8 @@ class Router:
             certificate = certificate._replace(net_of_gas=net.against(result.problem, result.best.net))
         if not keeps_witness:
             return result, certificate, None
+        if certificate.net_of_gas is not None and certificate.net_of_gas.gap_bps >= NO_PROOF_BPS:
+            net = None  # such a bound is shown as none, and so it is in the proof
         from swapcli.core.routing.witness import build_witness
 
         return result, certificate, build_witness(graph, result, output, net)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs, longest_path, unreachable_within
 from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, flow_values
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
-from swapcli.core.routing.search.rounding import decompose_into_paths
 from swapcli.core.routing.solver.newton import Solution, Trade
 
 MIN_HOP_FRACTION = 1e-4
@@ -25,19 +24,6 @@ def has_cycles(problem: RoutingProblem, solution: Solution) -> bool:
 def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> bool:
     """Return whether the flow has a path of more hops than allowed."""
     return len(longest_path(notable_flow(problem, candidate.solution))) > problem.spec.max_hops
-
-
-def share_on_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> float:
-    """Return about the part of the order on paths of more hops than allowed.
-
-    It is what a greedy decomposition into paths of allowed length leaves.
-    """
-    spec, values = problem.spec, notable_flow(problem, candidate.solution)
-    total = sum(value for (i, _), value in values.items() if i == spec.source)
-    if not total or not has_long_paths(problem, candidate):
-        return 0.0
-    paths = decompose_into_paths(values, spec.endpoints, spec.max_hops, MIN_HOP_FRACTION * total)
-    return 1.0 - sum(width for _, width in paths) / total
 
 
 def shorten_paths(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution | None:

@@ -94,9 +94,16 @@ class RoutingProblem(NamedTuple):
         """The least gas of a swap, in units of the target."""
         return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
 
+    def min_gain(self, output: float, unit: float = 1.0) -> float:
+        """Return the largest gain of an `output` that is not worth work: a cent, 0.01 basis points or two units.
+
+        `unit` is the value of a base unit of the coarsest token, in units of the target.
+        """
+        return max(self.spec.cent, _MIN_GAIN * output, _MIN_GAIN_UNITS * unit)
+
     def min_reordering_gain(self, solution: Solution) -> float:
         """Return the least gain for which other token orders are worth a search: they mostly add a swap."""
-        return max(self.spec.cent, _MIN_GAIN_UNITS, self.min_swap_gas_cost, _MIN_GAIN * solution.value)
+        return max(self.min_gain(solution.value), self.min_swap_gas_cost)
 
     def spot_output(self) -> float:
         """Return the output at spot prices: about the most that any route can bring."""

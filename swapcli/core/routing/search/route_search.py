@@ -48,7 +48,6 @@ from swapcli.core.routing.solver.newton import Solution
 _MAX_REJECTED_POOLS = 8  # pools that a search for a single path leaves out before it ends
 _WAYS = 3  # paths kept for each token if there is much arbitrage. Empirical
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
-_MIN_GAIN = 1e-6  # of the output: a hundredth of a basis point is not worth a replay
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 _DRAINED = 0.5  # of the output at spot prices
 _CLOSED = 1e-5  # of a solution's value: a route that loses less to full pools is as good as the best
@@ -249,10 +248,10 @@ class RouteSearch:
         return result
 
     def _min_gain(self, result: SearchResult) -> float:
-        """Return the gain that is not worth a replay: a cent, 0.01 basis points or two units of the coarsest token."""
+        """Return the gain of the best route that is not worth a replay; see `RoutingProblem.min_gain`."""
         prices, index = result.optimum.prices, self.problem.graph.token_index
         unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
-        return max(self.spec.cent, _MIN_GAIN * result.best.replay.amount_out, 2.0 * unit)
+        return self.problem.min_gain(result.best.replay.amount_out, unit)
 
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""

@@ -79,11 +79,6 @@ class Hop:
         split = self._split(amount_in)
         return split.amounts, self._output_of(split)
 
-    def split_output_and_rate(self, amount_in: float) -> tuple[list[float], float, float]:
-        """Return `split`, the output of it and `rate`, for `amount_in`, from one split."""
-        split = self._split(amount_in)
-        return split.amounts, self._output_of(split), self._rate_of(split)
-
     def _split(self, amount_in: float) -> _Split:
         arcs = self.arcs
         if len(arcs) == 1:

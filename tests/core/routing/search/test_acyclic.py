@@ -13,7 +13,6 @@ from swapcli.core.routing.search.acyclic import (
     MIN_HOP_FRACTION,
     break_cycles,
     notable_flow,
-    share_on_long_paths,
     shorten_paths,
 )
 from swapcli.core.routing.search.acyclic_order import orient_greedily
@@ -133,10 +132,7 @@ def test_shortened_no_path_has_more_hops_than_allowed(seed: int, amount: int, ma
     result = shorten_paths(problem, before)
     too_long = len(longest_path(notable_flow(problem, before.solution))) > max_hops
     assert (result is not None) == too_long
-    share = share_on_long_paths(problem, before)
-    assert share == 0.0 if not too_long else share <= 1.0
     if result:
-        assert share_on_long_paths(problem, result) == 0.0
         links = list(notable_flow(problem, result.solution))
         assert len(longest_path(links)) <= max_hops
         assert topological_order(links) is not None
@@ -155,8 +151,6 @@ def test_a_flow_is_shortened_where_it_carries_least() -> None:
     assert free
     assert longest_path(notable_flow(problem, free.solution)) == [(0, 2), (2, 3), (3, 1)]
     limited = problem_of(build_market(pools, [a, b, c, d]), 5 * 10**21, max_hops=2)
-    bridge = notable_flow(limited, free.solution)[2, 3] / limited.order_value(free.solution.prices)
-    assert 0.0 < share_on_long_paths(limited, free) < 1.1 * bridge
     result = shorten_paths(limited, free)
     assert result
     carried: set[TokenPair] = set(notable_flow(limited, result.solution))
