@@ -15,9 +15,16 @@ from swapcli.core.errors import ConfigError, InvalidAddress, UnknownNetwork
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import without_chain
 from swapcli.core.networks.definition import extend_network, parse_network
-from swapcli.core.networks.definition_files import packaged_networks, read_definition
+from swapcli.core.networks.definition_files import interface_networks, packaged_networks, read_definition
 
-__all__ = ["extend_network", "find_network", "find_network_by_chain_id", "network_names", "parse_network"]
+__all__ = [
+    "all_network_names",
+    "extend_network",
+    "find_network",
+    "find_network_by_chain_id",
+    "network_names",
+    "parse_network",
+]
 
 _CHAIN_ID = re.compile(r"[0-9]{1,78}|0x[0-9a-f]{1,64}")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -30,27 +37,39 @@ def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
     configuration describes it badly.
     """
     requested = name.strip().lower()
-    if requested in network_names(added):
+    if requested in all_network_names(added):
         return _build_network(requested, added)
     chain_id = _parse_chain_id(requested)
     return find_network_by_chain_id(chain_id, added) if chain_id is not None else _raise_unknown(name, requested, added)
 
 
 def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
-    """Return the names of all networks, in lower case and alphabetical order."""
-    return tuple(sorted({*packaged_networks(), *(str(name).lower() for name in added)}))
+    """Return the names of the networks that are meant where none is named: those of the interface and the added ones.
+
+    They are in lower case and alphabetical order.
+    """
+    return _sorted_names(interface_networks(), added)
+
+
+def all_network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
+    """Return the names of all known networks, in lower case and alphabetical order."""
+    return _sorted_names(packaged_networks(), added)
 
 
 def find_network_by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
     """Return the network with that chain id. Raises `UnknownNetwork`."""
-    for name in network_names(added):
+    for name in all_network_names(added):
         if _read_chain_id(name, added) == chain_id:
             return _build_network(name, added)
     raise UnknownNetwork(
         f"no network has the chain id {chain_id}",
-        hint=f"known networks: {', '.join(network_names(added))}",
-        details={"network": str(chain_id), "networks": list(network_names(added))},
+        hint=f"known networks: {', '.join(all_network_names(added))}",
+        details={"network": str(chain_id), "networks": list(all_network_names(added))},
     )
+
+
+def _sorted_names(packaged: frozenset[str], added: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(sorted({*packaged, *(str(name).lower() for name in added)}))
 
 
 def _build_network(name: str, added: Mapping[str, object]) -> Network:
@@ -119,7 +138,7 @@ def _parse_chain_id(text: str) -> int | None:
 def _raise_unknown(name: str, requested: str, added: Mapping[str, object]) -> Network:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
-    names = network_names(added)
+    names = all_network_names(added)
     closest = closest_names(requested, names)
     hint = did_you_mean(closest) or f"known networks: {', '.join(names)}"
     details = {"network": name, "networks": list(names), "closest": closest}

@@ -11,17 +11,29 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "definitions")
+_FURTHER = os.path.join(_FOLDER, "further")
 _SUFFIX = ".json"
 
 
 @cache
+def interface_networks() -> frozenset[str]:
+    """Return the names of the packaged networks that the interface lists, in lower case: what is meant by default."""
+    return _names_in(_FOLDER)
+
+
+@cache
 def packaged_networks() -> frozenset[str]:
-    """Return the names of the networks that come with the program, in lower case."""
-    return frozenset(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX))
+    """Return the names of all networks that come with the program, in lower case."""
+    return interface_networks() | _names_in(_FURTHER)
 
 
 @cache
 def read_definition(name: str) -> dict[str, Any]:
     """Return the description of a packaged network as it is in its file."""
-    with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
+    folder = _FOLDER if name in interface_networks() else _FURTHER
+    with open(os.path.join(folder, name + _SUFFIX), encoding="utf-8") as file:
         return dict(json.load(file))
+
+
+def _names_in(folder: str) -> frozenset[str]:
+    return frozenset(entry.removesuffix(_SUFFIX) for entry in os.listdir(folder) if entry.endswith(_SUFFIX))

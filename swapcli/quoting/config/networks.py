@@ -46,8 +46,10 @@ def _with_dialect(network: Network, settings: Settings) -> Network:
 
 
 def network_names_from(settings: Settings) -> tuple[str, ...]:
-    """Return the names of all networks, those of the user's settings included, in alphabetical order."""
-    return _all_names(settings.networks)
+    """Return the names of the interface's networks and those of the user's settings, in alphabetical order."""
+    from swapcli.core.networks.catalogue import network_names
+
+    return network_names(settings.networks)
 
 
 def known_names(given: Mapping[str, RawValue]) -> tuple[str, ...]:
@@ -97,9 +99,9 @@ def _names(given: Mapping[str, RawValue]) -> list[str]:
 
 
 def _all_names(added: Mapping[str, object]) -> tuple[str, ...]:
-    from swapcli.core.networks.catalogue import network_names
+    from swapcli.core.networks.catalogue import all_network_names
 
-    return network_names(added)
+    return all_network_names(added)
 
 
 def _node_urls(value: object, place: str) -> tuple[Secret, ...]:

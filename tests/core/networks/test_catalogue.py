@@ -14,7 +14,12 @@ from swapcli.core.model.network import Kind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks import catalogue, definition_files
 from swapcli.core.networks.address import parse_address
-from swapcli.core.networks.catalogue import find_network, find_network_by_chain_id, network_names
+from swapcli.core.networks.catalogue import (
+    all_network_names,
+    find_network,
+    find_network_by_chain_id,
+    network_names,
+)
 from swapcli.families import FAMILIES
 from tests.core.networks.test_definition import small
 
@@ -174,20 +179,20 @@ def test_an_unknown_name_gives_close_ones_and_all() -> None:
     with pytest.raises(UnknownNetwork, match='no network "bsae"') as caught:
         find_network("bsae")
     assert caught.value.hint == "did you mean base?"
-    assert caught.value.details == {"network": "bsae", "networks": list(NAMES), "closest": ["base"]}
+    assert caught.value.details == {"network": "bsae", "networks": list(all_network_names()), "closest": ["base"]}
 
 
 @pytest.mark.parametrize("name", ["", "zzzzzzzz", "../base", "base.json", "8453_", "-1", "８４５３"])
 def test_names_that_are_like_none_list_all(name: str) -> None:
     with pytest.raises(UnknownNetwork) as caught:
         find_network(name)
-    assert caught.value.details["networks"] == list(NAMES)
+    assert caught.value.details["networks"] == list(all_network_names())
 
 
 def test_an_unknown_chain_id_is_named() -> None:
-    with pytest.raises(UnknownNetwork, match=r"chain id 1$") as caught:
-        find_network("1")
-    assert caught.value.hint == "known networks: base, citrea, hyperevm, monad, starknet"
+    with pytest.raises(UnknownNetwork, match=r"chain id 77$") as caught:
+        find_network("77")
+    assert caught.value.hint == f"known networks: {', '.join(all_network_names())}"
 
 
 def test_a_configuration_adds_networks_without_touching_code() -> None:
@@ -219,14 +224,25 @@ def test_a_malformed_network_is_refused_only_when_requested() -> None:
 def test_a_file_in_the_folder_is_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tiny.json").write_text(json.dumps(small()))
     (tmp_path / "README.md").write_text("not a network")
+    further = tmp_path / "further"
+    further.mkdir()
+    (further / "other.json").write_text(json.dumps({**small(), "name": "other", "chain_id": 31338}))
     monkeypatch.setattr(definition_files, "_FOLDER", os.fspath(tmp_path))
-    caches = (definition_files.packaged_networks, catalogue._load_packaged, definition_files.read_definition)
+    monkeypatch.setattr(definition_files, "_FURTHER", os.fspath(further))
+    caches = (
+        definition_files.interface_networks,
+        definition_files.packaged_networks,
+        catalogue._load_packaged,
+        definition_files.read_definition,
+    )
     for cache in caches:
         cache.cache_clear()
     try:
         assert network_names() == ("tiny",)
         assert find_network("tiny").native.symbol == "ETH"
         assert find_network_by_chain_id(31337) is find_network("tiny")
+        assert all_network_names() == ("other", "tiny")
+        assert find_network("31338") is find_network("other")
     finally:
         for cache in caches:
             cache.cache_clear()
