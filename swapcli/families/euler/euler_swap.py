@@ -33,6 +33,7 @@ from typing import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.core.model.units import PPM, WAD
+from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import InvalidValue, parse_hex, parse_integer, parse_list
 from swapcli.families.euler.euler_curve import NO_RESERVE, RESERVE_BITS, Half, reserve_above, reserve_below
@@ -121,6 +122,11 @@ class EulerSwap(Pool):
     def called_address(self) -> str:
         """The pool manager: the pool is a hook of it."""
         return self.pool_manager
+
+    @property
+    def pool_id(self) -> str:
+        """The id of the pool of Uniswap V4 whose hook it is."""
+        return v4_pool_id(*self.tokens, self.v4_fee_ppm, _V4_SPACING, self.address)
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
@@ -267,7 +273,8 @@ class EulerSwap(Pool):
         if borrowed <= 0 < self.debts[bought]:
             yield SecuredRange(inf, 0.0, 0.0)
         else:
-            yield SecuredRange(inf, withdrawn + borrowed - rate * debt, rate * taken)
+            rounding = rate * (self.min_deposits[sold] + 1)
+            yield SecuredRange(inf, max(withdrawn + borrowed - rounding, 0.0) - rate * debt, rate * taken)
 
     def gas_units(self, after: Pool) -> int:
         """Return the gas of a swap by the version."""
