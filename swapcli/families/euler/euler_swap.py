@@ -126,7 +126,7 @@ class EulerSwap(Pool):
     @property
     def pool_id(self) -> str:
         """The id of the pool of Uniswap V4 whose hook it is."""
-        return v4_pool_id(*self.tokens, self.v4_fee_ppm, _V4_SPACING, self.address)
+        return v4_pool_id(self.tokens[0], self.tokens[1], self.v4_fee_ppm, _V4_SPACING, self.address)
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:

@@ -281,8 +281,8 @@ def swap_of(types: str, *values: int) -> SwapAmounts:
 
 def test_the_event_of_a_swap_says_its_amounts_with_the_fee() -> None:
     types = ",".join(["uint256"] * 6)
-    assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30)
-    assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30)
+    assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30, fee_in=5)
+    assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30, fee_in=5)
     for both in ((95, 7, 0, 30, 5, 1), (95, 0, 1, 30, 5, 0)):
         assert swap_of(types, *both).problem == "it moves a token both ways, as a flash swap does"
 

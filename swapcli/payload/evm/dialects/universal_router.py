@@ -68,7 +68,7 @@ class UniversalRouterDialect:
         self._generations = network.dialect_router.protocols
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool itself if it is one of Uniswap's own, or a hook that is its pool, None for every other one."""
+        """Return the pool itself if it is one of Uniswap's own, or the hook of one; None for every other one."""
         if pool.is_wrapper:
             return pool
         generation = self._generations.get(pool.protocol)
