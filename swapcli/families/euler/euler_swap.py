@@ -56,9 +56,8 @@ COLLATERAL_BITS: Final = 128
 RATE_BITS: Final = 240
 COLLATERAL_SCALE: Final = 10**36
 """By which rates of collateral are scaled, so that they keep their digits between tokens of any decimals."""
-_KEPT_BACK: Final = 10**5
-"""A hundred-thousandth of the collateral is not counted on: interest on the debt of a quarter of an hour at 35% a year.
-"""
+_KEPT_BACK: Final = 500_000
+"""One part of so many of the collateral is not counted on: interest of three minutes at 35% a year, or ten at 10%."""
 
 
 class EulerAccount(NamedTuple):
