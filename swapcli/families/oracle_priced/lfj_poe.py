@@ -21,9 +21,9 @@ from swapcli.families.identity_checks import check_pair
 from swapcli.families.oracle_priced.lfj_poe_math import PRICE_UNIT, curve_part, flat_part, virtual_reserves
 from swapcli.families.reserves import reserves_after_swap
 from swapcli.families.rounding import CAPACITY_MARGIN, UINT256_LIMIT, mul_div_up, require_uint256
-from swapcli.families.smardex.two_part_curve import TwoPartCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
+from swapcli.families.two_part_curve import TwoPartCurve
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
 _RESERVE_BITS: Final = 128  # far above any supply

@@ -33,9 +33,9 @@ from swapcli.families.oracle_priced.lunarbase_math import (
 )
 from swapcli.families.reserves import reserves_after_swap
 from swapcli.families.rounding import CAPACITY_MARGIN, require_uint256
-from swapcli.families.smardex.two_part_curve import TwoPartCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
+from swapcli.families.two_part_curve import TwoPartCurve
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
 QUADRATIC: Final = "quadratic"

@@ -38,9 +38,8 @@ def pools(draw: st.DrawFn) -> LfjPoe:
     price = 10 ** draw(st.floats(-13.0, 3.0))
     wealth = int(10 ** draw(st.floats(12.0, 20.0)))
     alpha_bps = 10_000 + draw(st.sampled_from([1, 20, 500, 10_000]))
-    return pool_of(
-        price, wealth, draw(st.floats(0.01, 0.99)), alpha_bps, draw(st.sampled_from([0, 100, 3_000, 50_000]))
-    )
+    fee_ppm = draw(st.sampled_from([0, 100, 3_000, 50_000]))
+    return pool_of(price, wealth, draw(st.floats(0.01, 0.99)), alpha_bps, fee_ppm)
 
 
 @given(pools(), directions, parts)

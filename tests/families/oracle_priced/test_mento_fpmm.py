@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.families import family
-from swapcli.families.oracle_priced.mento_fpmm import FlowLimit, MentoFpmm, TokenLimits
+from swapcli.families.oracle_priced.mento_fpmm import FlowLimit, FlowLimits, MentoFpmm
 from swapcli.families.oracle_priced.rows import FAMILIES
 from swapcli.families.row import PoolUse
 from tests.families.pool_laws import (
@@ -31,7 +31,7 @@ from tests.families.recorded_swaps import check_recorded_swaps
 directions = st.sampled_from([(0, 1), (1, 0)])
 parts = st.floats(0.0, 1.0)
 NOW = 1_700_000_000
-NONE = TokenLimits(FlowLimit(0, 0, 0), FlowLimit(0, 0, 0))
+NONE = FlowLimits(FlowLimit(0, 0, 0), FlowLimit(0, 0, 0))
 
 
 def pool_of(rate: tuple[int, int], decimals: tuple[int, int], tokens: int, fees_bps: tuple[int, int]) -> MentoFpmm:
@@ -43,7 +43,7 @@ def pool_of(rate: tuple[int, int], decimals: tuple[int, int], tokens: int, fees_
 
 def valid_pool() -> MentoFpmm:
     """Return a liquid pool, from which the tests of all families make contradictory and extreme states."""
-    limits = TokenLimits(FlowLimit(10**24, -(10**18), NOW - 60), FlowLimit(10**25, 10**19, NOW - 3_600))
+    limits = FlowLimits(FlowLimit(10**24, -(10**18), NOW - 60), FlowLimit(10**25, 10**19, NOW - 3_600))
     pool = pool_of((108 * 10**16, 10**18), (18, 6), 10**7, (15, 10))
     return replace(pool, limits=(limits, NONE))
 
@@ -107,7 +107,7 @@ def test_the_last_unit_is_not_sold() -> None:
 
 
 def test_a_limit_counts_flows_in_both_directions_until_its_window_ends() -> None:
-    limits = TokenLimits(FlowLimit(100 * 10**15, 0, NOW), FlowLimit(0, 0, 0))
+    limits = FlowLimits(FlowLimit(100 * 10**15, 0, NOW), FlowLimit(0, 0, 0))
     pool = replace(pool_of((10**18, 10**18), (6, 6), 1_000, (0, 0)), limits=(limits, NONE))
     _, after = pool.swap(*pool.tokens, 60 * 10**6)
     with pytest.raises(SwapReverts):
@@ -121,7 +121,7 @@ def test_a_limit_counts_flows_in_both_directions_until_its_window_ends() -> None
 
 
 def test_the_curve_ends_at_a_limit() -> None:
-    limits = TokenLimits(FlowLimit(100 * 10**15, 30 * 10**15, NOW), FlowLimit(0, 0, 0))
+    limits = FlowLimits(FlowLimit(100 * 10**15, 30 * 10**15, NOW), FlowLimit(0, 0, 0))
     pool = replace(pool_of((2 * 10**18, 10**18), (6, 6), 1_000, (0, 0)), limits=(limits, NONE))
     assert pool.curve(*pool.tokens).capacity == pytest.approx(70 * 10**6, rel=1e-6)
     assert pool.curve(*pool.tokens[::-1]).capacity == pytest.approx(260 * 10**6, rel=1e-6)
