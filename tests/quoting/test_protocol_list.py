@@ -23,7 +23,7 @@ def test_a_protocol_is_quoted_and_synced_or_has_a_reason(name: str) -> None:
         assert not (support.can_sync and family is None)
 
 
-LEAST_QUOTED = {"base": (44, 63), "hyperevm": (30, 43), "monad": (20, 22), "citrea": (5, 6), "starknet": (10, 18)}
+LEAST_QUOTED = {"base": (48, 63), "hyperevm": (30, 43), "monad": (20, 22), "citrea": (5, 6), "starknet": (10, 18)}
 """The least number of protocols that a node's pools are quoted of, and that of all protocols of the interface."""
 
 
