@@ -115,10 +115,10 @@ if TYPE_CHECKING:
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.proof import Proof
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
-    from swapcli.quoting.public_venues import PublicVenue, VenueList, public_venues
     from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
     from swapcli.quoting.proving.prove import prove
     from swapcli.quoting.proving.prove_report import ProveReport
+    from swapcli.quoting.public_venues import PublicVenue, VenueList, public_venues
     from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode

@@ -415,7 +415,7 @@ class ProtocolDocumentJson(TypedDict):
 class PublicVenueJson(TypedDict):
     """A venue of a public list. `coverage` says how its pools are quoted: by their maths, by asking their contracts, or
     not at all. `protocols` are those that it is in the list of the network, empty for a venue that none is. `reason` is
-    why it is not quoted exactly, or what a part of it lacks; null if nothing is missing. `lists` are those that name it.
+    why it is not quoted exactly, or what a part of it lacks; null if nothing is missing. `lists` name the venue.
     """
 
     venue: str

@@ -22,9 +22,9 @@ _LISTS = """## The lists
 
 | list | commit | of | what was read |
 |---|---|---|---|"""
-_NOTE = """Lists also have entries that are no venues of their own, such as wallets, cards or markets of derivatives: they
-are kept as absent, so that nothing of a list is left out silently. A list names a network only where its files do:
-most simulators of `kyberswap-dex-lib` do not."""
+_NOTE = """Lists also have entries that are no venues of their own, such as wallets, cards or markets of
+derivatives: they are kept as absent, so that nothing of a list is left out silently. A list names a network only where
+its files do: most simulators of `kyberswap-dex-lib` do not."""
 _ROWS = "| venue | coverage | protocols | lists | reason |\n|---|---|---|---|---|"
 
 
@@ -34,7 +34,10 @@ def render_page() -> str:
 
 
 def _sections() -> Iterator[str]:
-    rows = (f"| {each.name} ({each.repository}) | {each.commit[:8]} | {each.date} | {each.parts} |" for each in public_lists())
+    rows = (
+        f"| {each.name} ({each.repository}) | {each.commit[:8]} | {each.date} | {each.parts} |"
+        for each in public_lists()
+    )
     yield "\n".join((_LISTS, *rows))
     yield f"All were read on {read_on()}. {_NOTE}"
     for name in listed_networks():
