@@ -55,6 +55,8 @@ COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
 _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
 _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
+_OTHERS_BY_TOKENS: Final = (ContractKind.UNISWAP_V4, ContractKind.EKUBO_EVM, *_STARKNET_KINDS)
+"""The kinds whose pools are looked up by their ids, or in another way than by a function of `_NAMES`."""
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -147,9 +149,7 @@ def find_pair_pools(
             seen.update(ref.key for ref in refs_or_skipped)
 
 
-def pair_reads(
-    queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]]
-) -> Iterator[tuple[str, PairPools]]:
+def pair_reads(queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]]) -> Iterator[tuple[str, PairPools]]:
     """Yield one read for each query and pair of `currencies_of`, named by both."""
     for query in queries:
         address = query.factory.address
@@ -238,6 +238,11 @@ def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
     usual = sorted({(100, 1), *tiers, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
     hooks = [each for each in factory.protocols_by_hook if not may_change_amounts(each)]
     return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers]
+
+
+def can_be_queried(factory: Factory) -> bool:
+    """Return whether the pools of such a factory can be looked up by their tokens."""
+    return factory.kind in _NAMES or factory.kind in _OTHERS_BY_TOKENS
 
 
 def read_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]:
