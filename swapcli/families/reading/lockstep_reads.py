@@ -104,4 +104,3 @@ def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) 
         if missing:
             results = yield missing
             known_results.update(zip(missing, results, strict=True))
-

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from swapcli.core.errors import RequestBudgetSpent, UpstreamError
 from swapcli.core.model.network import Network
@@ -58,7 +58,7 @@ class LookedUpPools:
 
     `pairs` are those that were looked up completely. `refs` are pools that were found and not read: the node's requests
     were spent. `queries` are the functions of factories, for later look-ups. `left_out` are the names of the protocols
-    whose pools were not looked for.
+    whose pools were not looked for. `more` are the results of further reads.
     """
 
     pools: dict[str, Pool] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class LookedUpPools:
     refs: dict[str, PoolRef] = field(default_factory=dict)
     queries: dict[str, tuple[PairQuery, ...]] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
-    is_complete: bool = True
+    more: list[Any] = field(default_factory=list)
 
 
 def pairs_among(tokens: Collection[str]) -> list[Pair]:
@@ -83,13 +83,15 @@ def look_up_pools(
     *,
     queries: Mapping[str, Sequence[PairQuery]] | None = None,
     refs: Sequence[PoolRef] = (),
+    more: Sequence[tuple[str, BatchRead[Any]]] = (),
 ) -> LookedUpPools:
     """Find the pools that trade one of these `pairs`, and read them and `refs`, which were found before.
 
-    `known` are tokens by address that need not be read, and `queries` what an earlier look-up returned. Raises
-    `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid definition.
+    `known` are tokens by address that need not be read, and `queries` what an earlier look-up returned. The reads of
+    `more` share the rounds. Raises `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid
+    definition.
     """
-    return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs).run()
+    return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs).run(more)
 
 
 class _TokenPoolLookup:
@@ -106,14 +108,13 @@ class _TokenPoolLookup:
         self._tokens = {token for pair in pairs for token in pair}
         self._found = LookedUpPools(queries={address: tuple(each) for address, each in queries.items()})
 
-    def run(self) -> LookedUpPools:
+    def run(self, more: Sequence[tuple[str, BatchRead[Any]]]) -> LookedUpPools:
         found = self._found
         factories = find_factories(self._network)[0] if self._pairs else []
         try:
             lists = self._read_functions(factories)
             logs = self._read_events([each for each in factories if not _can_be_read(each)])
         except RequestBudgetSpent:
-            found.is_complete = False
             return found
         reads = [(ref.key, self._load_all(ref)) for ref in self._refs]
         reads += self._pair_reads(factories)
@@ -126,9 +127,10 @@ class _TokenPoolLookup:
             (f"event {log.log_index} of {log.block_number}", self._created(factory, log)) for factory, log in logs
         ]
         try:
-            results = run_batched(reads, self._reader.call)
+            all_results: list[Any] = run_batched([*reads, *more], self._reader.call)
         except RequestBudgetSpent as error:
-            results = [SkippedItem(key, error.message) for key, _ in reads]
+            all_results = [SkippedItem(key, error.message) for key, _ in (*reads, *more)]
+        results, found.more = all_results[: len(reads)], all_results[len(reads) :]
         for result in results:
             for pool in () if isinstance(result, SkippedItem) else result:
                 if isinstance(pool, Pool):
@@ -238,7 +240,6 @@ class _TokenPoolLookup:
         if not isinstance(node, BudgetedNode) or node.requests_left > 0:
             found.pairs, found.refs = {*self._pairs}, {}
             return
-        found.is_complete = False
         unread: set[Pair] = set()
         for (key, _), result in zip(reads, results, strict=True):
             if isinstance(result, SkippedItem) and result.key not in found.refs:
