@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.errors import MarketError
 from swapcli.core.model.network import Network
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
@@ -29,6 +30,7 @@ from swapcli.state.remembered_json import read_json_file, write_json_file
 
 if TYPE_CHECKING:
     from swapcli.state.discovery.token_pools import LookedUpPools
+    from swapcli.state.rpc.node import ChainHead
 
 _FIELD: Final = "found"
 _FORM: Final = 1
@@ -41,7 +43,7 @@ _MAX_PAIRS: Final = 2_000
 
 class FoundPools(NamedTuple):
     """What look-ups have found. `pairs` have the Unix time at which they were looked up, `block` and `timestamp` are
-    those of the oldest state, `newest_block` is that of the newest.
+    those of the oldest state, `newest_block` and `gas_price_wei` those of the newest.
 
     The rest is as in `LookedUpPools`; `transfers` is how tokens transfer, as tried out, by address.
     """
@@ -56,9 +58,11 @@ class FoundPools(NamedTuple):
     block: int | None = None
     timestamp: int | None = None
     newest_block: int | None = None
+    gas_price_wei: int = 0
 
-    def with_found(self, found: LookedUpPools, block: int, timestamp: int, now_s: float) -> FoundPools:
-        """Return these pools and those of a new look-up at a block."""
+    def with_found(self, found: LookedUpPools, head: ChainHead, now_s: float) -> FoundPools:
+        """Return these pools and those of a new look-up at the block of `head`."""
+        block, timestamp = head.block.number, head.block.timestamp
         return self._replace(
             pools={**self.pools, **found.pools},
             tokens={**self.tokens, **found.tokens},
@@ -69,6 +73,7 @@ class FoundPools(NamedTuple):
             block=min(block, self.block or block),
             timestamp=min(timestamp, self.timestamp or timestamp),
             newest_block=max(block, self.newest_block or block),
+            gas_price_wei=head.gas_price if isinstance(head.gas_price, int) else self.gas_price_wei,
         )
 
     def without_old(self, now_s: float) -> FoundPools:
@@ -108,15 +113,20 @@ class FoundPoolsFile:
     def save(self, found: FoundPools) -> None:
         """Replace what the file remembers; give up silently if that fails."""
         found = found.without_old(self._now_s())
+        # Transfers of tokens that the definition lists are remembered too.
+        tokens = {**{token.address: token for token in self._network.tokens}, **found.tokens}
         document = {
             "of": self._definition(),
             "blocks": [found.block, found.newest_block, found.timestamp],
+            "gas_price_wei": found.gas_price_wei,
             "pairs": {" ".join(pair): at_s for pair, at_s in found.pairs.items()},
             "refs": [format_pool_ref(ref) for ref in found.refs.values()],
             "queries": {address: list(map(_query_to_json, each)) for address, each in found.queries.items()},
             "left_out": found.left_out,
             "tokens": [
-                token_to_json(token, found.transfers.get(token.address, UNKNOWN)) for token in found.tokens.values()
+                token_to_json(token, found.transfers.get(address, UNKNOWN))
+                for address, token in tokens.items()
+                if address != ZERO_ADDRESS
             ],
             "pools": [pool_to_json(pool) for pool in found.pools.values()],
         }
@@ -135,13 +145,14 @@ class FoundPoolsFile:
     def _parse(self, document: Mapping[str, Any]) -> FoundPools:
         fields = MarketFields(dict(document), "")
         tokens = parse_tokens(fields, self._network.kind)
-        known = {**tokens, **{token.address: token for token in self._network.tokens}}
+        listed = {token.address: token for token in self._network.tokens}
+        known = {**tokens, **listed}
         pools, _ = PoolParser(self._network, known).read(document["pools"], skip_bad_pools=True)
         parsed = [parse_pool_ref(text) for text in document["refs"]]
         block, newest_block, timestamp = (None if each is None else int(each) for each in document["blocks"])
         return FoundPools(
             pools=pools,
-            tokens=tokens,
+            tokens={address: token for address, token in tokens.items() if address not in listed},
             pairs={_pair(text): int(at_s) for text, at_s in document["pairs"].items()},
             refs={ref.key: ref for ref in parsed},
             queries={
@@ -153,6 +164,7 @@ class FoundPoolsFile:
             block=block,
             timestamp=timestamp,
             newest_block=newest_block,
+            gas_price_wei=int(document["gas_price_wei"]),
         )
 
 

@@ -169,8 +169,7 @@ class FoundPoolSource:
                 if attempt == _MAX_ATTEMPTS:
                     raise
         snapshot.read_at_s = self._clock.monotonic_s()  # the order is quoted on the block at which its pools were found
-        block = snapshot.head.block
-        self._add(self._found.with_found(looked_up, block.number, block.timestamp, self._clock.now_s()))
+        self._add(self._found.with_found(looked_up, snapshot.head, self._clock.now_s()))
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour]) -> None:
         """Remember how tokens transfer."""
@@ -203,7 +202,7 @@ class FoundPoolSource:
             found.pools,
             Provenance.SYNCED if found.pools else Provenance.RECORDED,
             f"{looked_up}, {self._coverage()}" if found.pools else "the network's definition",
-            network.gas_price_wei,
+            found.gas_price_wei or network.gas_price_wei,
             found.block,
             found.timestamp,
             transfers=found.transfers,

@@ -45,6 +45,8 @@ USUAL_FEES: Final = (
 """Fees in ppm for Uniswap V3 and V4 contracts: tiers that governance has added on some network, and round numbers."""
 USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
 """Tick spacings for Slipstream contracts whose factory does not list its own."""
+_V4_TIERS: Final = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
+"""Fees and tick spacings that Uniswap's interface offers for V4."""
 _CLANKER_KEY: Final = (DYNAMIC_FEE, 200)
 """The fee and the tick spacing of Clanker's pools, as its SDK deploys them."""
 _LAUNCH_KEYS: Final = {CLANKER_STATIC: _CLANKER_KEY, CLANKER_DYNAMIC: _CLANKER_KEY, FLAUNCH: (0, 60)}
@@ -233,11 +235,14 @@ def _launch_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
-    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee."""
+    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee.
+
+    Pools with a hook have the fees of the catalogue, or the most usual ones if it names none.
+    """
     tiers = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
     usual = sorted({(100, 1), *tiers, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
     hooks = [each for each in factory.protocols_by_hook if not may_change_amounts(each)]
-    return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers]
+    return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers or _V4_TIERS]
 
 
 def can_be_queried(factory: Factory) -> bool:
