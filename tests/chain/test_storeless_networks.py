@@ -101,7 +101,7 @@ def test_payloads_are_exact(world: FileWorld, monkeypatch: pytest.MonkeyPatch, d
             token_in, token_out = market.token(sold), market.token(bought)
             order = Order(token_in, token_out, int(float(amount) * 10**token_in.decimals))
             request, terms = QuoteRequest(order, ApiVersion.V2), SwapTerms(0, USER)
-            answer, payload = quote_and_build(market.source, request, terms)  # type: ignore[arg-type, type-var]
+            answer, payload = quote_and_build(market.source, request, terms)
         before = fixture.balance(token_out.address, USER)
         receipts = [trader.send(each) for each in build_transactions(payload)]
         assert all(receipt.succeeded for receipt in receipts), (sold, bought, amount)
