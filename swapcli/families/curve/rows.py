@@ -108,6 +108,13 @@ KINDS: Final[Mapping[str, KindRow]] = {
                 _CRYPTO_EXCHANGE,
                 "AddLiquidity(address,uint256[2],uint256,uint256,uint256)",
                 "AddLiquidity(address,uint256[3],uint256,uint256,uint256)",
+                # Pools with the StableSwap maths name the receiver, and take donations.
+                "AddLiquidity(address,address,uint256[2],uint256,uint256,uint256)",
+                "Donation(address,uint256[2])",
+                "RemoveLiquidityImbalance(address,uint256,uint256[2],uint256,uint256)",
+                "SetDonationDuration(uint256)",
+                "SetDonationProtection(uint256,uint256,uint256)",
+                "SetPeriphery(address,address)",
                 "RemoveLiquidity(address,uint256[2],uint256)",
                 "RemoveLiquidity(address,uint256[3],uint256)",
                 "RemoveLiquidityOne(address,uint256,uint256,uint256,uint256,uint256)",
