@@ -25,7 +25,7 @@ euler-xyz/euler-vault-kit. Swap hooks of the second version are not computed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
 from typing import ClassVar, Final, Self
@@ -143,6 +143,16 @@ class EulerSwap(Pool):
         )
         after: Self = _replace_uses(self, uses)
         return after
+
+    def without_lenders(self) -> Self:
+        """Return the pool without the limits of its vaults, its account and the pool manager."""
+        unlimited = (MAX_RESERVE, MAX_RESERVE)
+        if self.account is None and self.secured_outputs == self.manager_balances == unlimited:
+            return self
+        return replace(
+            self, account=None, secured_outputs=unlimited, output_limits=unlimited, deposit_capacity=unlimited,
+            manager_balances=unlimited, min_deposits=(0, 0), vault_uses=((0, 0),) * len(self.vault_uses),
+        )  # fmt: skip
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
