@@ -152,7 +152,7 @@ def test_a_swap_that_lenders_allowed_is_quoted_without_their_limits() -> None:
         state = {**pool.state(), "deposits": ["0", "0"], "collateral": ["0", "0"], "collateral_rates": ["0", "0"]}
         poor = pool.from_state(pool.identity, state)
         with pytest.raises(InsufficientLiquidity):
-            poor.swap(*(pool.tokens[k] for k in block.sent[0][1:3]), block.sent[0][3])
+            poor.swap(pool.tokens[block.sent[0][1]], pool.tokens[block.sent[0][2]], block.sent[0][3])
         (found,) = block.verify(pools={pool.key: poor})
         assert (found.outcome, found.quoted) == (Outcome.EQUAL, block.sent[0][4])
 
