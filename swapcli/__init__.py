@@ -109,6 +109,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_details import NetworkDefinition, NetworkDetails, network_definition, network_details
+    from swapcli.quoting.network_editing import AddedNetwork, RemovedNetwork, add_network, remove_network
     from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
@@ -271,10 +273,19 @@ _MODULES = {
     "stores": "swapcli.quoting.stores",
     "sync": "swapcli.quoting.syncing.open_sync",
     "tokens": "swapcli.quoting.token_list",
+    "AddedNetwork": "swapcli.quoting.network_editing",
+    "RemovedNetwork": "swapcli.quoting.network_editing",
+    "add_network": "swapcli.quoting.network_editing",
+    "remove_network": "swapcli.quoting.network_editing",
+    "NetworkDetails": "swapcli.quoting.network_details",
+    "NetworkDefinition": "swapcli.quoting.network_details",
+    "network_details": "swapcli.quoting.network_details",
+    "network_definition": "swapcli.quoting.network_details",
 }
 """Where each name is, but for the errors."""
 
 __all__ = [
+    "AddedNetwork",
     "Allowance",
     "Alternative",
     "AlternativeKind",
@@ -343,6 +354,8 @@ __all__ = [
     "MarketUnavailable",
     "ModelledState",
     "Network",
+    "NetworkDefinition",
+    "NetworkDetails",
     "NetworkList",
     "NoProof",
     "NoRoute",
@@ -377,6 +390,7 @@ __all__ = [
     "RecentVenue",
     "RecentVerification",
     "RemoteQuote",
+    "RemovedNetwork",
     "RemovedStore",
     "RequestBudgetSpent",
     "ReviewedTransaction",
@@ -430,17 +444,21 @@ __all__ = [
     "VerifiedSwap",
     "WatchedQuote",
     "__version__",
+    "add_network",
     "aquote",
     "decode",
     "export_market",
     "family",
     "health",
     "import_market",
+    "network_definition",
+    "network_details",
     "networks",
     "probe_nodes",
     "protocols",
     "prove",
     "quote",
+    "remove_network",
     "remove_store",
     "router_deployment",
     "schema",
