@@ -151,6 +151,7 @@ if TYPE_CHECKING:
         RecentVerification,
         VenueStatus,
     )
+    from swapcli.quoting.verification.recording import RecordedPool, Recording, SkippedSwap
     from swapcli.quoting.verification.transaction_verification import Verification
     from swapcli.state.mined.swap_verification import VerifiedSwap
     from swapcli.state.rpc.node_checks import NodeReport
@@ -226,6 +227,8 @@ _MODULES = {
     "RecentSwap": "swapcli.quoting.verification.recent_verification",
     "RecentVenue": "swapcli.quoting.verification.recent_verification",
     "RecentVerification": "swapcli.quoting.verification.recent_verification",
+    "RecordedPool": "swapcli.quoting.verification.recording",
+    "Recording": "swapcli.quoting.verification.recording",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "ReviewedTransaction": "swapcli.payload.review.reviewed_payload",
@@ -234,6 +237,7 @@ _MODULES = {
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
     "SimulationOutcome": "swapcli.quoting.alternatives",
+    "SkippedSwap": "swapcli.quoting.verification.recording",
     "SlippageAdvice": "swapcli.quoting.slippage_measures",
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
@@ -389,6 +393,8 @@ __all__ = [
     "RecentSwap",
     "RecentVenue",
     "RecentVerification",
+    "RecordedPool",
+    "Recording",
     "RemoteQuote",
     "RemovedNetwork",
     "RemovedStore",
@@ -403,6 +409,7 @@ __all__ = [
     "SettingRow",
     "SimulationError",
     "SimulationOutcome",
+    "SkippedSwap",
     "SlippageAdvice",
     "SlippageExceeded",
     "SlippageTooHigh",

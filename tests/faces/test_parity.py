@@ -202,6 +202,8 @@ NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
 PAST_CALLS: Final[Mapping[str, Callable[[Market, str, range], Result]]] = {
     "verify {network} {mined}": lambda market, mined, _: market.verify(mined),
     "verify {network} --recent 2": lambda market, *_: market.verify_recent(2),
+    "record {network} {mined}": lambda market, mined, _: market.record(mined),
+    "record {network} --recent 2": lambda market, *_: market.record_recent(2),
     "hindsight {network} {mined}": lambda market, mined, _: market.hindsight([mined]),
     "backtest {network} {orders} --blocks {first}..{last}": lambda market, _, blocks: market.backtest(
         [("ETH", "USDC", "1.5")], blocks

@@ -32,10 +32,18 @@ class Outcome(StrEnum):
     NOT_EXPLAINED = "notExplained"
 
 
+class SwapsOfBlock(NamedTuple):
+    """How a pool came to its state within a block: by these swaps alone, from the state at the parent block."""
+
+    pool_at_parent: Pool
+    swaps: tuple[SwapEvent, ...]
+
+
 class VerifiedSwap(NamedTuple):
     """A mined swap with its quote. `pool` is the state just before it, None if that is unknown.
 
-    `quoted` is the output in base units; None if the pool refuses the swap, or its state is unknown.
+    `quoted` is the output in base units; None if the pool refuses the swap, or its state is unknown. `earlier` are the
+    swaps of its block that led to the state, each equal to its quote; None if anything else changed the pool before.
     """
 
     event: SwapEvent
@@ -43,6 +51,7 @@ class VerifiedSwap(NamedTuple):
     pool: Pool | None
     quoted: int | None = None
     reason: str = ""
+    earlier: SwapsOfBlock | None = None
 
     @property
     def token_in(self) -> str | None:
@@ -125,6 +134,7 @@ class _Track:
         self._pool = known.pool
         self._lost = ""
         self._synced: tuple[int, ...] | None = None
+        self._earlier: SwapsOfBlock | None = SwapsOfBlock(known.pool, ())
 
     def is_of(self, event: SwapEvent) -> bool:
         """Return whether a contract of the pool has emitted the event of a swap."""
@@ -135,8 +145,11 @@ class _Track:
         if self._lost:
             found = VerifiedSwap(event, Outcome.NOT_EXPLAINED, self._pool, reason=self._lost)
         else:
-            found = _quote(self._pool, event)
+            found = _quote(self._pool, event)._replace(earlier=self._earlier)
         self._take_over(event, found)
+        if self._earlier is not None:
+            is_equal = found.outcome is Outcome.EQUAL
+            self._earlier = self._earlier._replace(swaps=(*self._earlier.swaps, event)) if is_equal else None
         return found
 
     def _take_over(self, event: SwapEvent, found: VerifiedSwap) -> None:
@@ -176,9 +189,12 @@ class _Track:
         if not is_about:
             return
         if topic in _SYNCS:
+            if self._synced is not None:
+                self._earlier = None
             self._apply_sync()
             self._synced = tuple(int.from_bytes(log.data[at : at + WORD]) for at in (0, WORD))
         elif isinstance(self._pool, Concentrated) and topic in (_MINT, _MODIFY, *_BURNS):
+            self._earlier = None
             if not self._lost:
                 self._add_liquidity(log)
         else:

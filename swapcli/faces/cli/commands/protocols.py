@@ -46,9 +46,10 @@ def protocols(
     and names those of an unknown version: they changed without an event of their kind, so that they are read at every
     block. Without one, it shows how many pools the embedded market models. The address of the contract which the pools
     come from is confirmed, unconfirmed (one source names it that is not the protocol's own), or unknown. The routers
-    are the dialects that execute the pools, as --router-dialect takes them. Quotes agreed
-    at the time and block of the newest swap, mined (swapcli verify --recent 3) or simulated (calldata --simulate), that
-    was equal to its quote on the state of a node.
+    are the dialects that execute the pools, as --router-dialect takes them. A protocol whose maths has been compared
+    with fewer than 20 recorded swaps is "not yet compared with the chain" (swapcli record makes recordings). Quotes
+    agreed at the time and block of the newest swap, mined (swapcli verify --recent 3) or simulated (calldata
+    --simulate), that was equal to its quote on the state of a node.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     from swapcli import protocols as list_protocols
