@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_check import CheckedFact, FactOutcome, NetworkCheck, check_network
     from swapcli.quoting.network_details import NetworkDefinition, NetworkDetails, network_definition, network_details
     from swapcli.quoting.network_editing import AddedNetwork, RemovedNetwork, add_network, remove_network
     from swapcli.quoting.network_health import HealthReport, health
@@ -285,6 +286,10 @@ _MODULES = {
     "NetworkDefinition": "swapcli.quoting.network_details",
     "network_details": "swapcli.quoting.network_details",
     "network_definition": "swapcli.quoting.network_details",
+    "CheckedFact": "swapcli.quoting.network_check",
+    "FactOutcome": "swapcli.quoting.network_check",
+    "NetworkCheck": "swapcli.quoting.network_check",
+    "check_network": "swapcli.quoting.network_check",
 }
 """Where each name is, but for the errors."""
 
@@ -308,6 +313,7 @@ __all__ = [
     "Certificate",
     "ChainReorganized",
     "ChainStep",
+    "CheckedFact",
     "Comparison",
     "ConfigError",
     "CreatedKey",
@@ -320,6 +326,7 @@ __all__ = [
     "Distribution",
     "DocumentList",
     "ExportedMarket",
+    "FactOutcome",
     "FailedRefresh",
     "FeeOnTransfer",
     "Finding",
@@ -358,6 +365,7 @@ __all__ = [
     "MarketUnavailable",
     "ModelledState",
     "Network",
+    "NetworkCheck",
     "NetworkDefinition",
     "NetworkDetails",
     "NetworkList",
@@ -453,6 +461,7 @@ __all__ = [
     "__version__",
     "add_network",
     "aquote",
+    "check_network",
     "decode",
     "export_market",
     "family",

@@ -364,27 +364,25 @@ class NetworkDetailsJson(TypedDict):
 
 
 class CheckedFactJson(TypedDict):
-    """A fact of a network's definition, as a node sees it. `found` is what the node has, in words.
+    """A fact of a network's definition, as a node sees it. `found` is what the chain has, in words.
 
-    `key` is its place in the definition. `outcome` says whether the chain confirms it, contradicts it, or cannot tell.
+    `key` is its place in the definition, `place` the file and the line that state it, null for what comes with the
+    program. `outcome` says whether the chain confirms the fact, contradicts it, or cannot tell.
     """
 
     key: str
     fact: str
     outcome: Literal["confirmed", "contradicted", "unknown"]
     found: str
+    place: str | None
 
 
 class NetworkCheckJson(TypedDict):
-    """The definition of a network compared with the chain at `block`, the facts in the order of the definition.
-
-    `requests` is the number of requests that the node received.
-    """
+    """The definition of a network compared with the chain at `block`, which is null for a node of another chain."""
 
     network: str
     node: str
-    block: int
-    requests: int
+    block: int | None
     confirmed: int
     contradicted: int
     unknown: int
@@ -1445,6 +1443,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "networks": (list[NetworkDocumentJson], list[NodeDocumentJson], NetworkDetailsJson),
         "networks-show": (list[NetworkDocumentJson], list[NodeDocumentJson], NetworkDetailsJson),
         "networks-add": (AddedNetworkJson,),
+        "networks-check": (NetworkCheckJson,),
         "networks-remove": (RemovedNetworkJson,),
         "tokens": (list[TokenDocumentJson],),
         "protocols": (list[ProtocolDocumentJson],),

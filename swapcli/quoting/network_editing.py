@@ -6,18 +6,19 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.openers.program_setup import open_program_sources
+from swapcli.quoting.openers.program_setup import open_program_sources, sources_with_node
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AddedNetworkJson, RemovedNetworkJson
     from swapcli.quoting.config.network_folder import NetworkFolder
+    from swapcli.quoting.network_check import DefinitionFile, NetworkCheck
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 _COUNTED = ("tokens", "protocols", "deployments", "quoters", "hook_rules", "aggregators")
@@ -36,6 +37,7 @@ class AddedNetwork(NamedTuple):
     file: str
     change: NetworkChange
     entries: Mapping[str, int]
+    check: NetworkCheck | None = None
 
     def document(self) -> AddedNetworkJson:
         """Return the JSON of `swapcli networks add`."""
@@ -45,7 +47,7 @@ class AddedNetwork(NamedTuple):
             "file": self.file,
             "change": self.change,
             "entries": dict(self.entries),
-            "check": None,
+            "check": self.check.document() if self.check else None,
         }
 
 
@@ -65,28 +67,33 @@ def add_network(
     source: str,
     *,
     replace: bool = False,
+    rpc_url: str | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> AddedNetwork:
     """Add a network: `source` is a network file (- is stdin), or the name of a further network of the program.
 
-    The file is stored beside the settings file. If a node is given (`--rpc-url`), it must confirm the definition.
-    Nothing is stored if anything is wrong. Raises `ConfigError` that names the file and the line, `InvalidOption` if
-    the network is already there without `replace`, `UnhealthyError` for what the node contradicts.
+    The file is stored beside the settings file. If `rpc_url` names a node, it must confirm what the file says. Nothing
+    is stored if anything is wrong. Raises `ConfigError` that names the file and the line, `InvalidOption` if the
+    network is already there without `replace`, `UpstreamError` for a node that fails.
     """
     from swapcli.core.networks.definition_files import packaged_networks
 
-    sources = open_program_sources(settings)
+    sources = sources_with_node(open_program_sources(settings), rpc_url)
     folder = _folder(sources)
     name = source.strip().lower()
     if name in packaged_networks():
         return _add_packaged(sources, folder, name, replace=replace)
+    from swapcli.quoting.network_check import DefinitionFile
+
     text = _read(sources, source)
-    network, change, entries = _parse(text, source)
+    network, change, content = _parse(text, source)
     _check_free(folder, network.name, replace=replace)
+    check = _check(sources, network, DefinitionFile(source, text, content))
+    entries = {key: len(content[key]) for key in _COUNTED if content.get(key)}
     from swapcli.quoting.config.network_files import is_json
 
     file = _store(folder, network.name, text, ".json" if is_json(text, source) else ".yaml")
-    return AddedNetwork(network, str(file), change, entries)
+    return AddedNetwork(network, str(file), change, entries, check)
 
 
 def remove_network(
@@ -131,8 +138,9 @@ def _add_packaged(sources: SourceChooser, folder: NetworkFolder, name: str, *, r
     if name in interface_networks() or (name in folder.files and not replace):
         raise InvalidOption(f"{name} is one of your networks already", hint=f"swapcli networks show {name}")
     network = sources.networks.find(name)
+    check = _check(sources, network, None)
     file = _store(folder, name, json.dumps({"name": name}) + "\n", ".json")
-    return AddedNetwork(network, str(file), "listed", {})
+    return AddedNetwork(network, str(file), "listed", {}, check)
 
 
 def _read(sources: SourceChooser, source: str) -> str:
@@ -159,8 +167,8 @@ def _no_such_network(name: str) -> InvalidOption:
     return InvalidOption(f'no file and no network "{printable(truncate(name, 60))}"', hint=hint)
 
 
-def _parse(text: str, source: str) -> tuple[Network, NetworkChange, dict[str, int]]:
-    """Return the network of a file with what the file does and the number of its entries by key."""
+def _parse(text: str, source: str) -> tuple[Network, NetworkChange, Mapping[str, Any]]:
+    """Return the network of a file with what the file does and what it says."""
     from swapcli.core.networks.catalogue import NetworkFile, build_from_file
     from swapcli.core.networks.definition import is_whole, network_name_of
     from swapcli.core.networks.definition_files import packaged_networks
@@ -176,15 +184,23 @@ def _parse(text: str, source: str) -> tuple[Network, NetworkChange, dict[str, in
         name_line(error, source, text)
         raise
     assert isinstance(content, Mapping)
-    entries = {key: len(content[key]) for key in _COUNTED if content.get(key)}
     if name not in packaged_networks():
-        return network, "described", entries
-    return network, "replaced" if is_whole(content) else "extended", entries
+        return network, "described", content
+    return network, "replaced" if is_whole(content) else "extended", content
 
 
 def _check_free(folder: NetworkFolder, name: str, *, replace: bool) -> None:
     if name in folder.files and not replace:
         raise InvalidOption(f"{folder.files[name]} already describes {name}", hint="--replace replaces it")
+
+
+def _check(sources: SourceChooser, network: Network, file: DefinitionFile | None) -> NetworkCheck | None:
+    """Have the node of the command line confirm a network, if there is one. Raises `ConfigError` if it does not."""
+    if sources.setup.rpc_url is None:
+        return None
+    from swapcli.quoting.network_check import require_confirmed
+
+    return require_confirmed(sources, network, file)
 
 
 def _store(folder: NetworkFolder, name: str, text: str, suffix: str) -> Path:

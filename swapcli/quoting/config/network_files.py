@@ -33,7 +33,7 @@ def open_network_file(path: Path, repeated: tuple[Path, ...] = ()) -> NetworkFil
             names = ", ".join(each.name for each in repeated)
             raise ConfigError(f"{path.parent}: {names} describe the same network", hint="keep one of them")
         if not content:
-            content.append(parse_network_file(_read(path), str(path)))
+            content.append(parse_network_file(read_network_text(path), str(path)))
         return content[0]
 
     return NetworkFile(str(path), read)
@@ -76,10 +76,16 @@ def name_line(error: ConfigError, file_name: str, text: str | None = None) -> No
 
     from swapcli.quoting.config.file_lines import place_error
 
-    place_error(error, file_name, _lines(_read(Path(file_name)) if text is None else text, file_name), root=file_name)
+    place_error(
+        error,
+        file_name,
+        lines_of(read_network_text(Path(file_name)) if text is None else text, file_name),
+        root=file_name,
+    )
 
 
-def _lines(text: str, name: str) -> dict[str, int]:
+def lines_of(text: str, name: str) -> dict[str, int]:
+    """Return the lines of the keys of a network file by path."""
     if is_json(text, name):
         from swapcli.quoting.config.file_lines import json_lines
 
@@ -89,7 +95,8 @@ def _lines(text: str, name: str) -> dict[str, int]:
     return lines_of_yaml(text)
 
 
-def _read(path: Path) -> str:
+def read_network_text(path: Path) -> str:
+    """Return the text of a network file. Raises `ConfigError`."""
     try:
         return read_text(path)
     except UnicodeDecodeError as error:

@@ -64,6 +64,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "commands/networks/view tokens": networks_view.TOKEN_COLUMNS,
     "commands/networks/view protocols": networks_view.PROTOCOL_COLUMNS,
     "commands/networks/view venues": networks_view.VENUE_COLUMNS,
+    "commands/networks/view checks": networks_view.CHECK_COLUMNS,
     "commands/networks/view sources": networks_view.SOURCE_COLUMNS,
     "commands/protocols": protocols.COLUMNS,
     "commands/prove/view differences": prove_view.DIFFERENCE_COLUMNS,

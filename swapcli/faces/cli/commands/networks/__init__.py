@@ -9,7 +9,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
-from swapcli.faces.cli.options import SETTINGS, SOURCE, OutputOptions, argument, option
+from swapcli.faces.cli.options import SETTINGS, SOURCE, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 
@@ -103,6 +103,37 @@ def add(
         from swapcli.faces.cli.commands.networks.view import build_added_details
 
         session.output.print_details(build_added_details(added))
+
+
+@app.command()
+def check(
+    network: Annotated[str, argument("NETWORK", "Network to check; a name or a chain id.")],
+    *,
+    rpc_url: options.RpcUrl = None,
+    timeout: options.Timeout = None,
+    output: OutputOptions,
+) -> None:
+    """Compare the definition of a network with its chain, and report what it confirms.
+
+    \b
+    Example: swapcli networks check base --rpc-url http://127.0.0.1:8545
+
+    It reads, from the node that quotes read: the chain id, the code at every address, the symbol and the decimals of
+    each token, the lists of factories and the pools that they find for the network's main tokens, the address of one
+    pool by the init code hash, and the routers that registries name. If the chain contradicts any of it, the command
+    exits with status 8.
+    """
+    session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url)
+    from swapcli import check_network
+
+    found = check_network(network, settings=session.sources)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(found)
+    else:
+        from swapcli.faces.cli.commands.networks.view import build_check_details
+
+        session.output.print_details(build_check_details(found))
+    found.check()
 
 
 @app.command()

@@ -6,13 +6,22 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from swapcli import FactOutcome
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact
 
 if TYPE_CHECKING:
-    from swapcli import AddedNetwork, ListedNetwork, NetworkDefinition, NetworkDetails, NetworkList, RemovedNetwork
+    from swapcli import (
+        AddedNetwork,
+        ListedNetwork,
+        NetworkCheck,
+        NetworkDefinition,
+        NetworkDetails,
+        NetworkList,
+        RemovedNetwork,
+    )
 
 ABSENT = "-"
 NETWORK_COLUMNS = (
@@ -49,6 +58,14 @@ VENUE_COLUMNS = (
     Column("source", readable_width=24, goes_below=True),
 )
 SOURCE_COLUMNS = (Column("fact", readable_width=24), Column("source", readable_width=40))
+CHECK_COLUMNS = (
+    Column("outcome", is_whole=True),
+    Column("key", readable_width=20),
+    Column("fact", readable_width=24),
+    Column("chain", readable_width=20),
+    Column("place", goes_below=True, keeps_end=True),
+)
+_OUTCOMES = ("contradicted", "unknown", "confirmed")
 _CHANGES = {
     "listed": "is one of your networks now",
     "extended": "is extended",
@@ -123,6 +140,8 @@ def build_added_details(added: AddedNetwork) -> DetailView:
     entries = ", ".join(f"{count} {key}" for key, count in added.entries.items())
     facts = [Fact("Network", printable(network.name), f"chain {network.chain_id}")]
     facts += [Fact("Entries", entries)] if entries else []
+    if added.check is not None:
+        facts.append(_counts(added.check))
     return DetailView(
         title=f"{printable(network.name)} {_CHANGES[added.change]}",
         facts=tuple(facts),
@@ -138,6 +157,26 @@ def build_removed_details(removed: RemovedNetwork) -> DetailView:
         facts=(Fact("Network", rest),),
         copyable=(("File", printable(removed.file)),),
     )
+
+
+def build_check_details(found: NetworkCheck) -> DetailView:
+    """Build the details of a check: first what the chain contradicts, then what it confirms or cannot tell."""
+    ordered = sorted(found.facts, key=lambda each: _OUTCOMES.index(each.outcome.value))
+    rows = tuple(
+        (each.outcome.value, printable(each.key), printable(each.fact), printable(each.found), each.place or ABSENT)
+        for each in ordered
+    )
+    return DetailView(
+        title=f"{printable(found.network)}, checked",
+        facts=(Fact("Node", printable(found.node)), _counts(found)),
+        lists=(ListView(CHECK_COLUMNS, rows),),
+    )
+
+
+def _counts(found: NetworkCheck) -> Fact:
+    block = "" if found.block is None else f"at block {found.block}"
+    counts = ", ".join(f"{found.count(outcome)} {outcome.value}" for outcome in FactOutcome)
+    return Fact("Facts", counts, block)
 
 
 def _facts(found: NetworkDetails) -> Iterator[Fact]:
