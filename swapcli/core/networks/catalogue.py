@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from swapcli.core.errors import ConfigError, InvalidAddress, UnknownNetwork
 from swapcli.core.model.network import Network
+from swapcli.core.model.token import Token
 from swapcli.core.networks.address import without_chain
 from swapcli.core.networks.definition import extend_network, parse_network
 from swapcli.core.networks.definition_files import interface_networks, packaged_networks, read_definition
@@ -23,6 +24,7 @@ __all__ = [
     "find_network",
     "find_network_by_chain_id",
     "network_names",
+    "own_tokens",
     "parse_network",
 ]
 
@@ -41,6 +43,12 @@ def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
         return _build_network(requested, added)
     chain_id = _parse_chain_id(requested)
     return find_network_by_chain_id(chain_id, added) if chain_id is not None else _raise_unknown(name, requested, added)
+
+
+def own_tokens(network: Network) -> tuple[Token, ...]:
+    """Return the tokens that a user's configuration describes, or describes otherwise than the packaged network."""
+    packaged = frozenset(_load_packaged(network.name).tokens) if network.name in packaged_networks() else frozenset()
+    return tuple(token for token in network.tokens if token not in packaged)
 
 
 def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
