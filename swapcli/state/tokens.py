@@ -58,8 +58,17 @@ def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str
 
 def read_token_facts(address: str) -> BatchRead[TokenFacts]:
     """Read what a token's contract says of its decimals and its symbol, apart from all other calls of the round."""
-    calls = [each._replace(may_revert=True, group=_FACTS) for each in _token_calls(address)[:2]]
-    decimals, symbol = yield calls
+    decimals, symbol = yield token_fact_calls(address)
+    return parse_token_facts(address, decimals, symbol)
+
+
+def token_fact_calls(address: str) -> list[ContractCall]:
+    """Return the calls that read a token's decimals and symbol, in the one group of such calls."""
+    return [each._replace(may_revert=True, group=_FACTS) for each in _token_calls(address)[:2]]
+
+
+def parse_token_facts(address: str, decimals: ReturnData, symbol: ReturnData) -> TokenFacts:
+    """Return what a token's contract says, from the data that `token_fact_calls` return."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
     try:
         places: int | None = read_word(decimals, _DECIMALS)

@@ -24,6 +24,7 @@ __all__ = [
     "find_network",
     "find_network_by_chain_id",
     "network_names",
+    "own_contracts",
     "own_tokens",
     "parse_network",
 ]
@@ -47,8 +48,30 @@ def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
 
 def own_tokens(network: Network) -> tuple[Token, ...]:
     """Return the tokens that a user's configuration describes, or describes otherwise than the packaged network."""
-    packaged = frozenset(_load_packaged(network.name).tokens) if network.name in packaged_networks() else frozenset()
-    return tuple(token for token in network.tokens if token not in packaged)
+    packaged = _packaged_part(network)
+    return tuple(token for token in network.tokens if packaged is None or token not in packaged.tokens)
+
+
+def own_contracts(network: Network) -> dict[str, str]:
+    """Return the contracts that a user's configuration names, by address: the role and the name of each, for people.
+
+    Routers are not among them: whether one has code is checked before it is called.
+    """
+    packaged = _packaged_part(network)
+    own = {
+        address: f"the {role.replace('_', ' ')} of {deployment.name}"
+        for deployment in network.deployments
+        if packaged is None or deployment not in packaged.deployments
+        for role, address in deployment.addresses.items()
+    }
+    if network.multicall and (packaged is None or network.multicall != packaged.multicall):
+        own[network.multicall] = "the multicall"
+    return own
+
+
+def _packaged_part(network: Network) -> Network | None:
+    """Return the packaged network that a user's configuration may extend; None for one that is described in full."""
+    return _load_packaged(network.name) if network.name in packaged_networks() else None
 
 
 def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:

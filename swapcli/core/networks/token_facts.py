@@ -30,17 +30,17 @@ class TokenFacts(NamedTuple):
 def check_token_facts(network: Network, listed: Token, facts: TokenFacts, *, checks_symbol: bool) -> None:
     """Raise `ConfigError` if a token's contract contradicts what is `listed` of it."""
     address = display_address(listed.address, network.kind)
+    is_listed = listed.address in {network.wrapped_native_address, *(token.address for token in network.tokens)}
+    where = f"the definition of {network.name}" if is_listed else f"the market of {network.name}"
     if facts.decimals is not None and facts.decimals != listed.decimals:
         raise ConfigError(
-            f"{listed.symbol} ({address}) has {facts.decimals} decimals on the chain, but {listed.decimals} in what is"
-            f" known of {network.name} here",
-            hint=f"if the settings list the token, correct networks.{network.name}.tokens",
+            f"{listed.symbol} ({address}) has {facts.decimals} decimals on the chain, but {listed.decimals} in {where}",
+            hint=f"correct the decimals in networks.{network.name}.tokens" if is_listed else "use another market",
             details={"token": listed.address, "listed": listed.decimals, "chain": facts.decimals},
         )
     if checks_symbol and not names_same_token(listed.symbol, facts.symbol):
         raise ConfigError(
-            f'the token {address} is called "{facts.symbol}" on the chain, but "{listed.symbol}" in the settings of'
-            f" {network.name}",
+            f'the token {address} is called "{facts.symbol}" on the chain, but "{listed.symbol}" in {where}',
             hint=f"correct the symbol or the address in networks.{network.name}.tokens",
             details={"token": listed.address, "listed": listed.symbol, "chain": facts.symbol},
         )

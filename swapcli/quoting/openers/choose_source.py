@@ -230,11 +230,9 @@ class SourceChooser:
 
     def _live_on(self, pool_source: PoolSource, node: AnyNode) -> LiveSource:
         from swapcli.quoting.sources.live import LiveSource
-        from swapcli.quoting.sources.token_checks import TokenChecks
-        from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
 
         route_ttl_s, network = self._settings.route_ttl_s, pool_source.network
-        checks = TokenChecks(network, ConfirmedTokensFile(self._setup.stores_folder, network.chain_id))
+        checks = self.nodes.token_checks(network)
         if self._setup.block is not None:
             from swapcli.state.rpc.block_view import view_past_block
 

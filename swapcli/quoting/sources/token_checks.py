@@ -9,7 +9,11 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.token_facts import TokenFacts, check_token_facts, contradicts
+from swapcli.families.reading.lockstep_reads import run_batched
 from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import Node
+from swapcli.state.tokens import read_token_facts
 
 
 class TokenChecks:
@@ -68,3 +72,22 @@ class TokenChecks:
         from swapcli.core.networks.catalogue import own_tokens
 
         return {token.address: token for token in own_tokens(self._network)}
+
+
+def compare_listed_tokens(
+    node: Node, network: Network, checks: TokenChecks, listed: Iterable[Token] = ()
+) -> frozenset[str]:
+    """Compare tokens, by default those of the network's definition, with their contracts at the newest block.
+
+    Returns and raises as `TokenChecks.check`, and raises `UpstreamError`.
+    """
+    wrapped = (network.wrapped_native,) if network.wrapped_native else ()
+    tokens = {token.address: token for token in (listed or (*network.tokens, *wrapped))}
+    unconfirmed = checks.unconfirmed(tokens, tokens)
+    if not unconfirmed:
+        return frozenset()
+    reader = MulticallReader(node, node.read_head().block, network.multicall)
+    found = run_batched([(address, read_token_facts(address)) for address in unconfirmed], reader.call)
+    facts = {address: each for address, each in zip(unconfirmed, found, strict=True) if isinstance(each, TokenFacts)}
+    reader.verify_block()
+    return checks.check(tokens, facts, ())
