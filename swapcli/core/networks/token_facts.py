@@ -2,7 +2,7 @@
 
 Decimals must be equal: amounts of another unit are wrong by a power of ten. Symbols of tokens that the user has listed
 must name the same token: in any letter case, with the look-alikes that issuers use, and with a suffix that tells
-bridged tokens apart (`USDC.e` for a contract that calls itself `USDC`). A contract that says nothing is no
+bridged tokens apart ("USDC.e" for a contract that calls itself "USDC"). A contract that says nothing is no
 contradiction.
 """
 
