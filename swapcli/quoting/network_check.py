@@ -29,6 +29,10 @@ _CONTRACT_KEYS: Final = ("contract", "holder")
 """The keys of quote functions and hook rules whose addresses are contracts."""
 
 
+_SINGLE_ADDRESSES: Final = ("router", "multicall", "l1_fee_oracle")
+_LISTED_ADDRESSES: Final = ("stablecoins", "share_tokens", "revoke_first_tokens", "blocked_tokens")
+
+
 class FactOutcome(StrEnum):
     """What the chain says of a fact of a definition."""
 
@@ -385,41 +389,48 @@ def _address_values(content: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         yield f"{key}.address", token.get("address")
     wrapped = content.get("wrapped_native")
     yield "wrapped_native", wrapped.get("address") if isinstance(wrapped, Mapping) else wrapped
-    for name in ("router", "multicall", "l1_fee_oracle"):
-        yield name, content.get(name)
+    yield from ((name, content.get(name)) for name in _SINGLE_ADDRESSES)
     for dialect, router in (content.get("routers") or {}).items():
-        for name in ("address", "registry", "spender"):
-            yield f"routers.{dialect}.{name}", router.get(name)
+        yield from ((f"routers.{dialect}.{name}", router.get(name)) for name in ("address", "registry", "spender"))
     for key, deployment in _entries(content, "deployments"):
-        for role, address in (deployment.get("addresses") or {}).items():
-            yield f"{key}.addresses.{role}", address
-        for name, hooks in (deployment.get("hooks") or {}).items():
-            yield from ((f"{key}.hooks.{name}[{k}]", each) for k, each in enumerate(hooks))
-    for name in ("stablecoins", "share_tokens", "revoke_first_tokens", "blocked_tokens"):
-        yield from ((f"{name}[{k}]", each) for k, each in enumerate(content.get(name) or ()))
-    for name in ("transfer_fees_ppm", "price_feeds"):
-        for token, value in (content.get(name) or {}).items():
-            yield f"{name}.{token}", token
-            yield f"{name}.{token}", value
-    for key, quoter in _entries(content, "quoters"):
-        yield from _contracts_in(quoter, key)
-    for key, rule in _entries(content, "hook_rules"):
-        yield from ((f"{key}.hooks[{k}]", each) for k, each in enumerate(rule.get("hooks") or ()))
-        yield from ((f"{key}.contracts.{name}", each) for name, each in (rule.get("contracts") or {}).items())
-        yield from _contracts_in(rule, key)
+        yield from _members_of(deployment, "addresses", key)
+        yield from _contracts_in(deployment.get("hooks"), f"{key}.hooks")
+    for name in _LISTED_ADDRESSES:
+        yield from _contracts_in(content.get(name), name)
+    yield from ((f"transfer_fees_ppm.{token}", token) for token in content.get("transfer_fees_ppm") or ())
+    yield from _members_of(content, "price_feeds", "")
+    for name in ("quoters", "hook_rules"):
+        for key, entry in _entries(content, name):
+            yield from _contracts_in(entry.get("hooks"), f"{key}.hooks")
+            yield from _members_of(entry, "contracts", key)
+            yield from _called_in(entry, key)
+
+
+def _members_of(entry: Mapping[str, Any], name: str, key: str) -> Iterator[tuple[str, object]]:
+    around = f"{key}.{name}" if key else name
+    return ((f"{around}.{member}", value) for member, value in (entry.get(name) or {}).items())
 
 
 def _contracts_in(value: object, key: str) -> Iterator[tuple[str, object]]:
+    """Yield all texts in lists and mappings."""
+    members = value.items() if isinstance(value, Mapping) else ()
+    for name, each in members:
+        yield from _contracts_in(each, f"{key}.{name}")
+    for k, each in enumerate(value if isinstance(value, list) else ()):
+        yield from _contracts_in(each, f"{key}[{k}]")
+    if isinstance(value, str):
+        yield key, value
+
+
+def _called_in(value: object, key: str) -> Iterator[tuple[str, object]]:
     """Yield the contracts that a quote function or a rule calls."""
-    if isinstance(value, Mapping):
-        for name, each in value.items():
-            if name in _CONTRACT_KEYS:
-                yield f"{key}.{name}", each
-            else:
-                yield from _contracts_in(each, f"{key}.{name}")
-    elif isinstance(value, list):
-        for k, each in enumerate(value):
-            yield from _contracts_in(each, f"{key}[{k}]")
+    for name, each in value.items() if isinstance(value, Mapping) else ():
+        if name in _CONTRACT_KEYS:
+            yield f"{key}.{name}", each
+        else:
+            yield from _called_in(each, f"{key}.{name}")
+    for k, each in enumerate(value if isinstance(value, list) else ()):
+        yield from _called_in(each, f"{key}[{k}]")
 
 
 def _entries(content: Mapping[str, Any], name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -460,12 +471,12 @@ def _placed(facts: Sequence[CheckedFact], file: DefinitionFile | None, kind: Kin
     for key, address in addresses_in(file.content, kind):
         keys.setdefault(address, key)
     for fact in facts:
-        key = keys.get(fact.address) if fact.address else fact.key if fact.key in file.content else None
-        if key is None:
+        stated = keys.get(fact.address, "") if fact.address else fact.key if fact.key in file.content else ""
+        if not stated:
             yield fact
             continue
         lines = lines or lines_of(file.text, file.name)
-        own = fact.key if fact.key in lines else key
+        own = fact.key if fact.key in lines else stated
         yield fact._replace(place=f"{file.name}:{find_line(lines, own)}")
 
 

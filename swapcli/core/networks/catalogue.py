@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from swapcli.core.errors import ConfigError, InvalidAddress, UnknownNetwork
 from swapcli.core.model.network import Network
+from swapcli.core.model.token import Token
 from swapcli.core.networks.address import without_chain
 from swapcli.core.networks.definition import extend_network, is_whole, parse_network, require_same_network
 from swapcli.core.networks.definition_files import interface_networks, packaged_networks, read_definition
@@ -27,6 +28,8 @@ __all__ = [
     "find_network",
     "find_network_by_chain_id",
     "network_names",
+    "own_contracts",
+    "own_tokens",
     "parse_network",
 ]
 
@@ -62,6 +65,34 @@ def find_network(
     if chain_id is not None:
         return find_network_by_chain_id(chain_id, added, files)
     return _raise_unknown(name, requested, (*added, *files))
+
+
+def own_tokens(network: Network) -> tuple[Token, ...]:
+    """Return the tokens that a user's configuration describes, or describes otherwise than the packaged network."""
+    packaged = _packaged_part(network)
+    return tuple(token for token in network.tokens if packaged is None or token not in packaged.tokens)
+
+
+def own_contracts(network: Network) -> dict[str, str]:
+    """Return the contracts that a user's configuration names, by address: the role and the name of each, for people.
+
+    Routers are not among them: whether one has code is checked before it is called.
+    """
+    packaged = _packaged_part(network)
+    own = {
+        address: f"the {role.replace('_', ' ')} of {deployment.name}"
+        for deployment in network.deployments
+        if packaged is None or deployment not in packaged.deployments
+        for role, address in deployment.addresses.items()
+    }
+    if network.multicall and (packaged is None or network.multicall != packaged.multicall):
+        own[network.multicall] = "the multicall"
+    return own
+
+
+def _packaged_part(network: Network) -> Network | None:
+    """Return the packaged network that a user's configuration may extend; None for one that is described in full."""
+    return _load_packaged(network.name) if network.name in packaged_networks() else None
 
 
 def network_names(added: Iterable[str] = ()) -> tuple[str, ...]:

@@ -50,17 +50,8 @@ JSON_COMMANDS = {
 """Command lines without `--json`, in an order in which they can run. Words in capitals are files of a test."""
 
 LONG_RUNNING = {
-    "allowance",
-    "backtest",
-    "balance",
-    "hindsight",
-    "networks check",
-    "prove",
-    "record",
-    "serve",
-    "sync",
-    "verify",
-}
+    "allowance", "backtest", "balance", "hindsight", "networks check", "prove", "record", "serve", "sync", "verify",
+}  # fmt: skip
 """Commands that need a node or do not end by themselves; their own tests check their JSON."""
 
 ALIASES = {"quote"}
