@@ -110,6 +110,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_check import CheckedFact, FactOutcome, NetworkCheck, check_network
+    from swapcli.quoting.network_details import NetworkDefinition, NetworkDetails, network_definition, network_details
+    from swapcli.quoting.network_editing import AddedNetwork, RemovedNetwork, add_network, remove_network
     from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
@@ -280,10 +283,23 @@ _MODULES = {
     "stores": "swapcli.quoting.stores",
     "sync": "swapcli.quoting.syncing.open_sync",
     "tokens": "swapcli.quoting.token_list",
+    "AddedNetwork": "swapcli.quoting.network_editing",
+    "RemovedNetwork": "swapcli.quoting.network_editing",
+    "add_network": "swapcli.quoting.network_editing",
+    "remove_network": "swapcli.quoting.network_editing",
+    "NetworkDetails": "swapcli.quoting.network_details",
+    "NetworkDefinition": "swapcli.quoting.network_details",
+    "network_details": "swapcli.quoting.network_details",
+    "network_definition": "swapcli.quoting.network_details",
+    "CheckedFact": "swapcli.quoting.network_check",
+    "FactOutcome": "swapcli.quoting.network_check",
+    "NetworkCheck": "swapcli.quoting.network_check",
+    "check_network": "swapcli.quoting.network_check",
 }
 """Where each name is, but for the errors."""
 
 __all__ = [
+    "AddedNetwork",
     "Allowance",
     "Alternative",
     "AlternativeKind",
@@ -302,6 +318,7 @@ __all__ = [
     "Certificate",
     "ChainReorganized",
     "ChainStep",
+    "CheckedFact",
     "Comparison",
     "ConfigError",
     "CreatedKey",
@@ -314,6 +331,7 @@ __all__ = [
     "Distribution",
     "DocumentList",
     "ExportedMarket",
+    "FactOutcome",
     "FailedRefresh",
     "FeeOnTransfer",
     "Finding",
@@ -352,6 +370,9 @@ __all__ = [
     "MarketUnavailable",
     "ModelledState",
     "Network",
+    "NetworkCheck",
+    "NetworkDefinition",
+    "NetworkDetails",
     "NetworkList",
     "NoProof",
     "NoRoute",
@@ -389,6 +410,7 @@ __all__ = [
     "RecordedPool",
     "Recording",
     "RemoteQuote",
+    "RemovedNetwork",
     "RemovedStore",
     "RequestBudgetSpent",
     "ReviewedTransaction",
@@ -445,18 +467,23 @@ __all__ = [
     "VerifiedSwap",
     "WatchedQuote",
     "__version__",
+    "add_network",
     "aquote",
+    "check_network",
     "decode",
     "export_market",
     "family",
     "health",
     "import_market",
+    "network_definition",
+    "network_details",
     "networks",
     "probe_nodes",
     "protocols",
     "prove",
     "public_venues",
     "quote",
+    "remove_network",
     "remove_store",
     "router_deployment",
     "schema",

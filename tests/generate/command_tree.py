@@ -108,8 +108,9 @@ def _command_nodes() -> Iterator[CommandNode]:
     for name, entry in Root.entries.items():
         command = root.get_command(None, name)  # type: ignore[attr-defined]
         others = tuple(alias for alias, original in Root.aliases.items() if original == name)
-        yield _command_node((name,), entry.summary, command, others)
         inner: dict[str, Command] = getattr(command, "commands", {})
+        default = inner.get(getattr(command, "default", None) or "", command)
+        yield _command_node((name,), entry.summary, default, others)
         for inner_name, leaf in inner.items():
             yield _command_node((name, inner_name), leaf.get_short_help_str(200), leaf)
 

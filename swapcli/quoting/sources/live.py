@@ -41,6 +41,7 @@ from swapcli.quoting.sources.quote_source import FindsPools, KnownMarket, PoolSo
 from swapcli.quoting.sources.requote_sampled_pools import with_quoted_amounts
 from swapcli.quoting.sources.sampled_markets import without_wrong_prices
 from swapcli.quoting.sources.searchable_market import SearchableMarket
+from swapcli.quoting.sources.token_checks import TokenChecks
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.node import BudgetedNode, Node
 from swapcli.state.snapshot_reader import ReadState
@@ -79,7 +80,8 @@ class LiveSource:
     is used without reading; a block that is older raises `MarketUnavailable`. Without a `tag`, the node is a view of
     one past block, of which nothing is remembered elsewhere, and which has no payloads. `close` calls `close_node`.
     If there are `witnesses`, they confirm the state of each payload: then `quote` with terms and `build` raise
-    `NodesDisagree`. Methods raise `UpstreamError` if the node fails.
+    `NodesDisagree`. `token_checks` compare tokens with their contracts. Methods raise `UpstreamError` if the node
+    fails, and `ConfigError` if a contract contradicts what is known of a token.
     """
 
     def __init__(
@@ -94,7 +96,9 @@ class LiveSource:
         tag: BlockTag | None = BlockTag.LATEST,
         close_node: Callable[[], object] | None = None,
         witnesses: Witnesses | None = None,
+        token_checks: TokenChecks | None = None,
     ) -> None:
+        self._token_checks = token_checks or TokenChecks(pool_source.network)
         self._pool_source, self._clock, self._max_age_s, self._limits = pool_source, clock, max_age_s, limits
         network = pool_source.network
         if tag is None:
@@ -271,7 +275,12 @@ class LiveSource:
             if not chooses:
                 return known, quote_locally(known, request)
             return self._quote_fresh(known, request, needs_permit=needs_permit)
-        reader = self._reader(known, has_gas_price=request.gas_price_wei is not None)
+        ends = (request.order.token_in, request.order.token_out)
+        reader = self._reader(
+            known,
+            has_gas_price=request.gas_price_wei is not None,
+            order_tokens=[known.network.to_wrapped_token(token).address for token in ends],
+        )
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
             return read, _quote_wrapping(read, request) if chooses else quote_locally(read, request)
@@ -378,8 +387,17 @@ class LiveSource:
             del self._made[next(iter(self._made))]
         self._made[id(made.steps)] = made
 
-    def _reader(self, known: SearchableMarket, *, has_gas_price: bool = False) -> LivePoolReader:
-        return LivePoolReader(self._block, known.market, self._transfers, has_gas_price=has_gas_price)
+    def _reader(
+        self, known: SearchableMarket, *, has_gas_price: bool = False, order_tokens: Collection[str] = ()
+    ) -> LivePoolReader:
+        return LivePoolReader(
+            self._block,
+            known.market,
+            self._transfers,
+            self._token_checks,
+            has_gas_price=has_gas_price,
+            order_tokens=order_tokens,
+        )
 
     def _with_listed_pools(self, known: SearchableMarket) -> SearchableMarket:
         """Return the market with the sampled pools that the network's definition lists, between tokens that it has."""
