@@ -56,12 +56,11 @@ COLLATERAL_BITS: Final = 128
 RATE_BITS: Final = 240
 COLLATERAL_SCALE: Final = 10**36
 """By which rates of collateral are scaled, so that they keep their digits between tokens of any decimals."""
-_KEPT_BACK: Final = 10**5
-"""A hundred-thousandth of the collateral is not counted on: interest on the debt of a quarter of an hour at 35% a year.
-"""
+_KEPT_BACK: Final = 500_000
+"""One part of so many of the collateral is not counted on: interest of three minutes at 35% a year, or ten at 10%."""
 
 
-class VaultAccount(NamedTuple):
+class EulerAccount(NamedTuple):
     """What the pool's account has in its vaults. Pairs have a value for the first token and one for the second.
 
     `deposits` are its deposits, in base units. `collateral` is what it could owe in the token in total, in base units:
@@ -97,7 +96,7 @@ class EulerSwap(Pool):
     v4_fee_ppm: int
     vaults: tuple[tuple[str, ...], tuple[str, ...]]
     vault_uses: tuple[tuple[int, int], ...]
-    account: VaultAccount | None
+    account: EulerAccount | None
     secured_outputs: tuple[int, int]
     reserves: tuple[int, int]
     equilibrium: tuple[int, int]
@@ -201,7 +200,7 @@ class EulerSwap(Pool):
         # With a debt, the lender refuses any withdrawal that leaves too little.
         return 0 if borrowed <= 0 < self.debts[bought] else withdrawn + max(borrowed, 0)
 
-    def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], VaultAccount | None]:
+    def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], EulerAccount | None]:
         """Return debts and account after a swap."""
         account, bought = self.account, 1 - sold
         if account is None:
@@ -365,7 +364,7 @@ class EulerSwap(Pool):
         """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
 
         `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault. The
-        fields of `VaultAccount` stand in place of `secured_outputs`, which files of older versions have.
+        fields of `EulerAccount` stand in place of `secured_outputs`, which files of older versions have.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -450,9 +449,9 @@ def _with_margin(rate: int) -> int:
     return rate + rate // _KEPT_BACK + 1
 
 
-def _read_account(fields: StateFields) -> VaultAccount:
+def _read_account(fields: StateFields) -> EulerAccount:
     deposits, collateral, rates = (_pair(fields, name, bits) for name, bits in _ACCOUNT_PAIRS.items())
-    return VaultAccount(deposits, collateral, rates, fields.integer("fee_paid_out", 0, WAD))
+    return EulerAccount(deposits, collateral, rates, fields.integer("fee_paid_out", 0, WAD))
 
 
 def _pair(fields: StateFields, name: str, bits: int) -> tuple[int, int]:

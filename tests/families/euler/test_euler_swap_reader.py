@@ -12,7 +12,7 @@ from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap, VaultAccount
+from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerAccount, EulerSwap
 from swapcli.families.euler.euler_swap_reader import load, read_constants, read_list
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
@@ -136,7 +136,7 @@ def read(changes: Answers | None = None, rounds: int = 3) -> EulerSwap:
     return pool
 
 
-def account_of(pool: EulerSwap) -> VaultAccount:
+def account_of(pool: EulerSwap) -> EulerAccount:
     assert pool.account is not None
     return pool.account
 
