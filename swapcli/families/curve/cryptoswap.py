@@ -274,6 +274,8 @@ class CryptoSwap(Pool):
         fee = fee_at(balances, parameters.mid_fee, parameters.out_fee, parameters.fee_gamma)
         amount_out = gross - fee * gross // FEE_DENOMINATOR
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
+        if reserves[i] >> _BITS:
+            raise SwapReverts(f"{amount_in} would lift a balance above 2^128 - 1")
         balances[j] = reserves[j] * units[j] * scales[j] // WAD
         moved = tweak_price(
             FxPrices(
