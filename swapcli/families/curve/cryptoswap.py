@@ -206,7 +206,10 @@ class CryptoSwap(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. Raises `InvalidPoolState` for a version or parameters without known maths."""
+        """Read the fields of `state`. Raises `InvalidPoolState` for a version or parameters without known maths.
+
+        Optional: `ramp_seconds_left`; of version v2.1.0d also `burnable_shares` and `scale_is_fixed`.
+        """
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
