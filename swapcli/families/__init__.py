@@ -62,6 +62,9 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "valantis_stex": ("valantis", "ValantisStex"),
     "ring_pair": ("uniswap", "RingPair"),
     "euler_swap": ("euler", "EulerSwap"),
+    "lunarbase": ("oracle_priced", "Lunarbase"),
+    "lfj_poe": ("oracle_priced", "LfjPoe"),
+    "mento_fpmm": ("oracle_priced", "MentoFpmm"),
     "sampled": ("sampled", "Sampled"),
 }
 
@@ -105,6 +108,9 @@ _FOLDERS_OF_KINDS: dict[str, str] = {
     "hanji": "order_books",
     "valantis_stex": "valantis",
     "ring_pair": "uniswap",
+    "lunarbase": "oracle_priced",
+    "lfj_poe": "oracle_priced",
+    "mento_fpmm": "oracle_priced",
     "sampled": "sampled",
 }
 

@@ -38,7 +38,7 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_multi_token
 from swapcli.families.reserves import reserves_after_swap, to_18_decimals
-from swapcli.families.rounding import WORD_BITS, require_uint256
+from swapcli.families.rounding import WORD_BITS, require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
@@ -123,18 +123,18 @@ class CryptoSwap(Pool):
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        if amount_in <= 0:
-            raise SwapReverts(f"pool {self.key}: nothing is sold")
         try:
             if self.parameters.version == FX_VERSION:
                 amount_out, after = self._exchange_fx(i, j, amount_in)
             else:
-                amount_out, reserves, prices = self._exchange(i, j, amount_in)
-                after = _replace_state(self, reserves, prices)
+                amount_out, reserves, moved = self._exchange(i, j, amount_in)
+                after = _replace_state(self, reserves, moved)
         except SwapReverts as error:
             raise SwapReverts(f"pool {self.key}: {error.message}") from None
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
+        prices = after.prices
+        require_uint128(max(after.reserves[i], prices.invariant, prices.xcp_profit, prices.virtual_price, *prices.last))
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
