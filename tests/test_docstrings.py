@@ -19,7 +19,7 @@ FOREIGN = {
     # Contracts, their libraries and functions.
     "ActionConstants", "AllowanceTransfer", "CallData", "ComposableStablePoolProtocolFees", "GasPriceOracle",
     "Hooks", "LibZip", "LogExpMath", "MAX_FEE", "MAX_LIQUIDITY_PER_BIN", "MINIMUM_LIQUIDITY_SWAP",
-    "MetaStablePool", "PriceHelper", "RateExceedsMaximum", "RateZero", "TickMath", "WeightedMath",
+    "MetaStablePool", "NodeInterface", "PriceHelper", "RateExceedsMaximum", "RateZero", "TickMath", "WeightedMath",
     "_beforeJoinExit", "_calculateInvariant", "_f", "_getProtocolPoolOwnershipPercentage",
     "_getTokenBalanceGivenInvariantAndAllOtherBalances", "_get_p", "_get_y", "_newton_y",
     "_updateInvariantAfterJoinExit", "_verifySwapAndNonPerfectActions", "exchange_underlying", "get_D", "get_p",
