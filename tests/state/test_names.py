@@ -266,7 +266,7 @@ def test_an_ens_name_is_resolved_by_the_node_of_ethereum(ens_names: Names) -> No
     env = {"SWAPCLI_NETWORKS_ETHEREUM_RPC_URL": url}
     ran = run_swapcli(*words, stdin=market.stdout.encode(), env=env)
     assert ran.exit_code == 0, ran.stderr
-    assert "(ENS)" in ran.stderr
+    assert "(ENS, its address on Ethereum" in ran.stderr
 
 
 def test_a_basename_is_resolved_by_the_node_of_base(basenames: Names) -> None:
