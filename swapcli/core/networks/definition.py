@@ -77,7 +77,7 @@ ADDED_KEYS = (
 ROLES = (
     "factory", "factory_2", "pool_deployer", "pool_manager", "cl_pool_manager", "bin_pool_manager", "vault",
     "reserves_resolver", "dex_factory", "share_vault", "psm", "bridge", "core", "pool_implementation", "book_manager",
-    "lens", "stex",
+    "lens", "stex", "pool",
     "router", "swap_router", "swap_router02", "smart_router", "universal_router", "quoter", "quoter_v2", "tick_lens",
     "state_view", "position_manager", "positions", "twamm_extension", "multicall2", "gateway", "portal",
 )  # fmt: skip

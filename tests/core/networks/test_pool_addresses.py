@@ -179,8 +179,8 @@ def test_a_factory_with_a_stable_protocol_is_taken_for_solidly() -> None:
     assert is_solidly(base, "aerodromeV2Classic")
     assert is_solidly(base, "aerodromeV2Stable")
     assert not is_solidly(base, "uniswapV2")
-    assert not is_solidly(base, "bvmV2")
-    assert deployment_of(base, "bvmV2") is None
+    assert is_solidly(base, "bvmV2")
+    assert deployment_of(base, "dodoCP") is None
 
 
 evm_addresses = st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex())
