@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
+from swapcli.core.errors import SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, RoundingGain
 from swapcli.core.model.units import BPS, PPM
 from swapcli.families.fast_replace import fast_replace
@@ -21,9 +22,9 @@ from swapcli.families.identity_checks import check_pair
 from swapcli.families.oracle_priced.lfj_poe_math import PRICE_UNIT, curve_part, flat_part, virtual_reserves
 from swapcli.families.reserves import reserves_after_swap
 from swapcli.families.rounding import CAPACITY_MARGIN, UINT256_LIMIT, mul_div_up, require_uint256
-from swapcli.families.smardex.two_part_curve import TwoPartCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
+from swapcli.families.two_part_curve import TwoPartCurve
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
 _RESERVE_BITS: Final = 128  # far above any supply
@@ -68,7 +69,10 @@ class LfjPoe(Pool):
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
         i = 0 if sells_x else 1
-        after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, net, 1 - i, gross))
+        reserves = reserves_after_swap(self.reserves, i, net, 1 - i, gross)
+        if reserves[i] >> _RESERVE_BITS:
+            raise SwapReverts(f"pool {self.key} would hold {reserves[i]}, more than any supply")
+        after: Self = _replace_reserves(self, reserves)
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
-from swapcli.core.errors import InvalidPoolState
+from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import MAX_FEE_PPM, Pool, PoolIdentity, RateCurve, RoundingGain
 from swapcli.core.model.units import PPM
 from swapcli.families.fast_replace import fast_replace
@@ -33,9 +33,9 @@ from swapcli.families.oracle_priced.lunarbase_math import (
 )
 from swapcli.families.reserves import reserves_after_swap
 from swapcli.families.rounding import CAPACITY_MARGIN, require_uint256
-from swapcli.families.smardex.two_part_curve import TwoPartCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
+from swapcli.families.two_part_curve import TwoPartCurve
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
 QUADRATIC: Final = "quadratic"
@@ -93,7 +93,10 @@ class Lunarbase(Pool):
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
         i = 0 if sells_x else 1
-        after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, amount_in, 1 - i, gross))
+        reserves = reserves_after_swap(self.reserves, i, amount_in, 1 - i, gross)
+        if reserves[i] >> _RESERVE_BITS:
+            raise SwapReverts(f"pool {self.key} cannot store a reserve of {reserves[i]}")
+        after: Self = _replace_reserves(self, reserves)
         return amount_out, after
 
     @property

@@ -31,7 +31,7 @@ def _by_indexed_direction(log: Event) -> SwapAmounts:
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "lunarbase": FamilyRow(
-        ("reserves", "anchor", "fee_ask", "fee_bid", "concentration", "slippage", "fee_multiplier"),
+        ("reserves", "anchor", "fee_ask", "fee_bid", "concentration", "slippage"),
     ),
     "lfj_poe": FamilyRow(("reserves", "price", "alpha_bps")),
     "mento_fpmm": FamilyRow(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.families import family
-from swapcli.families.oracle_priced.mento_fpmm import FlowLimit, MentoFpmm, TokenLimits
+from swapcli.families.oracle_priced.mento_fpmm import FlowLimit, FlowLimits, MentoFpmm
 from swapcli.families.oracle_priced.rows import FAMILIES
 from swapcli.families.row import PoolUse
 from tests.families.pool_laws import (
@@ -31,7 +31,7 @@ from tests.families.recorded_swaps import check_recorded_swaps
 directions = st.sampled_from([(0, 1), (1, 0)])
 parts = st.floats(0.0, 1.0)
 NOW = 1_700_000_000
-NONE = TokenLimits(FlowLimit(0, 0, 0), FlowLimit(0, 0, 0))
+NONE = FlowLimits(FlowLimit(0, 0, 0), FlowLimit(0, 0, 0))
 
 
 def pool_of(rate: tuple[int, int], decimals: tuple[int, int], tokens: int, fees_bps: tuple[int, int]) -> MentoFpmm:
@@ -43,9 +43,14 @@ def pool_of(rate: tuple[int, int], decimals: tuple[int, int], tokens: int, fees_
 
 def valid_pool() -> MentoFpmm:
     """Return a liquid pool, from which the tests of all families make contradictory and extreme states."""
-    limits = TokenLimits(FlowLimit(10**24, -(10**18), NOW - 60), FlowLimit(10**25, 10**19, NOW - 3_600))
+    limits = FlowLimits(FlowLimit(10**24, -(10**18), NOW - 60), FlowLimit(10**25, 10**19, NOW - 3_600))
     pool = pool_of((108 * 10**16, 10**18), (18, 6), 10**7, (15, 10))
     return replace(pool, limits=(limits, NONE))
+
+
+def sell(pool: MentoFpmm, i: int, amount_in: int) -> tuple[int, MentoFpmm]:
+    """Sell the i-th token for the other one."""
+    return pool.swap(pool.tokens[i], pool.tokens[1 - i], amount_in)
 
 
 @st.composite
@@ -102,44 +107,45 @@ def test_recorded_swaps_are_the_contracts() -> None:
 def test_the_last_unit_is_not_sold() -> None:
     pool = pool_of((10**18, 10**18), (6, 6), 1, (0, 0))
     with pytest.raises(InsufficientLiquidity):
-        pool.swap(*pool.tokens, 10**6)
-    assert pool.swap(*pool.tokens, 10**6 - 1)[0] == 10**6 - 1
+        sell(pool, 0, 10**6)
+    assert sell(pool, 0, 10**6 - 1)[0] == 10**6 - 1
 
 
 def test_a_limit_counts_flows_in_both_directions_until_its_window_ends() -> None:
-    limits = TokenLimits(FlowLimit(100 * 10**15, 0, NOW), FlowLimit(0, 0, 0))
+    limits = FlowLimits(FlowLimit(100 * 10**15, 0, NOW), FlowLimit(0, 0, 0))
     pool = replace(pool_of((10**18, 10**18), (6, 6), 1_000, (0, 0)), limits=(limits, NONE))
-    _, after = pool.swap(*pool.tokens, 60 * 10**6)
+    _, after = sell(pool, 0, 60 * 10**6)
     with pytest.raises(SwapReverts):
-        after.swap(*pool.tokens, 41 * 10**6)
-    _, back = after.swap(*pool.tokens[::-1], 41 * 10**6)
-    assert back.swap(*pool.tokens, 41 * 10**6)[1].limits[0].short.netflow == 60 * 10**15
+        sell(after, 0, 41 * 10**6)
+    _, back = sell(after, 1, 41 * 10**6)
+    assert sell(back, 0, 41 * 10**6)[1].limits[0].short.netflow == 60 * 10**15
     with pytest.raises(SwapReverts):
-        replace(after, timestamp=NOW + 300).swap(*pool.tokens, 41 * 10**6)
-    later = replace(after, timestamp=NOW + 301).swap(*pool.tokens, 41 * 10**6)[1].limits[0].short
+        sell(replace(after, timestamp=NOW + 300), 0, 41 * 10**6)
+    later = sell(replace(after, timestamp=NOW + 301), 0, 41 * 10**6)[1].limits[0].short
     assert later == FlowLimit(100 * 10**15, 41 * 10**15, NOW + 301)
 
 
 def test_the_curve_ends_at_a_limit() -> None:
-    limits = TokenLimits(FlowLimit(100 * 10**15, 30 * 10**15, NOW), FlowLimit(0, 0, 0))
+    limits = FlowLimits(FlowLimit(100 * 10**15, 30 * 10**15, NOW), FlowLimit(0, 0, 0))
     pool = replace(pool_of((2 * 10**18, 10**18), (6, 6), 1_000, (0, 0)), limits=(limits, NONE))
-    assert pool.curve(*pool.tokens).capacity == pytest.approx(70 * 10**6, rel=1e-6)
-    assert pool.curve(*pool.tokens[::-1]).capacity == pytest.approx(260 * 10**6, rel=1e-6)
-    assert replace(pool, timestamp=NOW + 301).curve(*pool.tokens).capacity == pytest.approx(100 * 10**6, rel=1e-6)
+    later = replace(pool, timestamp=NOW + 301)
+    for each, i, room in ((pool, 0, 70), (pool, 1, 260), (later, 0, 100)):
+        capacity = each.curve(pool.tokens[i], pool.tokens[1 - i]).capacity
+        assert capacity == pytest.approx(room * 10**6, rel=1e-6)
 
 
 def test_a_router_asks_the_pair_for_its_output() -> None:
     pool = valid_pool()
-    use = PoolUse(pool, *pool.tokens, None)
+    use = PoolUse(pool, pool.tokens[0], pool.tokens[1], None)
     assert FAMILIES["mento_fpmm"].router.extra_data(use) == b""
 
 
 @pytest.mark.parametrize("amount_in", [0, -1, -(10**30), 2**256])
 def test_nothing_is_paid_for_nothing(amount_in: int) -> None:
     pool = valid_pool()
-    for way in (pool.tokens, pool.tokens[::-1]):
+    for i in range(2):
         with pytest.raises(PoolError):
-            pool.swap(*way, amount_in)
+            sell(pool, i, amount_in)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ EXECUTED = {
     "fluid_t1",
     "infinity_bin",
     "liquidity_book",
+    "mento_fpmm",
     "psm",
     "solidly_stable",
     "stableswap",
