@@ -17,7 +17,7 @@ from tests.support.service import (
     in_process_service,
 )
 
-FIELDS = set(get_type_hints(QuoteFieldsJson)) - {"l1Fee", "poolLimit", "certificate", "proofFile", "routerChoice"}
+FIELDS = set(get_type_hints(QuoteFieldsJson)) - {"l1Fee", "poolLimit", "certificate", "proofFile", "routerChoice", "bookPrices"}
 ROUTES = [(name, path) for name in ("base", "hyperevm") for path in ("route", "v2/route")]
 PAYLOADS = [
     ("base", "routeAndCalldata"),
