@@ -140,7 +140,7 @@ class LiveSource:
         fees = snapshot.l1_fee_params if snapshot and is_live else None
         registry = self.network.book_registry
         if registry is not None and snapshot is not None and is_live:
-            from swapcli.quoting.sources.book_prices import read_book_prices
+            from swapcli.state.book_prices import read_book_prices
 
             answer = answer._replace(book_prices=read_book_prices(snapshot, request.order, registry))
         charged = with_l1_fee(answer, fees, payload) if fees else answer
