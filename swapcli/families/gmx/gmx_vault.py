@@ -22,7 +22,7 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import concave_hull
 from swapcli.families.identity_checks import check_multi_token
 from swapcli.families.reserves import reserves_after_swap
-from swapcli.families.rounding import require_uint256
+from swapcli.families.rounding import require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
@@ -78,8 +78,9 @@ class GmxVault(Pool):
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
         usdg = list(self.usdg)
-        usdg[i] += usdg_delta
+        usdg[i] = require_uint128(usdg[i] + usdg_delta)
         usdg[j] = max(0, usdg[j] - usdg_delta)
+        require_uint128(self.reserves[i] + amount_in)
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, gross)
         after: Self = _replace_amounts(self, reserves, tuple(usdg))
         return amount_out, after
