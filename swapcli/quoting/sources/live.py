@@ -144,6 +144,11 @@ class LiveSource:
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
         fees = snapshot.l1_fee_params if snapshot and is_live else None
+        registry = self.network.book_registry
+        if registry is not None and snapshot is not None and is_live:
+            from swapcli.state.book_prices import read_book_prices
+
+            answer = answer._replace(book_prices=read_book_prices(snapshot, request.order, registry))
         charged = with_l1_fee(answer, fees, payload) if fees else answer
         if snapshot and is_live and self.network.l1_gas_oracle:
             charged, payload = self._with_l1_gas(charged, payload, snapshot)
