@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         SwapReverts,
         TokenBlocked,
         Unauthorized,
+        UncomputableSwap,
         UnhealthyError,
         UnknownNetwork,
         UnknownProtocol,
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
     from swapcli.quoting.proving.prove import prove
     from swapcli.quoting.proving.prove_report import ProveReport
+    from swapcli.quoting.public_venues import PublicVenue, VenueList, public_venues
     from swapcli.quoting.quote_change import FailedRefresh, QuoteChange, WatchedQuote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
@@ -149,6 +151,7 @@ if TYPE_CHECKING:
         RecentVerification,
         VenueStatus,
     )
+    from swapcli.quoting.verification.recording import RecordedPool, Recording, SkippedSwap
     from swapcli.quoting.verification.transaction_verification import Verification
     from swapcli.state.mined.swap_verification import VerifiedSwap
     from swapcli.state.rpc.node_checks import NodeReport
@@ -216,6 +219,7 @@ _MODULES = {
     "ProofStage": "swapcli.quoting.proving.proof_item",
     "ProtocolList": "swapcli.quoting.protocol_list",
     "ProveReport": "swapcli.quoting.proving.prove_report",
+    "PublicVenue": "swapcli.quoting.public_venues",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "RouterChoice": "swapcli.core.model.router_choice",
@@ -224,6 +228,8 @@ _MODULES = {
     "RecentSwap": "swapcli.quoting.verification.recent_verification",
     "RecentVenue": "swapcli.quoting.verification.recent_verification",
     "RecentVerification": "swapcli.quoting.verification.recent_verification",
+    "RecordedPool": "swapcli.quoting.verification.recording",
+    "Recording": "swapcli.quoting.verification.recording",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "ReviewedTransaction": "swapcli.payload.review.reviewed_payload",
@@ -232,6 +238,7 @@ _MODULES = {
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
     "SimulationOutcome": "swapcli.quoting.alternatives",
+    "SkippedSwap": "swapcli.quoting.verification.recording",
     "SlippageAdvice": "swapcli.quoting.slippage_measures",
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
@@ -246,6 +253,7 @@ _MODULES = {
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "UnsignedTransaction": "swapcli.core.model.transaction",
+    "VenueList": "swapcli.quoting.public_venues",
     "VenueStatus": "swapcli.quoting.verification.recent_verification",
     "Verification": "swapcli.quoting.verification.transaction_verification",
     "VerifiedSwap": "swapcli.state.mined.swap_verification",
@@ -261,6 +269,7 @@ _MODULES = {
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
     "prove": "swapcli.quoting.proving.prove",
+    "public_venues": "swapcli.quoting.public_venues",
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
@@ -368,6 +377,7 @@ __all__ = [
     "ProofStage",
     "ProtocolList",
     "ProveReport",
+    "PublicVenue",
     "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
@@ -376,6 +386,8 @@ __all__ = [
     "RecentSwap",
     "RecentVenue",
     "RecentVerification",
+    "RecordedPool",
+    "Recording",
     "RemoteQuote",
     "RemovedStore",
     "RequestBudgetSpent",
@@ -389,6 +401,7 @@ __all__ = [
     "SettingRow",
     "SimulationError",
     "SimulationOutcome",
+    "SkippedSwap",
     "SlippageAdvice",
     "SlippageExceeded",
     "SlippageTooHigh",
@@ -411,6 +424,7 @@ __all__ = [
     "TokenList",
     "TokenPrice",
     "Unauthorized",
+    "UncomputableSwap",
     "UnhealthyError",
     "UnknownNetwork",
     "UnknownProtocol",
@@ -424,6 +438,7 @@ __all__ = [
     "UpstreamError",
     "UpstreamRejected",
     "UpstreamTimeout",
+    "VenueList",
     "VenueStatus",
     "VerdictBlocks",
     "Verification",
@@ -440,6 +455,7 @@ __all__ = [
     "probe_nodes",
     "protocols",
     "prove",
+    "public_venues",
     "quote",
     "remove_store",
     "router_deployment",

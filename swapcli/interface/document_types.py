@@ -386,8 +386,10 @@ class ProtocolDocumentJson(TypedDict):
     `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
     `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible. `contract` says whether
     the address of the contract that its pools come from is sure, null if none is known. `dialects` are those of the
-    routers that execute its pools, as --router-dialect takes them. `facts_date` is the day on
-    which all of this was compared with its sources, YYYY-MM-DD, null for networks of the settings that name none.
+    routers that execute its pools, as --router-dialect takes them. `recorded_swaps` are the recorded swaps of its
+    family that equal its quotes; `compared` says whether they are enough. Both are null where nothing is computed.
+    `facts_date` is the day on which all of this was compared with its sources, YYYY-MM-DD, null for networks of the
+    settings that name none.
     """
 
     protocol: int
@@ -403,9 +405,24 @@ class ProtocolDocumentJson(TypedDict):
     reason: str | None
     contract: Literal["confirmed", "unconfirmed"] | None
     dialects: list[str]
+    recorded_swaps: int | None
+    compared: bool | None
     facts_date: str | None
     last_agreed: AgreementJson | None
     unexplained: list[str]
+
+
+class PublicVenueJson(TypedDict):
+    """A venue of a public list. `coverage` says how its pools are quoted: by their maths, by asking their contracts, or
+    not at all. `protocols` are those that it is in the list of the network, empty for a venue that none is. `reason` is
+    why it is not quoted exactly, or what a part of it lacks; null if nothing is missing. `lists` name the venue.
+    """
+
+    venue: str
+    coverage: Literal["exact", "sampled", "absent"]
+    protocols: list[str]
+    reason: str | None
+    lists: list[str]
 
 
 class PoolDocumentJson(TypedDict):
@@ -1063,6 +1080,34 @@ class RecentVerificationJson(TypedDict):
     venues: list[RecentVenueJson]
 
 
+class RecordedSwapJson(TypedDict):
+    """A mined swap with the amounts of its event, in base units. `error` is null: a mined swap did not revert."""
+
+    token_in: str
+    token_out: str
+    amount_in: str
+    amount_out: str
+    error: str | None
+
+
+class RecordedPoolJson(TypedDict):
+    """`swapcli record --json`: a pool at the parent block, and the swaps that followed on it.
+
+    `state` is as in market files. With `sequential` each swap acts on the state that the one before it left. `source`
+    names the chain, blocks and transactions.
+    """
+
+    family: str
+    source: str
+    tokens: list[str]
+    decimals: list[int]
+    fee_ppm: int
+    state: dict[str, Any]
+    swaps: list[RecordedSwapJson]
+    sequential: bool
+    note: str
+
+
 class ProofFactJson(TypedDict):
     """A further figure of a check, in words."""
 
@@ -1288,10 +1333,11 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "health": (list[HealthDocumentJson],),
         "networks": (list[NetworkDocumentJson], list[NodeDocumentJson]),
         "tokens": (list[TokenDocumentJson],),
-        "protocols": (list[ProtocolDocumentJson],),
+        "protocols": (list[ProtocolDocumentJson], list[PublicVenueJson]),
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson, RecentVerificationJson),
+        "record": (list[RecordedPoolJson],),
         "prove": (ProveJson,),
         "hindsight": (HindsightJson,),
         "backtest": (BacktestJson,),

@@ -107,6 +107,8 @@ class AsyncMarket:
     permit = _awaited(Market.permit)
     verify = _awaited(Market.verify)
     verify_recent = _awaited(Market.verify_recent)
+    record = _awaited(Market.record)
+    record_recent = _awaited(Market.record_recent)
     hindsight = _awaited(Market.hindsight)
     backtest = _awaited(Market.backtest)
     health = _awaited(Market.health)

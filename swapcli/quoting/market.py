@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.token_prices import PriceList
     from swapcli.quoting.verification.hindsight import Hindsight
     from swapcli.quoting.verification.recent_verification import OnSwap, RecentVerification
+    from swapcli.quoting.verification.recording import Recording
     from swapcli.quoting.verification.transaction_verification import Verification
 
     Warn: TypeAlias = Callable[[str], object] | None
@@ -467,6 +468,32 @@ class Market:
                 max_duration_s=max_duration_s,
                 on_swap=on_swap,
             )
+
+    def record(self, transaction: str) -> Recording:
+        """Return the swaps of a mined transaction with the state of their pools at the parent block.
+
+        The amounts are those of the events; `document` has the public form that others can replay. Swaps that cannot be
+        replayed are in `skipped`, with the reason. `check` of the result raises if no swap was recorded. Raises as
+        `verify`.
+        """
+        with self._lock:
+            return self._history().record(transaction)
+
+    def record_recent(
+        self,
+        count: int = 20,
+        *,
+        pool: str | None = None,
+        protocols: Collection[str] | None = None,
+        max_requests: int = 400,
+    ) -> Recording:
+        """Return the last `count` swaps of each protocol, or of one `pool`, as `record` does.
+
+        A pool is given by its address, or by its id where a contract has many. They are found as by `verify_recent`.
+        Raises as `verify_recent`, and `InvalidInput` for a pool that is not known and names no known factory.
+        """
+        with self._lock:
+            return self._history().record_recent(count, pool=pool, protocols=protocols, max_requests=max_requests)
 
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
         """Return mined transactions, by their hashes, beside the best routes at their parent blocks.

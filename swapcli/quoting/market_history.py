@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import UpstreamError
+from swapcli.core.errors import InvalidAddress, UpstreamError
+from swapcli.core.model.network import Network
+from swapcli.core.networks.address import parse_address
 from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes
 from swapcli.quoting.openers.past_nodes import open_archive_node, open_past_node
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource, require_pools
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.verification.recent_verification import OnSwap, RecentVerification
+    from swapcli.quoting.verification.recording import Recording
+
+
+_POOL_ID = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
 class MarketHistory:
@@ -49,6 +56,7 @@ class MarketHistory:
         max_requests: int,
         max_duration_s: float | None,
         on_swap: OnSwap | None,
+        pool: str | None = None,
     ) -> RecentVerification:
         """Return the newest swaps of each protocol with their quotes. Raises as `Market.verify_recent`."""
         from swapcli.quoting.verification.recent_verification import check_recent_count, verify_recent_swaps
@@ -64,9 +72,28 @@ class MarketHistory:
                 max_requests=max_requests,
                 max_duration_s=max_duration_s,
                 on_swap=on_swap,
+                pool=pool,
             )
         self._routers.agreements().add(network.chain_id, found.agreements())
         return found
+
+    def record(self, transaction: str) -> Recording:
+        """Return the swaps of a mined transaction with the state of their pools. Raises as `Market.record`."""
+        from swapcli.quoting.verification.recording import record_transaction
+
+        return record_transaction(self.verify(transaction))
+
+    def record_recent(
+        self, count: int, *, pool: str | None, protocols: Collection[str] | None, max_requests: int
+    ) -> Recording:
+        """Return recent swaps with the state of their pools. Raises as `Market.record_recent`."""
+        from swapcli.quoting.verification.recording import record_recent
+
+        key = None if pool is None else _pool_key(pool, self._source.network)
+        found = self.verify_recent(
+            count, protocols=protocols, max_requests=max_requests, max_duration_s=None, on_swap=None, pool=key
+        )
+        return record_recent(found)
 
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool) -> Hindsight:
         """Return mined transactions beside the best routes of their time. Raises as `Market.hindsight`."""
@@ -105,3 +132,13 @@ class MarketHistory:
         """Return the source, whose pools need not be found by their contracts. Raises `InvalidOption` for a service."""
         require_pools(self._source)
         return self._source  # type: ignore[return-value]
+
+
+def _pool_key(text: str, network: Network) -> str:
+    """Return the key of a pool: its address, or the id of one whose contract has many. Raises `InvalidAddress`."""
+    try:
+        return parse_address(text, network.kind)
+    except InvalidAddress:
+        if _POOL_ID.fullmatch(text):
+            return text.lower()
+        raise

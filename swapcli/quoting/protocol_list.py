@@ -6,17 +6,22 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.records import NamedTuple
 from swapcli.families import family
 from swapcli.quoting.openers.program_setup import open_program_sources
+from swapcli.quoting.recorded_swaps import recorded_swaps
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import ProtocolDocumentJson
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.state.agreements_file import Agreement
+
+
+ENOUGH_SWAPS: Final = 20
+"""Recorded swaps after which a family counts as compared with the chain; chosen."""
 
 
 class QuoteKind(StrEnum):
@@ -41,7 +46,8 @@ class ProtocolSupport(NamedTuple):
 
     `reason` is the fact that is missing, a sentence; empty if both are possible, and for the wrapper, which has no
     pools to find. `contract` is None where the network names no contract of the protocol. `dialects` are those of the
-    routers that execute its pools.
+    routers that execute its pools. `recorded_swaps` are the recorded swaps of its family that are equal to its quotes,
+    None where the contracts quote themselves, or nothing does.
     """
 
     protocol: ProtocolInfo
@@ -50,6 +56,12 @@ class ProtocolSupport(NamedTuple):
     reason: str
     contract: ContractCertainty | None = None
     dialects: tuple[str, ...] = ()
+    recorded_swaps: int | None = None
+
+    @property
+    def is_compared(self) -> bool | None:
+        """Whether enough recorded swaps are equal to its family's quotes; None as `recorded_swaps`."""
+        return None if self.recorded_swaps is None else self.recorded_swaps >= ENOUGH_SWAPS
 
 
 class ListedProtocol(NamedTuple):
@@ -76,11 +88,20 @@ class ListedProtocol(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The missing fact and the pools of an unknown version, in words; empty without any."""
+        """What is missing, in words: a fact, a comparison with the chain, the version of pools; empty without any."""
         support, date = self.support, self.facts_date
         missing = f"{support.reason} (as of {date})" if support.reason and date else support.reason
         keys = ", ".join(self.unexplained)
-        return "; ".join(filter(None, (missing, f"of an unknown version, read at every block: {keys}" if keys else "")))
+        return "; ".join(
+            filter(
+                None,
+                (
+                    missing,
+                    "not yet compared with the chain" if support.is_compared is False else "",
+                    f"of an unknown version, read at every block: {keys}" if keys else "",
+                ),
+            )
+        )
 
     def document(self) -> ProtocolDocumentJson:
         """Return the protocol as a row of JSON."""
@@ -100,6 +121,8 @@ class ListedProtocol(NamedTuple):
             "reason": support.reason or None,
             "contract": support.contract.value if support.contract else None,
             "dialects": list(support.dialects),
+            "recorded_swaps": support.recorded_swaps,
+            "compared": support.is_compared,
             "facts_date": self.facts_date or None,
             "last_agreed": None
             if agreement is None
@@ -195,14 +218,18 @@ def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
 
 def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -> ProtocolSupport:
     name = protocol.amm_name
-    if protocol.family is None:
+    if protocol.family is None or (protocol.unsupported and name not in found):
+        # Its maths may be known, but nothing names its pools.
         reason = protocol.unsupported or "its pools are not known to this program"
         return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
     quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
     if name in found or protocol.is_wrapper:
-        return ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
-    reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
-    return ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)
+        support = ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
+    else:
+        reason = missing.get(name, "the catalogue knows no contract that its pools come from")
+        support = ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)
+    is_computed = quotes is QuoteKind.EXACT
+    return support._replace(recorded_swaps=recorded_swaps(protocol.family)) if is_computed else support
 
 
 def _certainty(protocol: ProtocolInfo, network: Network) -> ContractCertainty | None:

@@ -53,6 +53,7 @@ CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "networks": swapcli.networks,
     "tokens base usd": lambda: swapcli.tokens("base", "usd"),
     "protocols base": lambda: swapcli.protocols("base"),
+    "protocols base --missing": lambda: swapcli.public_venues("base"),
     "health base monad --offline": lambda: swapcli.health("base", "monad", offline=True),
     "config show": swapcli.settings,
     "config show --changed": lambda: swapcli.settings(changed=True),
@@ -189,6 +190,8 @@ NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
 PAST_CALLS: Final[Mapping[str, Callable[[Market, str, range], Result]]] = {
     "verify {network} {mined}": lambda market, mined, _: market.verify(mined),
     "verify {network} --recent 2": lambda market, *_: market.verify_recent(2),
+    "record {network} {mined}": lambda market, mined, _: market.record(mined),
+    "record {network} --recent 2": lambda market, *_: market.record_recent(2),
     "hindsight {network} {mined}": lambda market, mined, _: market.hindsight([mined]),
     "backtest {network} {orders} --blocks {first}..{last}": lambda market, _, blocks: market.backtest(
         [("ETH", "USDC", "1.5")], blocks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swapcli.core.networks.catalogue import find_network_by_chain_id
+from swapcli.quoting.recorded_swaps import FILE
 from tests.families.vector_replay import REPLAYS, count_states, replay_vectors, source_of
 from tests.recorded.mined import catalogue_fees, mined_swaps, recorded_events
 from tests.recorded.outside_facts import (
@@ -180,5 +182,13 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator
         yield f"| {' | '.join(cells)} |"
 
 
+def count_recorded_swaps() -> dict[str, int]:
+    """Return how many recorded swaps of pools on a chain each family pays as the chain did."""
+    counts = Counter(swap.recorded["family"] for swap in replay_all() if swap.outcome is Outcome.EQUAL)
+    counts["concentrated"] += sum(1 for _ in mined_swaps())
+    return dict(sorted(counts.items()))
+
+
 if __name__ == "__main__":
     PAGE.write_text(render_page())
+    FILE.write_text(json.dumps(count_recorded_swaps(), indent=1) + "\n")

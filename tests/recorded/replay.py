@@ -49,9 +49,11 @@ class ReplayedSwap(NamedTuple):
 
 @cache
 def recorded_pools() -> list[dict[str, Any]]:
-    """Return the recorded pools."""
+    """Return the recorded pools: those that were collected, and those that `swapcli record` has written."""
     document = json.loads(lzma.decompress((FOLDER / "pools.json.xz").read_bytes()))
     pools: list[dict[str, Any]] = document["pools"]
+    for file in sorted((FOLDER / "recordings").glob("*.json")):
+        pools += json.loads(file.read_text())
     return pools
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from swapcli.families import FAMILIES
+from swapcli.quoting.recorded_swaps import FILE
 from tests.families.recorded import VECTORS
 from tests.families.vector_replay import REPLAYS, replay_vectors
-from tests.generate.exactness import PAGE, render_page
+from tests.generate.exactness import PAGE, count_recorded_swaps, render_page
 from tests.recorded.outside_facts import all_factories, seen_pools
 
 
@@ -42,3 +45,7 @@ def test_the_page_names_each_family_and_what_no_source_has() -> None:
     for network, factory in all_factories():
         named_as_unseen = any(line.startswith(f"* {network}: ") and factory.address[:10] in line for line in lines)
         assert named_as_unseen != ((network, factory.address) in seen), (network, factory.address)
+
+
+def test_the_counts_of_the_program_are_current() -> None:
+    assert json.loads(FILE.read_text()) == count_recorded_swaps(), "run: make exactness"

@@ -119,7 +119,7 @@ class Pool(ABC):
     def pool_id(self) -> str:
         """Return the id, 32 bytes in hex, by which a contract of many pools knows it; empty if there is none.
 
-        It is the `key`, except for pools of Balancer V2, which have contracts of their own besides the vault.
+        It is the `key`, except for pools of Balancer V2 and EulerSwap, which have contracts of their own as well.
         """
         return "" if self.key == self.address else self.key
 

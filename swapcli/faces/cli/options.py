@@ -323,6 +323,16 @@ def split_lists(values: Iterable[str]) -> list[str]:
     return [name.strip() for each in values for name in each.split(",") if name.strip()]
 
 
+def parse_number(name: str, text: str | None, largest: int) -> int | None:
+    """Return the number from 1 to `largest` of the option `name`, None without it. Raises `InvalidOption`."""
+    if text is None:
+        return None
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
+    if not is_number or not 1 <= int(text) <= largest:
+        raise InvalidOption(f"{name} must be a whole number", hint=f"use a number from 1 to {largest:,}")
+    return int(text)
+
+
 _MAX_WORKERS = 256  # a bound against mistakes; chosen
 
 

@@ -36,6 +36,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "protocols": "List the protocols of a network.",
             "pools": "List the pools of a network with liquidity and price.",
             "verify": "Compare mined swaps with their quotes.",
+            "record": "Record mined swaps with the state of their pools.",
             "prove": "Check quotes, swaps and proofs on your machine; write a report.",
             "hindsight": "Compare mined swaps with the best routes of their time.",
             "backtest": "Quote many orders at past blocks.",

@@ -29,6 +29,8 @@ from swapcli.families.token_positions import token_indices
 PRICE_UNIT: Final = 10**30
 """The scale of prices: USD for a whole token."""
 USDG_UNIT: Final = WAD  # the debts are USD with 18 decimals
+MAX_TOKENS: Final = 32
+"""The vault has no limit; those of GMX and its forks list up to 10. Chosen: each takes 13 calls to read."""
 MAX_FEE_BPS: Final = 500
 """The vault takes no base fee and no tax above 5%."""
 _PRICE_BITS: Final = 160
@@ -149,7 +151,7 @@ class GmxVault(Pool):
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read the fields of `state`. `fee_ppm` of the identity is the base fee, in whole basis points."""
-        check_multi_token(identity)
+        check_multi_token(identity, MAX_TOKENS)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:
             raise InvalidPoolState("fee_ppm", f"expected whole basis points up to 50000 ppm, not {identity.fee_ppm}")
         fields, count = StateFields(state), len(identity.tokens)

@@ -24,9 +24,9 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.rounding import UINT128_LIMIT, require_uint128, require_uint256
-from swapcli.families.smardex.two_part_curve import TwoPartCurve
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
+from swapcli.families.two_part_curve import TwoPartCurve
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
 _AVERAGE_PERIOD_S: Final = 300  # the contract's `LATENCY_WINDOW`

@@ -1,3 +1,3 @@
 """What was mined, compared with what the pools and the best route would have paid just before it."""
 
-PUBLIC = ("hindsight", "recent_verification", "transaction_verification")
+PUBLIC = ("hindsight", "recent_verification", "recording", "transaction_verification")

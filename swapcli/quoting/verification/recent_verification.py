@@ -23,6 +23,7 @@ from swapcli.core.errors import (
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.quote_source import PoolSource
 from swapcli.quoting.verification.transaction_verification import swap_document
@@ -30,6 +31,7 @@ from swapcli.state.agreements_file import Agreement
 from swapcli.state.mined.block_verification import verify_in_block
 from swapcli.state.mined.recent_swaps import FoundSwap, RecentSwaps, find_recent_swaps
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
+from swapcli.state.mined.swapped_pools import find_pool_ref
 from swapcli.state.mined.venue_pools import VenuePools, find_venue_pools
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, BudgetedNode, Node
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 MAX_REQUESTS: Final = 400
 """HTTP requests of a run: some 10 for each block with a swap, so that some 30 blocks fit. Chosen."""
 MAX_COUNT: Final = 50
-"""Swaps of each protocol; chosen: more belong into a test."""
+"""Swaps of each protocol, or of one pool; chosen: more belong into a test."""
 _SEARCH_SHARE: Final = 0.4
 """Of the requests that may be spent before the first swap is verified."""
 _KNOWN_POOLS: Final = 2_000
@@ -195,15 +197,18 @@ def verify_recent_swaps(
     max_requests: int = MAX_REQUESTS,
     max_duration_s: float | None = None,
     on_swap: OnSwap | None = None,
+    pool: str | None = None,
 ) -> RecentVerification:
     """Find the last `count` swaps of each protocol, and quote each on the state just before it.
 
-    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None. `on_swap` receives each swap as
-    soon as it is verified. Raises `InvalidOption`, `UnknownProtocol`, and `UpstreamError` if the node does not return
-    its newest block.
+    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None; with a `pool`, by its key, only the
+    swaps of this one are found. `on_swap` receives each swap as soon as it is verified. Raises `InvalidOption`,
+    `UnknownProtocol`, `InvalidInput` for an unknown pool, and `UpstreamError` if the node does not return its newest
+    block.
     """
     check_recent_count(count)
-    return _Run(node, known, count, _Limits(node, max_requests, max_duration_s), on_swap).run(protocols)
+    run = _Run(node, known, count, _Limits(node, max_requests, max_duration_s), on_swap)
+    return run.run(protocols) if pool is None else run.run_on_pool(pool)
 
 
 class _Limits:
@@ -257,7 +262,21 @@ class _Run:
         protocols = _chosen(self._network, names)
         head = self._node.read_head().block
         self._limits.begin()
-        pools = self._find_pools(protocols, head)
+        return self._run_in(protocols, self._find_pools(protocols, head), head)
+
+    def run_on_pool(self, key: str) -> RecentVerification:
+        """Return the result for one pool."""
+        head = self._node.read_head().block
+        self._limits.begin()
+        pool = self._known.known().with_pools([key]).market.pools.get(key)
+        ref = ref_of_pool(pool, self._network) if pool is not None else None
+        if ref is None:
+            ref = find_pool_ref(MulticallReader(self._node, head, self._network.multicall), self._network, key)
+        protocols = tuple(each for each in self._network.protocols if each.amm_name == ref.protocol)
+        pools = VenuePools({ref.protocol: (ref._replace(last_read=None),)}, {})
+        return self._run_in(protocols, pools, head)
+
+    def _run_in(self, protocols: Sequence[ProtocolInfo], pools: VenuePools, head: BlockHeader) -> RecentVerification:
         recent = find_recent_swaps(
             self._node,
             self._network,

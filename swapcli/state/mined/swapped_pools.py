@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidInput
@@ -69,6 +69,21 @@ def emitters_of(ref: PoolRef, network: Network) -> frozenset[str]:
     return frozenset(found)
 
 
+def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> PoolRef:
+    """Return the reference of a pool by its contract, through the factory that the contract names.
+
+    Raises `InvalidInput` if it names none of the catalogue's factories, and `UpstreamError`.
+    """
+    (found,) = run_batched([(address, _find_ref(address, _factories_by_address(network)))], reader.call)
+    if isinstance(found, SkippedItem):
+        raise InvalidInput(
+            f"{address} is no pool that is known: {found.reason}", hint=f"swapcli pools {network.name} lists pools"
+        )
+    if not KINDS[found.kind].swaps:
+        raise InvalidInput(f"pools of the kind of {address} announce no swaps, so none can be found")
+    return found
+
+
 def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
     """Return the tokens of pools that are not known, by key: those that their contracts name."""
     keys = dict.fromkeys(event.key for event in events if event.key == event.emitter)
@@ -122,14 +137,14 @@ class _PoolFinder:
 
     def _found_refs(self, events: Sequence[SwapEvent]) -> list[PoolRef]:
         """Return references of pools that have contracts of their own, by the factory that they name."""
-        factories: dict[str, list[Factory]] = {}
-        for factory in find_factories(self._network)[0]:
-            factories.setdefault(factory.address, []).append(factory)
+        factories = _factories_by_address(self._network)
         own = [event for event in events if event.key == event.emitter]
         for event in events:
             if event.key != event.emitter:
                 self._reasons[event.key] = "its pool is not known: only the store or the market can name it"
-        found = run_batched([(event.key, _find_ref(event, factories)) for event in own], self._reader.call)
+        found = run_batched(
+            [(event.key, _find_ref(event.key, factories, event.kinds)) for event in own], self._reader.call
+        )
         refs = []
         for ref in found:
             if isinstance(ref, SkippedItem):
@@ -148,16 +163,25 @@ class _PoolFinder:
         return emitters_of(ref, self._network) | {pool.address} | shared
 
 
-def _find_ref(event: SwapEvent, factories: Mapping[str, Sequence[Factory]]) -> BatchRead[PoolRef]:
-    """Read the reference of a pool in two rounds, through the factory that its contract names."""
-    (answer,) = yield [ContractCall(event.emitter, encode_call(_FACTORY), may_revert=True)]
+def _factories_by_address(network: Network) -> dict[str, list[Factory]]:
+    factories: dict[str, list[Factory]] = {}
+    for factory in find_factories(network)[0]:
+        factories.setdefault(factory.address, []).append(factory)
+    return factories
+
+
+def _find_ref(
+    pool: str, factories: Mapping[str, Sequence[Factory]], kinds: Collection[str] | None = None
+) -> BatchRead[PoolRef]:
+    """Read the reference of a pool of one of the `kinds` in two rounds, through the factory that its contract names."""
+    (answer,) = yield [ContractCall(pool, encode_call(_FACTORY), may_revert=True)]
     if not answer:
         raise InvalidInput("its pool is not known, and names no factory")
     address = read_address(answer, _FACTORY)
-    fitting = [factory for factory in factories.get(address, ()) if factory.kind in event.kinds]
+    fitting = [factory for factory in factories.get(address, ()) if kinds is None or factory.kind in kinds]
     if not fitting:
         raise InvalidInput(f"the factory {address} of its pool is not in the catalogue")
-    return (yield from pool_reader(fitting[0].kind).read_constants(fitting[0], event.key))
+    return (yield from pool_reader(fitting[0].kind).read_constants(fitting[0], pool))
 
 
 def _read_pair(pool: str) -> BatchRead[tuple[str, str]]:

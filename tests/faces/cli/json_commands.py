@@ -46,7 +46,7 @@ JSON_COMMANDS = {
 }
 """Command lines without `--json`, in an order in which they can run. Words in capitals are files of a test."""
 
-LONG_RUNNING = {"allowance", "backtest", "balance", "hindsight", "prove", "serve", "sync", "verify"}
+LONG_RUNNING = {"allowance", "backtest", "balance", "hindsight", "prove", "record", "serve", "sync", "verify"}
 """Commands that need a node or do not end by themselves; their own tests check their JSON."""
 
 ALIASES = {"quote"}

@@ -4,10 +4,9 @@
 
 from typing import Annotated
 
-from swapcli import InvalidOption
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
+from swapcli.faces.cli.options import OutputOptions, argument, option, parse_number, settings_of
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import open_session
 
@@ -57,8 +56,8 @@ def verify(
         raise UsageError("give the hash of a transaction, or --recent 3 for the last swaps of each protocol")
     if recent is None and max_requests is not None:
         raise UsageError("--max-requests needs --recent")
-    count = _parse_number("--recent", recent, _MAX_SWAPS) or 0
-    requests = _parse_number("--max-requests", max_requests, _MAX_REQUESTS)
+    count = parse_number("--recent", recent, _MAX_SWAPS) or 0
+    requests = parse_number("--max-requests", max_requests, _MAX_REQUESTS)
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     with session.open_known_market(network) as market:
@@ -75,13 +74,3 @@ def verify(
         session.output.print_details(build_view(found))
     found.check()
     return exit_codes.OK
-
-
-def _parse_number(name: str, text: str | None, largest: int) -> int | None:
-    """Return the number of an option, None without it. Raises `InvalidOption`."""
-    if text is None:
-        return None
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
-    if not is_number or not 1 <= int(text) <= largest:
-        raise InvalidOption(f"{name} must be a whole number", hint=f"use a number from 1 to {largest:,}")
-    return int(text)

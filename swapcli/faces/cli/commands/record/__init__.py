@@ -1,0 +1,89 @@
+"""`swapcli record`: record mined swaps with the state of their pools at the parent block, for others to replay."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import Annotated
+
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.options import OutputOptions, argument, option, parse_number, settings_of
+from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.session import open_session
+
+PUBLIC = ()
+
+app = CommandApp()
+
+_RECENT = "Recent swaps"
+_MAX_SWAPS, _DEFAULT_SWAPS, _DEFAULT_REQUESTS, _MAX_REQUESTS = 50, 20, 400, 100_000
+
+
+@app.command()
+def record(
+    network: options.NetworkName,
+    transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
+    *,
+    pool: Annotated[
+        str | None, option("--pool", "Record the last swaps of this pool: its address or id.", _RECENT, "POOL")
+    ] = None,
+    recent: Annotated[
+        str | None,
+        option(
+            "--recent",
+            f"Record the last N swaps of each protocol, or of --pool.  [default there: {_DEFAULT_SWAPS}]",
+            _RECENT,
+            "N",
+        ),
+    ] = None,
+    max_requests: Annotated[
+        str | None,
+        option("--max-requests", f"Maximum number of HTTP requests.  [default: {_DEFAULT_REQUESTS}]", _RECENT, "N"),
+    ] = None,
+    store: options.StoreDir = None,
+    rpc_url: options.RpcUrl = None,
+    timeout: options.Timeout = None,
+    output: OutputOptions,
+) -> int:
+    """Record mined swaps with the state of their pools.
+
+    \b
+    Examples:
+      swapcli record base \\
+        0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060 \\
+        --output swap.json
+      swapcli record base --pool 0x6c561b446416e1a00e8e93e221854d6ea4171372
+      swapcli record base --recent 5 --json
+
+    Each recorded pool has its state at the parent block, read from a node, and the swaps of the block that followed on
+    it, with the amounts of their events: what the chain paid, whatever swapcli would have quoted. A swap is left out,
+    with the reason, if something other than a swap changed its pool earlier in the block, or if its event does not say
+    what an exact input pays. Blocks older than some minutes need an archive node.
+
+    The JSON is a list of pools that other programs can replay: family, tokens, decimals, fee_ppm, state as in market
+    files (swapcli help pools), and swaps. It names public contracts and transactions, and neither your node nor you. If
+    no swap could be recorded, the exit status is 5.
+    """
+    if transaction is not None and (pool is not None or recent is not None):
+        raise UsageError("--pool and --recent find the swaps themselves; they cannot be combined with a transaction")
+    if transaction is None and pool is None and recent is None:
+        raise UsageError("give the hash of a transaction, --pool POOL, or --recent 3 for each protocol")
+    if transaction is not None and max_requests is not None:
+        raise UsageError("--max-requests needs --pool or --recent")
+    count = parse_number("--recent", recent, _MAX_SWAPS) or _DEFAULT_SWAPS
+    requests = parse_number("--max-requests", max_requests, _MAX_REQUESTS) or _DEFAULT_REQUESTS
+    flags = settings_of(store=store, timeout=timeout)
+    session = open_session(output, flags, rpc_url=rpc_url)
+    with session.open_known_market(network) as market:
+        found = (
+            market.record_recent(count, pool=pool, max_requests=requests)
+            if transaction is None
+            else market.record(transaction)
+        )
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(found)
+    else:
+        from swapcli.faces.cli.commands.record.view import build_recording_view
+
+        session.output.print_details(build_recording_view(found))
+    found.check()
+    return exit_codes.OK

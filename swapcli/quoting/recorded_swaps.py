@@ -1,0 +1,22 @@
+"""How many recorded swaps of pools on a chain each family pays as the chain did: `recorded_swaps.json`.
+
+`make exactness` counts them by replaying the recordings that the tests hold; `swapcli record` makes further ones.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_suffix(".json")
+
+
+def recorded_swaps(family: str) -> int:
+    """Return the recorded swaps of a family that are equal, 0 if there are none."""
+    return _counts().get(family, 0)
+
+
+@cache
+def _counts() -> dict[str, int]:
+    return dict(json.loads(FILE.read_text(encoding="utf-8")))
