@@ -327,10 +327,9 @@ class _Checks:
         for ref in refs:
             derived = self._derived_address(deployment, ref)
             if derived is not None:
-                found = (
-                    f"{ref.address} {'has' if derived == ref.address else 'does not have'} the address of its tokens"
-                )
-                yield _fact(key, fact, found, is_right=derived == ref.address, address=of_deployment[0].address)
+                is_right = derived == ref.address
+                found = f"{ref.address} {'has' if is_right else 'does not have'} the address that follows from it"
+                yield _fact(key, fact, found, is_right=is_right, address=of_deployment[0].address)
                 return
         yield CheckedFact(key, fact, FactOutcome.UNKNOWN, "its factory has named no pool to compare")
 

@@ -19,7 +19,7 @@ from swapcli.quoting.config.source_readers import (
 )
 
 PUBLIC = (
-    "aggregators", "display", "edit", "loader", "network_files", "network_folder", "networks", "settings",
+    "aggregators", "display", "edit", "file_lines", "loader", "network_files", "network_folder", "networks", "settings",
     "settings_file", "source_readers",
 )  # fmt: skip
 
