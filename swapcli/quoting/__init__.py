@@ -10,7 +10,8 @@ it all for programs.
 
 PUBLIC = (
     "account_holdings", "aggregator_options", "alternatives", "amounts", "async_market", "backtest", "batch_line",
-    "comparison", "config", "depth_result", "followers", "health", "impact_measures", "live_choice", "many_quotes",
+    "comparison", "config", "depth_result", "document_schemas", "followers",
+    "health", "impact_measures", "live_choice", "many_quotes",
     "market", "network_check", "network_details", "network_editing", "network_health", "network_list",
     "open_market", "openers", "order_amounts", "ordered_answers", "permits",
     "pictures", "pool_listing", "prepared_payload", "price_policy", "proof", "protocol_list", "quote_change",
