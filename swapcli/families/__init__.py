@@ -39,6 +39,8 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "balancer_v3_2clp": ("balancer", "BalancerV3TwoClp"),
     "balancer_v3_reclamm": ("balancer", "BalancerV3Reclamm"),
     "balancer_v3_lbp": ("balancer", "BalancerV3Lbp"),
+    "balancer_v3_fixed_lbp": ("balancer", "BalancerV3FixedLbp"),
+    "balancer_v3_quantamm": ("balancer", "BalancerV3QuantAmm"),
     "infinity_bin": ("bins", "InfinityBin"),
     "liquidity_book": ("bins", "LiquidityBook"),
     "clober_v2": ("order_books", "CloberV2"),
@@ -60,6 +62,9 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "valantis_stex": ("valantis", "ValantisStex"),
     "ring_pair": ("uniswap", "RingPair"),
     "euler_swap": ("euler", "EulerSwap"),
+    "lunarbase": ("oracle_priced", "Lunarbase"),
+    "lfj_poe": ("oracle_priced", "LfjPoe"),
+    "mento_fpmm": ("oracle_priced", "MentoFpmm"),
     "sampled": ("sampled", "Sampled"),
 }
 
@@ -103,6 +108,9 @@ _FOLDERS_OF_KINDS: dict[str, str] = {
     "hanji": "order_books",
     "valantis_stex": "valantis",
     "ring_pair": "uniswap",
+    "lunarbase": "oracle_priced",
+    "lfj_poe": "oracle_priced",
+    "mento_fpmm": "oracle_priced",
     "sampled": "sampled",
 }
 

@@ -29,7 +29,7 @@ _CONTRACT_KEYS: Final = ("contract", "holder")
 """The keys of quote functions and hook rules whose addresses are contracts."""
 
 
-_SINGLE_ADDRESSES: Final = ("router", "multicall", "l1_fee_oracle")
+_SINGLE_ADDRESSES: Final = ("router", "multicall", "l1_fee_oracle", "l1_gas_oracle")
 _LISTED_ADDRESSES: Final = ("stablecoins", "share_tokens", "revoke_first_tokens", "blocked_tokens")
 
 

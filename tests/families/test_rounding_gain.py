@@ -31,6 +31,7 @@ FLOATS: Final = 1e-11
 """Of an output: more than curves in floats lose. 3e-12, of a Gyro pool, is the most that was measured."""
 APPROXIMATE: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "balancer_v3_fixed_lbp": "a fixed rate is made to fall by 10^-7",
         "balancer_v3_stable_surge": "the fee of small swaps jumps",
         "bridge": "a fixed rate is made to fall by 10^-7",
         "cryptoswap": "far from the price scale the contract's iteration ends elsewhere",
@@ -40,7 +41,10 @@ APPROXIMATE: Final[Mapping[str, str]] = MappingProxyType(
         "euler_swap": "reserves above the curve are paid out",
         "gmx_vault": "corners between steps of the fee are rounded",
         "iziswap": "points are merged",
+        "lfj_poe": "a fixed rate is made to fall by 10^-7",
+        "lunarbase": "a fixed rate is made to fall by 10^-7",
         "maverick_v2": "prices of ticks have 18 decimals",
+        "mento_fpmm": "a fixed rate is made to fall by 10^-7",
         "psm": "a fixed rate is made to fall by 10^-7",
         "sampled": "only samples are known",
         "smardex": "fictive reserves are rounded",

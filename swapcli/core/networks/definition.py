@@ -39,7 +39,7 @@ ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei", "aggregators",
+    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei", "aggregators", "l1_gas_oracle",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 FILE_KEYS = ("name", "chain_id", "kind", "sources", "unconfirmed", "facts_date")
@@ -52,7 +52,7 @@ NETWORK_KEYS = (
 ROLES = (
     "factory", "factory_2", "pool_deployer", "pool_manager", "cl_pool_manager", "bin_pool_manager", "vault",
     "reserves_resolver", "dex_factory", "share_vault", "psm", "bridge", "core", "pool_implementation", "book_manager",
-    "lens", "stex",
+    "lens", "stex", "pool",
     "router", "swap_router", "swap_router02", "smart_router", "universal_router", "quoter", "quoter_v2", "tick_lens",
     "state_view", "position_manager", "positions", "twamm_extension", "multicall2", "gateway", "portal",
 )  # fmt: skip
@@ -104,6 +104,7 @@ def parse_network(mapping: object, where: str) -> Network:
         own_nodes=own_nodes,
         multicall=fields.optional_address("multicall", kind),
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind),
+        l1_gas_oracle=fields.optional_address("l1_gas_oracle", kind),
         explorer=fields.optional_web_url("explorer"),
         stablecoins=fields.addresses("stablecoins", kind),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
@@ -175,6 +176,7 @@ def extend_network(network: Network, mapping: object, where: str, *, is_file: bo
         own_nodes=_merge(own_nodes, network.own_nodes),
         multicall=fields.optional_address("multicall", kind) or network.multicall,
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind) or network.l1_fee_oracle,
+        l1_gas_oracle=fields.optional_address("l1_gas_oracle", kind) or network.l1_gas_oracle,
         explorer=fields.optional_web_url("explorer") or network.explorer,
         stablecoins=_merge(network.stablecoins, fields.addresses("stablecoins", kind)),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),

@@ -236,6 +236,8 @@ FEE_KEYS: Final[KeyTable] = {
     "lp": NetworkKey("fee of the pool in ppm; without it, the pool manager's", _VALUE, 3000),
     "input": NetworkKey("part of the input that the hook takes", _VALUE, 3000),
     "output": NetworkKey("part of the output that the hook takes", _VALUE, 10000),
+    "cut": NetworkKey("part of lp, in ppm, that the hook takes of the input besides", _VALUE, 200_000),
+    "cut_rounds_up": NetworkKey("true if the fee that cut is a part of is rounded up", _FLAG, True),
 }
 _FEES: Final[Schema] = _record(FEE_KEYS)
 HOOK_RULE_KEYS: Final[KeyTable] = {
@@ -311,6 +313,11 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         "the GasPriceOracle of an OP-stack network, for the fee of data on L1",
         _ADDRESS,
         "0x420000000000000000000000000000000000000f",
+    ),
+    "l1_gas_oracle": NetworkKey(
+        "the NodeInterface of an Arbitrum network, for the gas of data on L1",
+        _ADDRESS,
+        "0x00000000000000000000000000000000000000c8",
     ),
     "head_is_proposed": NetworkKey("true if the newest block may still be replaced", _FLAG, False),
     "has_v2": NetworkKey("true if the Fibrous API's second version serves it", _FLAG, True),

@@ -1,0 +1,3 @@
+"""Pools whose price an oracle or their operator sets: Lunarbase, LFJ's POE, and Mento's FPMM."""
+
+PUBLIC = ()

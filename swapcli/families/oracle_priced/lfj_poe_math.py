@@ -1,0 +1,79 @@
+"""The integers of POE's pools: what a sale pays around an oracle's price, as the contract rounds.
+
+The oracle publishes the price P of X in Y and a concentration a > 1. While a sale brings the values of both reserves
+nearer to one another, it is paid P. The rest of it moves along a constant product on virtual reserves, whose prices
+range from P / a to P a. With Y' = y 10^24 the liquidity is
+
+    L = (Y' + P x + root((Y' + P x)^2 + 4 (a - 1) Y' P x)) a / (2 (a - 1) root(a P 10^24)),
+
+and the virtual reserves are x + L 10^24 / root(a P 10^24) and y + L root(a P 10^24) / (a 10^24); that of the sold token
+is rounded up, that of the bought one down. Facts: developers.lfj.gg/poe, and KyberNetwork/kyberswap-dex-lib@ae6a99aa,
+`lfj/poe`, whose authors compared it with the contract.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Final
+
+from swapcli.core.errors import InsufficientLiquidity
+from swapcli.core.model.units import BPS
+from swapcli.core.records import NamedTuple
+from swapcli.families.rounding import div_up, mul_div_up
+
+PRICE_UNIT: Final = 10**24
+"""The scale of prices: base units of Y for one of X."""
+
+
+class VirtualReserves(NamedTuple):
+    """Reserves of the sold and of the bought token on which the rest of a sale trades, and the real bought one."""
+
+    sold: int
+    bought: int
+    real_bought: int
+
+
+class FlatPart(NamedTuple):
+    """The part of a sale that is paid the oracle's price, and the reserves that it leaves."""
+
+    amount_in: int
+    amount_out: int
+    x: int
+    y: int
+
+
+def flat_part(x: int, y: int, price: int, amount_in: int, sells_x: bool) -> FlatPart:
+    """Return the part of a sale that brings the values of the reserves nearer to one another."""
+    value_x, value_y = price * x, y * PRICE_UNIT
+    if sells_x:
+        part = min(amount_in, max(0, value_y - value_x) // (2 * price))
+        paid = part * price // PRICE_UNIT
+        return FlatPart(part, paid, x + part, y - paid)
+    part = min(amount_in, max(0, value_x - value_y) // (2 * PRICE_UNIT))
+    paid = part * PRICE_UNIT // price
+    return FlatPart(part, paid, x - paid, y + part)
+
+
+def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) -> VirtualReserves:
+    """Return the reserves of the constant product. `alpha_bps` is above one whole."""
+    above = alpha_bps - BPS
+    value_x, value_y = price * x, y * PRICE_UNIT
+    value = value_x + value_y
+    square = alpha_bps * price * PRICE_UNIT // BPS
+    low = isqrt(square)
+    high = low if low * low == square else low + 1
+    root = isqrt(value * value + 4 * value_y * above // BPS * value_x)
+    liquidity = (value + root) * alpha_bps // (2 * above * high)
+    scale = alpha_bps * PRICE_UNIT
+    if sells_x:
+        return VirtualReserves(x + mul_div_up(liquidity, PRICE_UNIT, low), y + liquidity * low * BPS // scale, y)
+    return VirtualReserves(y + div_up(liquidity * high * BPS, scale), x + liquidity * PRICE_UNIT // high, x)
+
+
+def curve_part(reserves: VirtualReserves, amount_in: int) -> int:
+    """Return what the rest of a sale is paid. Raises `InsufficientLiquidity` where it would drain the pool."""
+    total = reserves.sold + amount_in
+    amount_out = amount_in * reserves.bought // total if total else 0
+    if amount_out > reserves.real_bought:
+        raise InsufficientLiquidity("the pool would take only a part of the input")
+    return amount_out
