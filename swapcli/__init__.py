@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from swapcli.faces.service.keys import KeyStore
     from swapcli.faces.service.service_sources import ReadyService
     from swapcli.families import family
-    from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
+    from swapcli.interface.json_schemas import DocumentList, JsonSchema
     from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.batch_line import BatchLine
     from swapcli.quoting.config.display import SettingList, SettingRow
     from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
+    from swapcli.quoting.document_schemas import schema
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
@@ -276,7 +277,7 @@ _MODULES = {
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
-    "schema": "swapcli.interface.json_schemas",
+    "schema": "swapcli.quoting.document_schemas",
     "setting": "swapcli.quoting.user_settings",
     "settings": "swapcli.quoting.user_settings",
     "store_info": "swapcli.quoting.stores",

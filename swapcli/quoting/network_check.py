@@ -29,7 +29,7 @@ _CONTRACT_KEYS: Final = ("contract", "holder")
 """The keys of quote functions and hook rules whose addresses are contracts."""
 
 
-_SINGLE_ADDRESSES: Final = ("router", "multicall", "l1_fee_oracle")
+_SINGLE_ADDRESSES: Final = ("router", "multicall", "l1_fee_oracle", "l1_gas_oracle")
 _LISTED_ADDRESSES: Final = ("stablecoins", "share_tokens", "revoke_first_tokens", "blocked_tokens")
 
 
@@ -327,10 +327,9 @@ class _Checks:
         for ref in refs:
             derived = self._derived_address(deployment, ref)
             if derived is not None:
-                found = (
-                    f"{ref.address} {'has' if derived == ref.address else 'does not have'} the address of its tokens"
-                )
-                yield _fact(key, fact, found, is_right=derived == ref.address, address=of_deployment[0].address)
+                is_right = derived == ref.address
+                found = f"{ref.address} {'has' if is_right else 'does not have'} the address that follows from it"
+                yield _fact(key, fact, found, is_right=is_right, address=of_deployment[0].address)
                 return
         yield CheckedFact(key, fact, FactOutcome.UNKNOWN, "its factory has named no pool to compare")
 

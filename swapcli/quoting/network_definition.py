@@ -33,6 +33,7 @@ def _members(network: Network) -> Iterator[tuple[str, Any]]:
     yield "routers", {dialect: _router(each) for dialect, each in network.routers.items()}
     yield "multicall", network.multicall
     yield "l1_fee_oracle", network.l1_fee_oracle
+    yield "l1_gas_oracle", network.l1_gas_oracle
     yield "explorer", network.explorer
     yield "rpc_urls", [_node(each) for each in network.public_nodes]
     yield "stablecoins", list(network.stablecoins)

@@ -23,6 +23,7 @@ from swapcli.faces.cli.output import COMMON_FORMATS
 from swapcli.faces.cli.tools.schemas import printed_by
 from swapcli.interface.document_types import DOCUMENTS
 from swapcli.quoting.config import TABLE
+from swapcli.quoting.document_schemas import NETWORK_FILE
 from swapcli.state.markets.embedded import embedded_names
 from tests.support.markets import embedded_market
 
@@ -45,7 +46,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
         "TOPIC": ORDER,
         "KEY": tuple(TABLE),
         "SHELL": SHELLS,
-        "DOCUMENT": (*DOCUMENTS, *printed_by()),
+        "DOCUMENT": (*DOCUMENTS, NETWORK_FILE, *printed_by()),
     }
 )
 """What completes an argument, by its metavar: the words themselves, or a kind of names."""

@@ -19,8 +19,8 @@ from swapcli.quoting.config.source_readers import (
 )
 
 PUBLIC = (
-    "aggregators", "display", "edit", "loader", "network_files", "network_folder", "networks", "settings",
-    "settings_file", "source_readers",
+    "aggregators", "display", "edit", "file_lines", "loader", "network_files", "network_folder", "network_schema",
+    "networks", "settings", "settings_file", "source_readers",
 )  # fmt: skip
 
 __all__ = [
