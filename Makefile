@@ -11,7 +11,7 @@ INSTALL ?=
 QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
 	tests/test_layers.py tests/test_vocabulary.py
 
-.PHONY: help prerequisites bench-prerequisites setup test quick lint types unit check-full fuzz bench bench-quick docs scale contracts gas mutants markets completions man exactness snapshots family clean
+.PHONY: help prerequisites bench-prerequisites setup test quick lint types unit check-full fuzz bench bench-quick docs scale contracts gas mutants markets completions man exactness venues snapshots family clean
 
 # Hundreds of tests start Python, which would compile the whole program again each time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -121,6 +121,9 @@ man: setup ## Write the manual page, which packages built here then include.
 
 exactness: setup ## Replay the recorded swaps of contracts, and write docs/exactness.md.
 	$(RUN) -m tests.generate.exactness
+
+venues: setup ## Write docs/venues.md, from the public lists of venues and the definitions.
+	$(RUN) -m tests.generate.venues
 
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/quoting/pictures/test_svg.py

@@ -18,6 +18,7 @@ PACKAGE = Path(swapcli.__file__).parent
 FOREIGN = {
     # Contracts, their libraries and functions.
     "ActionConstants", "AllowanceTransfer", "CallData", "ComposableStablePoolProtocolFees", "GasPriceOracle",
+    "NodeInterface",
     "Hooks", "LibZip", "LogExpMath", "MAX_FEE", "MAX_LIQUIDITY_PER_BIN", "MINIMUM_LIQUIDITY_SWAP",
     "MetaStablePool", "PriceHelper", "RateExceedsMaximum", "RateZero", "TickMath", "WeightedMath",
     "_beforeJoinExit", "_calculateInvariant", "_f", "_getProtocolPoolOwnershipPercentage",

@@ -22,6 +22,7 @@ REMOTE_STATE_MODULES = (
     "quoting/backtest.py", "quoting/simulated_offers.py",
     "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py",
     "quoting/sources/live_reading.py", "quoting/sources/probed_transfers.py", "quoting/followers/",
+    "quoting/sources/found_pools.py", "state/found_pools_file.py",
     "payload/verdict/swap_rehearsal.py", "quoting/verification/",
     "payload/review/contract_codes.py", "payload/variant_memory.py", "payload/checks/presign_checks.py",
     "payload/checks/simulated_variants.py",

@@ -23,7 +23,8 @@ SwapcliError
 │   └── TokenBlocked        the settings block a token of the order or the route
 ├── PoolError               a pool cannot execute a swap
 │   ├── InsufficientLiquidity   the pool runs out before the input is spent
-│   └── SwapReverts         the contract would revert
+│   ├── SwapReverts         the contract would revert
+│   └── UncomputableSwap    the code of the pool's family fails
 ├── IntegratorError         a key or integrator rule
 │   └── Unauthorized        a missing, unknown or revoked key
 ├── UpstreamError           a node or a remote service failed
@@ -267,6 +268,12 @@ class SwapReverts(PoolError):
     """The pool's contract would revert."""
 
     code = "SWAP_REVERTS"
+
+
+class UncomputableSwap(PoolError):
+    """The code of a pool's family has raised an exception, which is the cause of this one; `details` has its reason."""
+
+    code = "UNCOMPUTABLE_SWAP"
 
 
 class IntegratorError(SwapcliError):

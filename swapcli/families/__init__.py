@@ -39,6 +39,8 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "balancer_v3_2clp": ("balancer", "BalancerV3TwoClp"),
     "balancer_v3_reclamm": ("balancer", "BalancerV3Reclamm"),
     "balancer_v3_lbp": ("balancer", "BalancerV3Lbp"),
+    "balancer_v3_fixed_lbp": ("balancer", "BalancerV3FixedLbp"),
+    "balancer_v3_quantamm": ("balancer", "BalancerV3QuantAmm"),
     "infinity_bin": ("bins", "InfinityBin"),
     "liquidity_book": ("bins", "LiquidityBook"),
     "clober_v2": ("order_books", "CloberV2"),

@@ -9,7 +9,7 @@ from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.families.reserves import MAX_DECIMALS
 
-MAX_TOKENS: Final = 8  # tokens in a pool, the most that any family allows
+MAX_TOKENS: Final = 8  # tokens in a pool, the most that contracts of families allow which have a limit
 
 
 def check_pair(identity: PoolIdentity) -> None:
@@ -22,11 +22,11 @@ def check_pair(identity: PoolIdentity) -> None:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
 
 
-def check_multi_token(identity: PoolIdentity) -> None:
+def check_multi_token(identity: PoolIdentity, max_tokens: int = MAX_TOKENS) -> None:
     """Raise `InvalidPoolState` unless tokens, decimals and fee are supported; see the messages below."""
     count = len(identity.tokens)
-    if not 2 <= count <= MAX_TOKENS:
-        raise InvalidPoolState("tokens", f"expected 2 to {MAX_TOKENS} tokens, not {count}")
+    if not 2 <= count <= max_tokens:
+        raise InvalidPoolState("tokens", f"expected 2 to {max_tokens} tokens, not {count}")
     if len(set(identity.tokens)) != count:
         raise InvalidPoolState("tokens", "duplicate token")
     if max(identity.decimals) > MAX_DECIMALS:

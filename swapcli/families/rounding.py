@@ -26,6 +26,13 @@ def mul_div_up(a: int, b: int, denominator: int) -> int:
     return -(-a * b // denominator)
 
 
+def require_uint128(value: int) -> int:
+    """Return a value that half a word can hold. Raises `SwapReverts` for a greater one."""
+    if value >= UINT128_LIMIT:
+        raise SwapReverts("an amount exceeds the 128 bits that it is stored in")
+    return value
+
+
 def require_uint256(value: int) -> int:
     """Return a value that a word can hold. Raises `SwapReverts` for a greater one, as checked arithmetic reverts."""
     if value >= UINT256_LIMIT:

@@ -248,7 +248,8 @@ class SwapAmounts(NamedTuple):
 
     `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None where
     the event does not say it. `problem` says why the amounts are not those of one swap of an exact input.
-    `names_output` is whether the caller names the output, so that it may take less than the contract allows.
+    `names_output` is whether the caller names the output, so that it may take less than the contract allows. `fee_in`
+    is the fee in the input, where a part of it may go elsewhere than the rest.
     """
 
     sold: int | str
@@ -259,10 +260,28 @@ class SwapAmounts(NamedTuple):
     fee_ppm: int | None = None
     problem: str = ""
     names_output: bool = False
+    fee_in: int = 0
+
+
+class SwapPart(NamedTuple):
+    """How much of a swap's input or output an event of its parts accounts for, in base units; 0 if it says neither."""
+
+    amount_in: int = 0
+    amount_out: int = 0
+
+
+PartDecoder = Callable[[Event, str], SwapPart]
+"""Returns the part of a swap in the pool with a key. Raises `InvalidInput` or `IndexError` if it is another pool's."""
 
 
 SwapDecoder = Callable[[Event], SwapAmounts]
 """Returns the amounts of the event of a swap. Raises `InvalidInput` or `IndexError` for another event."""
+
+
+def announces(log: Event, pool: str) -> SwapPart:
+    """Return a part without amounts: an event of which a swap has one."""
+    del log, pool
+    return SwapPart()
 
 
 def read_words(log: Event, count: int, name: str = "Swap") -> tuple[int, ...]:
@@ -360,6 +379,12 @@ class KindRow(NamedTuple):
     """Whether another contract reads its pools: the role "lens" of the deployment, the field `lens` of `constants`."""
     has_event_per_bin: bool = False
     """Whether a swap emits one event for each bin, which follow one another directly."""
+    parts: Mapping[str, PartDecoder] = MappingProxyType({})
+    """The events of a swap besides its own, which come before it: each at most once, in any order."""
+    harmless: tuple[str, ...] = ()
+    """Events of the pool, or of contracts that it shares with others, that do not change its swaps by themselves."""
+    add_fee: Callable[[Pool, SwapAmounts], SwapAmounts] | None = None
+    """Adds to the input the fee that some of its events leave out; None if none does."""
 
     def key_of_swap(self, signature: str) -> KeyOfEvent:
         """Return how the event of a swap names its pool."""

@@ -412,6 +412,19 @@ class ProtocolDocumentJson(TypedDict):
     unexplained: list[str]
 
 
+class PublicVenueJson(TypedDict):
+    """A venue of a public list. `coverage` says how its pools are quoted: by their maths, by asking their contracts, or
+    not at all. `protocols` are those that it is in the list of the network, empty for a venue that none is. `reason` is
+    why it is not quoted exactly, or what a part of it lacks; null if nothing is missing. `lists` name the venue.
+    """
+
+    venue: str
+    coverage: Literal["exact", "sampled", "absent"]
+    protocols: list[str]
+    reason: str | None
+    lists: list[str]
+
+
 class PoolDocumentJson(TypedDict):
     """A pool. `price` is how many whole tokens of the second of `pair` one of the first costs.
 
@@ -1320,7 +1333,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "health": (list[HealthDocumentJson],),
         "networks": (list[NetworkDocumentJson], list[NodeDocumentJson]),
         "tokens": (list[TokenDocumentJson],),
-        "protocols": (list[ProtocolDocumentJson],),
+        "protocols": (list[ProtocolDocumentJson], list[PublicVenueJson]),
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson, RecentVerificationJson),

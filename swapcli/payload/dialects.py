@@ -124,10 +124,12 @@ def executing_dialects(protocol: ProtocolInfo, network: Network) -> tuple[str, .
     The public router executes what the interface lists. A router may still leave single pools out: see
     `RouterDialect.executable_pool`.
     """
+    from swapcli.payload.router_trust import known_dialects
+
     if protocol.family is None:
         return ()
     found = []
-    if not protocol.is_extended:
+    if not protocol.is_extended and FIBROUS in known_dialects(network):
         found.append(FIBROUS)
     if OWN in _DIALECTS[network.kind] and _has_own_call(protocol):
         found.append(OWN)

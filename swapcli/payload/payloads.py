@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swapcli.core.errors import ConfigError, InvalidOption, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, Network
+from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, OWN, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
@@ -190,7 +190,7 @@ def _router(network: Network) -> str:
     if network.dialect_router.is_paused:
         raise InvalidOption(
             f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
-            hint=f"try again later, or use the router dialect {FIBROUS}",
+            hint=f"try again later{_others_instead(network)}",
             details={"dialect": network.router_dialect},
         )
     if network.router_registry is not None:
@@ -206,10 +206,18 @@ def _router(network: Network) -> str:
             settings += f", and networks.{network.name}.router_dialect to {network.router_dialect}"
         raise ConfigError(
             f"the router of {network.name} is not known, so no payload can be made for it",
-            hint=f"set {settings}",
+            hint=f"set {settings}{_others_instead(network)}",
             details={"key": f"networks.{network.name}.router"},
         )
     return network.router
+
+
+def _others_instead(network: Network) -> str:
+    """Return a clause of a hint that names the other dialects with a router on a network; empty if there are none."""
+    from swapcli.payload.router_trust import known_dialects
+
+    others = [each for each in known_dialects(network) if each not in (network.router_dialect, OWN)]
+    return f", or use the router dialect {' or '.join(others)}" if others else ""
 
 
 def pools_for(result: RouteResult, market: MarketState) -> Mapping[str, Pool]:

@@ -68,13 +68,16 @@ TRUST_OF: Final = {each.dialect: each for each in TRUST}
 def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedRouter, ...]]:
     """Return the dialects whose routers can swap on a network now, the most trusted first, and those that cannot.
 
-    The interface's router is always the last of the first group.
+    The interface's router is the last of the first group. A network without one has it only if there is no other, so
+    that building a payload says what is missing.
     """
-    found, passed = [], []
+    found: list[str] = []
+    passed: list[PassedRouter] = []
     for each in TRUST:
         router = network.routers.get(each.dialect)
         if each.dialect == FIBROUS:
-            found.append(FIBROUS)
+            if not found or has_interface_router(network):
+                found.append(FIBROUS)
         elif router is not None:
             reason = _refusal(each.dialect, router, network)
             if reason is None:
@@ -86,7 +89,15 @@ def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedR
 
 def known_dialects(network: Network) -> tuple[str, ...]:
     """Return the dialects with a router on a network, the most trusted first, whether or not it can swap now."""
-    return tuple(each.dialect for each in TRUST if each.dialect == FIBROUS or each.dialect in network.routers)
+    others = tuple(each.dialect for each in TRUST if each.dialect != FIBROUS and each.dialect in network.routers)
+    return (*others, FIBROUS) if not others or has_interface_router(network) else others
+
+
+def has_interface_router(network: Network) -> bool:
+    """Return whether the router of the public interface is known on a network."""
+    if network.router_dialect == FIBROUS:
+        return network.router is not None
+    return network.routers.get(FIBROUS, DialectRouter()).address is not None
 
 
 def published_dialects(network: Network) -> Iterator[str]:

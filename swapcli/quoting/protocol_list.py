@@ -218,14 +218,15 @@ def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
 
 def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -> ProtocolSupport:
     name = protocol.amm_name
-    if protocol.family is None:
+    if protocol.family is None or (protocol.unsupported and name not in found):
+        # Its maths may be known, but nothing names its pools.
         reason = protocol.unsupported or "its pools are not known to this program"
         return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
     quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
     if name in found or protocol.is_wrapper:
         support = ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
     else:
-        reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
+        reason = missing.get(name, "the catalogue knows no contract that its pools come from")
         support = ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)
     is_computed = quotes is QuoteKind.EXACT
     return support._replace(recorded_swaps=recorded_swaps(protocol.family)) if is_computed else support

@@ -90,8 +90,9 @@ def tokens(
 ) -> TokenList:
     """Return the tokens of the market file of the settings, else of the network's store, else of its embedded market.
 
+    Without any of these, they are those of the network's definition and those that quotes have found.
     `pattern` is part of a symbol or a name in any case, or the beginning of an address. Raises `UnknownToken`, with the
-    nearest symbols, if none matches it, and `MarketUnavailable` without a market.
+    nearest symbols, if none matches it.
     """
     known = _load(open_program_sources(settings), network, skip_bad_pools=skip_bad_pools)
     counted = known.tokens if pattern is None else match_tokens(pattern, known.tokens, known.network)
@@ -100,7 +101,7 @@ def tokens(
 
 
 def count_tokens(sources: SourceChooser, network: str) -> int:
-    """Return the number of tokens that orders can swap on a network. Raises `MarketUnavailable` without a market."""
+    """Return the number of tokens that orders can swap on a network."""
     return len(_load(sources, network).tokens)
 
 
@@ -132,5 +133,14 @@ def _load(sources: SourceChooser, name: str, *, skip_bad_pools: bool = False) ->
             found, network = store.read_tokens(), store.network
             listed = swappable_tokens(network, found, store.inventory.pool_counts_by_token())
             return _KnownTokens(network, listed, {**store.read_transfers(found), **network.transfers})
-    market = sources.markets.market(name, skip_bad_pools=skip_bad_pools)
+    markets = sources.markets
+    if markets.setup.settings.market is None and not markets.has_embedded(name):
+        market = sources.pools.open_finding(name).known().whole()
+        swappable = {each.token.address: each for each in swappable_in(market)}
+        # Pools of the others are found when they are quoted.
+        every = [market.network.native, *market.tokens.values()]
+        listed = tuple(swappable.get(token.address) or SwappableToken(token, 0) for token in every)
+        ordered = sorted(listed, key=lambda each: -each.pools)
+        return _KnownTokens(market.network, ordered, {**market.transfers, **market.network.transfers})
+    market = markets.market(name, skip_bad_pools=skip_bad_pools)
     return _KnownTokens(market.network, swappable_in(market), {**market.transfers, **market.network.transfers})

@@ -14,10 +14,10 @@ from typing import Final
 _MAX_BYTES: Final = 1 << 20  # a bound against a wrong file; chosen
 
 
-def read_json_file(path: Path, field: str) -> dict[str, object]:
+def read_json_file(path: Path, field: str, max_bytes: int = _MAX_BYTES) -> dict[str, object]:
     """Return the object in one field of the file; an empty one if there is none."""
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        if path.stat().st_size > max_bytes:
             return {}
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -26,10 +26,10 @@ def read_json_file(path: Path, field: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def write_json_file(path: Path, field: str, entries: Mapping[str, object]) -> None:
+def write_json_file(path: Path, field: str, entries: Mapping[str, object], *, indent: int | None = 1) -> None:
     """Replace the entries in one field of the file; give up silently if that fails."""
     from swapcli.state.file_writing import write_file
 
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(str(path), json.dumps({field: entries}, indent=1).encode())
+        write_file(str(path), json.dumps({field: entries}, indent=indent).encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -27,6 +28,12 @@ from swapcli.families.uniswap.uniswap_v4_reader import ref_with_rule
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, ChainHead, Node
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
+
+if TYPE_CHECKING:
+    from swapcli.core.model.token import Token
+    from swapcli.families.reading.pool_ref import PoolRef
+    from swapcli.state.discovery.pair_lookup import Pair, PairQuery
+    from swapcli.state.discovery.token_pools import LookedUpPools
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
 
@@ -86,6 +93,7 @@ class BlockSnapshot:
     means that the router is not the contract whose reading the network has.
     `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
     `on_read` receives all calls before they are made, and `answers` what they have returned, unless it is None.
+    `has_read_costs` means that what else a quote needs was read with the first pools, or could not be.
     """
 
     node: Node
@@ -104,6 +112,7 @@ class BlockSnapshot:
     sales: dict[str, list[Sale]] = field(default_factory=dict)
     on_read: Callable[[Sequence[ContractCall]], object] | None = None
     answers: dict[ContractCall, ReturnData] | None = None
+    has_read_costs: bool = False
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
@@ -119,23 +128,62 @@ class BlockSnapshot:
         reads += [(key, read_pool(ref)) for key, ref in by_rule.items()]
         reads += self._sample_reads([pool for key, pool in sampled.items() if key not in by_rule])
         pool_count = len(reads)
-        oracle, registry = self.network.l1_fee_oracle, self._unread_registry
-        if oracle and not self.pools:
-            reads.append((oracle, read_l1_fee_params(oracle)))
-        if registry and not self.pools:
-            reads.append((registry, read_registered_router(registry)))
+        reads += self._cost_reads()
         results = self._read(reads)
         self._update(reads[:pool_count], results)
-        for value in results[pool_count:]:
-            if isinstance(value, L1FeeParams):
-                self.l1_fee_params = value
-            elif isinstance(value, RegisteredRouter):
-                self.registered_router = value
+        self._take_costs(results[pool_count:])
         # A reader returns a pool without samples where it cannot compute it, as those of hooks whose rule fails.
         to_sample = sampled_pools(pool for key, _ in reads[:pool_count] if (pool := self.pools[key]))
         sample_reads = list(self._sample_reads([pool for pool in to_sample if not pool.has_samples]))
         if sample_reads:
             self._update(sample_reads, self._read(sample_reads))
+
+    def _cost_reads(self) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
+        """Yield the reads of what else a quote needs of the block, once."""
+        if self.has_read_costs:
+            return
+        self.has_read_costs = True
+        oracle, registry = self.network.l1_fee_oracle, self._unread_registry
+        if oracle:
+            yield oracle, read_l1_fee_params(oracle)
+        if registry:
+            yield registry, read_registered_router(registry)
+
+    def _take_costs(self, results: Iterable[_ReadValue | SkippedItem]) -> None:
+        for value in results:
+            if isinstance(value, L1FeeParams):
+                self.l1_fee_params = value
+            elif isinstance(value, RegisteredRouter):
+                self.registered_router = value
+
+    def find_pools(
+        self,
+        pairs: Sequence[Pair],
+        known: Mapping[str, Token],
+        *,
+        queries: Mapping[str, Sequence[PairQuery]],
+        refs: Sequence[PoolRef],
+    ) -> LookedUpPools:
+        """Find the pools of pairs as `look_up_pools`, which are read then. Raise `UpstreamError`."""
+        from swapcli.state.discovery.token_pools import look_up_pools
+
+        reader = MulticallReader(self.node, self.head.block, self.network.multicall)
+        costs = list(self._cost_reads())
+        found = look_up_pools(reader, self.network, pairs, known, queries=queries, refs=refs, more=costs)
+        self._take_costs(found.more)
+        self._verify(reader)
+        self.known.update(found.pools)
+        self.pools.update(found.pools)
+        return found
+
+    def read_token(self, address: str) -> Token | None:
+        """Return the token at a canonical address; None if the contract there is not one. Raise `UpstreamError`."""
+        from swapcli.state.tokens import load_tokens
+
+        reader = MulticallReader(self.node, self.head.block, self.network.multicall)
+        found = next(load_tokens(reader, [address]))
+        self._verify(reader)
+        return None if isinstance(found, SkippedItem) else found
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> None:
         """Add what the protocols of sampled pools quote for these sales, by key of the pool. Raise `UpstreamError`.
@@ -236,11 +284,14 @@ class BlockSnapshot:
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
         results = run_batched(reads, reader.call if self.on_read is None else self._reported(reader))
+        self._verify(reader)
+        return results
+
+    def _verify(self, reader: MulticallReader) -> None:
         try:
             self.is_pinned = reader.verify_block() and self.is_pinned
         except RequestBudgetSpent:
             self.is_pinned = False
-        return results
 
     def _reported(self, reader: MulticallReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
         def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
@@ -272,13 +323,14 @@ class BlockSnapshot:
         if self.has_router_changed:
             network = network._replace(router_variant=DEFAULT_VARIANT, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
+        coverage = f"; {known.coverage}" if known.coverage else ""
         missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
         faulty = [known.pools[key] for key in keys if key in self.faulty] if self.faulty else ()
         return known._replace(
             network=network,
             pools=pools,
             provenance=Provenance.LIVE,
-            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}",
+            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}{coverage}",
             gas_price_wei=known.gas_price_wei if is_unknown else self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,

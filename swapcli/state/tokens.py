@@ -35,7 +35,7 @@ def load_tokens(reader: MulticallReader, addresses: Sequence[str]) -> Iterator[T
     """Yield the tokens at canonical addresses, in order, or why one was skipped. Raises `UpstreamError`."""
     remaining = iter(addresses)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
-        yield from run_batched([(address, _token(address)) for address in batch], reader.call)
+        yield from run_batched([(address, read_token(address)) for address in batch], reader.call)
 
 
 def decimals_call(address: str) -> ContractCall:
@@ -59,7 +59,7 @@ def _token_calls(address: str) -> list[ContractCall]:
     return [ContractCall(address, each) for each in _CALLDATA]
 
 
-def _token(address: str) -> BatchRead[Token]:
+def read_token(address: str) -> BatchRead[Token]:
     """Read a token in one round. Only the decimals are needed: a token without a readable symbol has its short address
     as symbol, and is named by its address."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text

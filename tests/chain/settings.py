@@ -64,9 +64,11 @@ def _protocol(protocol: ProtocolInfo) -> dict[str, object]:
 
 
 def _deployment(deployment: Deployment) -> dict[str, object]:
-    return {
+    row: dict[str, object] = {
         "protocols": list(deployment.protocols),
         "name": deployment.name,
         "addresses": dict(deployment.addresses),
         "fee_tiers": dict(deployment.fee_tiers),
     }
+    hooks = {protocol: list(addresses) for protocol, addresses in deployment.hooks.items()}
+    return row | ({"hooks": hooks} if hooks else {})

@@ -90,10 +90,13 @@ class UniversalFixture(ContractFixture):
             (WETH, "DAI", 3000, 60),
         ):
             self.open_uniswap_v4(a, b, fee, spacing)
-        self.open_uniswap_v4("WBTC", "USDT", 3000, 60, CALLED_AFTER_SWAPS)
-        self.open_uniswap_v4("TKN", "USDC", 10_000, 200, CALLED_AFTER_CREATION, is_dynamic=True)
+        self._open_pools_with_hooks()
         self.set_protocol_fees(self.open_uniswap_v4("DAI", "USDT", 100, 1), 1_000, 250)
         self.open_pancake_v3(WETH, "USDC", 100, 1)
+
+    def _open_pools_with_hooks(self) -> None:
+        self.open_uniswap_v4("WBTC", "USDT", 3000, 60, CALLED_AFTER_SWAPS)
+        self.open_uniswap_v4("TKN", "USDC", 10_000, 200, CALLED_AFTER_CREATION, is_dynamic=True)
 
     def open_uniswap_v3(self, a: str, b: str, fee_ppm: int, spacing: int) -> Place:
         """A pool at the address that the router derives."""

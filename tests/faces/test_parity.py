@@ -53,6 +53,7 @@ CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "networks": swapcli.networks,
     "tokens base usd": lambda: swapcli.tokens("base", "usd"),
     "protocols base": lambda: swapcli.protocols("base"),
+    "protocols base --missing": lambda: swapcli.public_venues("base"),
     "health base monad --offline": lambda: swapcli.health("base", "monad", offline=True),
     "config show": swapcli.settings,
     "config show --changed": lambda: swapcli.settings(changed=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from math import isqrt
 from typing import Any, TypeVar
 
 from hypothesis import assume
@@ -24,8 +25,10 @@ from swapcli.families.balancer.balancer_v3_stable import BalancerV3Stable
 from swapcli.families.balancer.balancer_v3_stable_surge import BalancerV3StableSurge
 from swapcli.families.balancer.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.families.balancer.weighted import Weighted
+from swapcli.families.curve import fxswap
 from swapcli.families.curve.cryptoswap import CryptoParameters, CryptoPrices, CryptoSwap
 from swapcli.families.curve.cryptoswap_math import MATHS
+from swapcli.families.curve.fxswap import FX_VERSION
 from swapcli.families.curve.stableswap import StableSwap
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from tests.families.recorded import read_vectors
@@ -214,6 +217,38 @@ def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
     profit = int(2 * virtual_price - WAD + draw(st.integers(-(10**15), 10**15)))
     prices = CryptoPrices(scale, oracle, scale, d, profit, virtual_price)
     return CryptoSwap(ADDRESS, "test", TOKENS[:n], places, mid_fee // 10_000, reserves, prices, parameters, supply)
+
+
+@st.composite
+def fx_pools(draw: st.DrawFn) -> CryptoSwap:
+    """A pool with the StableSwap maths that has earned a little and may have donated liquidity to burn."""
+    places, scale = draw(st.tuples(decimals, decimals)), int(WAD * 10 ** draw(st.floats(-6.0, 6.0)))
+    amp, size = int(20_000 * 10 ** draw(st.floats(0.0, 3.5))), 10 ** draw(st.floats(2.0, 9.0))
+    reserves = tuple(
+        int(size * 10**digits * WAD / price * 2.718 ** draw(st.floats(-1.5, 1.5)))
+        for digits, price in zip(places, (WAD, scale), strict=True)
+    )
+    scaled = [r * 10 ** (18 - p) * s // WAD for r, p, s in zip(reserves, places, (WAD, scale), strict=True)]
+    d = fxswap.find_invariant(amp, scaled)
+    mid_fee = draw(st.sampled_from([500_000, 3_000_000, 26_000_000]))
+    parameters = CryptoParameters(
+        FX_VERSION,
+        amp,
+        10**15,
+        mid_fee,
+        mid_fee * draw(st.sampled_from([1, 2, 15])),
+        int(10 ** draw(st.floats(13.5, 17.9))),
+        2 * 10**12,
+        146 * 10**12,
+    )
+    value = d * WAD // 2 // isqrt(WAD * scale)
+    supply = int(value / draw(st.floats(1.0, 1.1)))
+    virtual_price = WAD * value // supply
+    profit = 2 * virtual_price - WAD + draw(st.integers(-(10**15), 10**15))
+    oracle = int(scale * draw(st.floats(0.8, 1.25)))
+    burnable = supply // draw(st.sampled_from([10, 1_000, 10**40]))
+    prices = CryptoPrices((scale,), (oracle,), (scale,), d, profit, virtual_price, burnable)
+    return CryptoSwap(ADDRESS, "test", TOKENS[:2], places, mid_fee // 10_000, reserves, prices, parameters, supply)
 
 
 @st.composite

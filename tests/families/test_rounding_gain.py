@@ -31,6 +31,7 @@ FLOATS: Final = 1e-11
 """Of an output: more than curves in floats lose. 3e-12, of a Gyro pool, is the most that was measured."""
 APPROXIMATE: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "balancer_v3_fixed_lbp": "a fixed rate is made to fall by 10^-7",
         "balancer_v3_stable_surge": "the fee of small swaps jumps",
         "bridge": "a fixed rate is made to fall by 10^-7",
         "cryptoswap": "far from the price scale the contract's iteration ends elsewhere",

@@ -75,8 +75,8 @@ def test_the_public_names_are_these() -> None:
     functions = [name for name in swapcli.__all__ if not name[0].isupper()]
     assert functions == [
         *("__version__", "aquote", "decode", "export_market", "family", "health", "import_market", "networks"),
-        *("probe_nodes", "protocols", "prove", "quote", "remove_store", "router_deployment", "schema", "setting"),
-        *("settings", "store_info", "stores", "sync", "tokens"),
+        *("probe_nodes", "protocols", "prove", "public_venues", "quote", "remove_store", "router_deployment", "schema"),
+        *("setting", "settings", "store_info", "stores", "sync", "tokens"),
     ]
     assert {"AsyncMarket", "Market", "SwapQuote", "SwapcliError"} < set(swapcli.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.core.networks.catalogue import all_network_names, find_network
 from swapcli.families import FAMILIES
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
@@ -24,7 +24,7 @@ EVENT_SOURCES: Final[dict[str, str]] = {
     each["topic"]: each["source"].rpartition(" ")[0] for each in json.loads((_FOLDER / "events.json").read_text())
 } | dict.fromkeys(map(topic_of, ("PoolInitialized", "Swapped", "Sync")), _NODE_RECORDS)
 """Where each event is from, by its topic. On Starknet: recorded blocks and receipts."""
-_RECORDED_BASE: Final = "core/networks/recorded_base_pools.json"
+_RECORDED_POOLS: Final = {name: f"core/networks/recorded_{name}_pools.json" for name in ("base", "ethereum")}
 
 
 class SeenPool(NamedTuple):
@@ -50,14 +50,15 @@ def _created() -> Iterator[SeenPool]:
 
 
 def _derived() -> Iterator[SeenPool]:
-    """Yield the pools of Base whose addresses follow from the tokens and the tier."""
-    document = json.loads((_FOLDER.parent / _RECORDED_BASE).read_text())
-    base = find_network("base")
-    for name in sorted({row[0] for row in document["pools"]}):
-        protocol = base.protocol(name)
-        factory = next(each for each in find_factories(base, [name])[0])
-        assert protocol is not None
-        yield SeenPool("base", factory.address, protocol.family or "", f"tests/{_RECORDED_BASE}")
+    """Yield the recorded pools whose addresses follow from the tokens and the tier."""
+    for network_name, file in _RECORDED_POOLS.items():
+        document = json.loads((_FOLDER.parent / file).read_text())
+        network = find_network(network_name)
+        for name in sorted({row[0] for row in document["pools"]}):
+            protocol = network.protocol(name)
+            factory = next(each for each in find_factories(network, [name])[0])
+            assert protocol is not None
+            yield SeenPool(network_name, factory.address, protocol.family or "", f"tests/{file}")
 
 
 def _published() -> Iterator[SeenPool]:
@@ -76,7 +77,7 @@ def _on_starknet() -> Iterator[SeenPool]:
 
 def all_factories() -> Iterator[tuple[str, Factory]]:
     """Yield every factory of the catalogue with the name of its network."""
-    for name in network_names():
+    for name in all_network_names():
         yield from ((name, factory) for factory in find_factories(find_network(name))[0])
 
 

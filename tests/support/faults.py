@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.model.pool import Pool
+from swapcli.core.model.pool import Pool, guard_swap
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
@@ -57,7 +57,7 @@ def break_method(
             raise error(DEFECT)
         return sound(self, *arguments)
 
-    monkeypatch.setattr(family, name, method)
+    monkeypatch.setattr(family, name, guard_swap(method) if name == "swap" else method)
 
 
 def with_broken_method(pool: Pool, name: str, error: type[Exception] = ValueError) -> Pool:

@@ -39,7 +39,8 @@ class MarketState(NamedTuple):
     `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
     called the block when it was read, None for a past block that was asked for. `clock_offset_s` is what to add to this
     machine's clock to get the time of the network; it is 0 unless several nodes agree that the clock is wrong.
-    `skipped_pools` could not be read because their readers failed.
+    `skipped_pools` could not be read because their readers failed. `coverage` says which pools were looked for, for
+    people; empty if that is all pools.
     """
 
     network: Network
@@ -56,6 +57,7 @@ class MarketState(NamedTuple):
     tag: BlockTag | None = BlockTag.LATEST
     clock_offset_s: int = 0
     skipped_pools: tuple[SkippedPool, ...] = ()
+    coverage: str = ""
 
     def network_time_s(self, now_s: float) -> float:
         """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""

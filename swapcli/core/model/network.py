@@ -193,8 +193,9 @@ class Network(NamedTuple):
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
     market has a gas price, `max_gas_price_wei` an upper bound of the gas price on a busy network, 0 if it is unknown.
-    `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack network), None without such
-    a fee. `transfers` are the tokens, by address, whose transfers the user's settings describe; settings override
+    `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack network), `l1_gas_oracle`
+    the one that says how much gas is charged for it (`NodeInterface` of an Arbitrum network); None without such a fee.
+    `transfers` are the tokens, by address, whose transfers the user's settings describe; settings override
     probes. `blocked_tokens` are the addresses of tokens that no route trades, and
     `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero. `price_feeds` are the
     contracts of Chainlink's form that give the USD price of a token, by its address. `head_is_proposed` says that nodes
@@ -224,6 +225,7 @@ class Network(NamedTuple):
     rpc_urls: tuple[str, ...] = ()
     multicall: str | None = None
     l1_fee_oracle: str | None = None
+    l1_gas_oracle: str | None = None
     explorer: str | None = None
     stablecoins: tuple[str, ...] = ()
     gas_price_wei: int = 0

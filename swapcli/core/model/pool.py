@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from functools import wraps
+from typing import Any, ClassVar, Final, Protocol, Self
 
-from swapcli.core.errors import SwapReverts
+from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts, UncomputableSwap
 from swapcli.core.records import NamedTuple
 
 MAX_FEE_PPM = 999_999
 """A pool whose fee is all of the input has no price."""
+_MAX_AMOUNT: Final = (1 << 256) - 1
+"""The largest amount that a token's contract can transfer, on EVM networks and on Starknet."""
+_ABSURD_AMOUNT: Final = 1 << 128
+"""Above every real amount; from here on, a swap must prove that the state after it can be stored."""
+_SWAP: Final = "swap"
+
+_Swap = Callable[[Any, str, str, int], tuple[int, Any]]
 
 
 class RateCurve(Protocol):
@@ -111,7 +119,7 @@ class Pool(ABC):
     def pool_id(self) -> str:
         """Return the id, 32 bytes in hex, by which a contract of many pools knows it; empty if there is none.
 
-        It is the `key`, except for pools of Balancer V2, which have contracts of their own besides the vault.
+        It is the `key`, except for pools of Balancer V2 and EulerSwap, which have contracts of their own as well.
         """
         return "" if self.key == self.address else self.key
 
@@ -150,12 +158,20 @@ class Pool(ABC):
         del shared
         return self
 
+    def __init_subclass__(cls) -> None:
+        """Put the guard of `guard_swap` around the `swap` that a family defines."""
+        own: _Swap | None = vars(cls).get(_SWAP)
+        if own is not None:
+            setattr(cls, _SWAP, guard_swap(own))
+
     @abstractmethod
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` base units (> 0) exactly as the contract does. Return the output and the changed pool.
+        """Sell `amount_in` base units exactly as the contract does. Return the output (> 0) and the changed pool.
 
-        Raises `InsufficientLiquidity` if the pool would not take the whole input, and `SwapReverts` if the contract
-        would revert or the output rounds to zero.
+        Raises only errors that are `PoolError`s, for any tokens and any integer: `InsufficientLiquidity` if the pool
+        would not take the whole input, `SwapReverts` if the contract would revert, the output rounds to zero, or the
+        input is not positive, and `UncomputableSwap` if the family's code fails. The guard around every family's
+        `swap` checks this, see `guard_swap`.
         """
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
@@ -212,6 +228,60 @@ class Pool(ABC):
         A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.
         """
         return {}
+
+
+def guard_swap(swap: _Swap) -> _Swap:
+    """Return a family's `swap` with the guarantees of `Pool.swap`, whatever its state, tokens and amount are.
+
+    It refuses inputs of no or less than no units, those that no token can transfer, and outputs of 0 or less. An
+    exception other than `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, as
+    `pass_request_errors` says. After a swap of an absurd amount, the state must be one that `from_state` reads.
+    A function that is guarded is returned as it is.
+    """
+    if getattr(swap, "is_guarded", False):
+        return swap  # dataclasses with slots make their class a second time
+
+    @wraps(swap)
+    def guarded(self: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Any]:
+        if not 0 < amount_in < _ABSURD_AMOUNT:
+            _check_amount(self, amount_in)
+        try:
+            swapped = swap(self, token_in, token_out, amount_in)
+            if amount_in >= _ABSURD_AMOUNT:
+                _check_state(self, swapped[1], amount_in)
+        except PoolError:
+            raise
+        except Exception as error:
+            raise _uncomputable(self, error) from error
+        if swapped[0] <= 0:
+            raise self.rounds_to_zero(amount_in)
+        return swapped
+
+    vars(guarded)["is_guarded"] = True
+    return guarded
+
+
+def _check_amount(pool: Pool, amount_in: int) -> None:
+    if amount_in <= 0:
+        raise SwapReverts(f"pool {pool.key}: an input of {amount_in} cannot be sold")
+    if amount_in > _MAX_AMOUNT:
+        raise SwapReverts(f"pool {pool.key}: {amount_in} exceeds 256 bits")
+
+
+def _check_state(pool: Pool, after: Pool, amount_in: int) -> None:
+    """Raise `SwapReverts` unless the state of `after` can be read again, as the contract could not store it either."""
+    try:
+        type(after).from_state(after.identity, after.state())
+    except InvalidPoolState as error:
+        problem = f"pool {pool.key} cannot store its state after {amount_in}: {error.message}"
+        raise SwapReverts(problem) from error
+
+
+def _uncomputable(pool: Pool, error: Exception) -> UncomputableSwap:
+    from swapcli.core.model.skipped_pool import fault_reason
+
+    reason = fault_reason(error)
+    return UncomputableSwap(f"pool {pool.key}: {reason}", details={"pool": pool.key, "reason": reason})
 
 
 class PoolIdentity(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.encoding.text import single_line
-from swapcli.core.errors import Cancelled, InvalidUpstreamResponse, SwapcliError, UpstreamError
+from swapcli.core.errors import Cancelled, InvalidUpstreamResponse, SwapcliError, UncomputableSwap, UpstreamError
 from swapcli.core.records import NamedTuple
 
 _MAX_REASON: Final = 200
@@ -37,6 +37,8 @@ def fault_reason(error: Exception) -> str:
     Raises the error if it does not concern one pool only.
     """
     pass_request_errors(error)
+    if isinstance(error, UncomputableSwap):
+        return str(error.details["reason"])
     if isinstance(error, SwapcliError):
         return error.message
     message = single_line(str(error)[:_MAX_REASON])

@@ -15,6 +15,7 @@
 | `router_dialect` | how payloads for `router` are written; default `fibrous` |
 | `routers` | `{dialect: {address, registry, spender, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
+| `l1_gas_oracle` | the `NodeInterface` of an Arbitrum network, which says how much gas is charged for data on L1 |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
 | `max_gas_price_wei` | upper bound of the gas price on a busy network: decode warns above it; default 0, unknown |
@@ -63,12 +64,13 @@ NETWORK_KEYS = (
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
     "revoke_first_tokens", "price_feeds", "hook_rules", "facts_date", "max_gas_price_wei",
+    "l1_gas_oracle",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei",
+    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei", "l1_gas_oracle",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -128,6 +130,7 @@ def parse_network(mapping: object, where: str) -> Network:
         rpc_urls=rpc_urls,
         multicall=fields.optional_address("multicall", kind),
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind),
+        l1_gas_oracle=fields.optional_address("l1_gas_oracle", kind),
         explorer=fields.optional_web_url("explorer"),
         stablecoins=fields.addresses("stablecoins", kind),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
@@ -174,6 +177,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         rpc_urls=_merge(fields.texts("rpc_urls"), network.rpc_urls),
         multicall=fields.optional_address("multicall", kind) or network.multicall,
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind) or network.l1_fee_oracle,
+        l1_gas_oracle=fields.optional_address("l1_gas_oracle", kind) or network.l1_gas_oracle,
         explorer=fields.optional_web_url("explorer") or network.explorer,
         stablecoins=_merge(network.stablecoins, fields.addresses("stablecoins", kind)),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),

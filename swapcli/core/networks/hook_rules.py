@@ -10,7 +10,8 @@
 | `values` | `[{name, contract, call, arguments, word}]`: what is read at the block, as in `quoter_definitions` |
 | `requires` | `[[value, value], ...]`: pairs that must be equal; else the pool is not quoted exactly |
 | `opens_at` | value: swaps revert before this time |
-| `fees` | `{lp, input, output}` of both directions, or one for selling token0 and one for selling token1 |
+| `fees` | `{lp, input, output, cut, cut_rounds_up}` of both directions, or one for selling token0 and one for selling
+|  | token1 |
 | `exchanged_unless` | `[value, value]`: unless these are equal, the two entries of `fees` change places |
 | `fee_unit` | what `input` and `output` are divided by; default 10^6 |
 | `gas` | gas units that the hook adds to a swap |
@@ -18,7 +19,11 @@
 
 `lp` is in ppm; without it, the fee is the one that the pool manager has. A value is a number, hex, or a name after `$`:
 one of `POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it
-falls linearly from the first to the last one in so many seconds. Or it is `{sum: [value, ...]}`: the sum of values.
+falls linearly from the first to the last one in so many seconds. Or it is `{sum: [value, ...]}`: the sum of values. Or
+`{either: [value, fee, fee]}`: the first fee if the value is not 0, else the second.
+
+`cut` is for hooks that charge an LP fee twice: the pool takes it of the input, and before that the hook takes this part
+of it, in ppm, for itself. The part is rounded up; `cut_rounds_up` says whether the fee that it is a part of is as well.
 """
 
 from __future__ import annotations
@@ -51,7 +56,7 @@ _KEYS: Final = (
     "rule", "hooks", "code_hash", "contracts", "values", "requires", "opens_at", "fees", "exchanged_unless", "fee_unit",
     "gas", "source",
 )  # fmt: skip
-_FEE_KEYS: Final = ("lp", "input", "output")
+_FEE_KEYS: Final = ("lp", "input", "output", "cut", "cut_rounds_up")
 _MAX_FEE_UNIT: Final = 10**18  # a fee has at most 18 decimals
 _MAX_GAS: Final = 10_000_000  # a bound against mistakes; chosen
 
@@ -74,15 +79,25 @@ class Sum(NamedTuple):
     parts: tuple[Term, ...]
 
 
-FeeTerm = Term | Decay | Sum
+class Either(NamedTuple):
+    """The first fee if a value is not 0, else the second."""
+
+    value: Term
+    first: FeeTerm
+    second: FeeTerm
+
+
+FeeTerm = Term | Decay | Sum | Either
 
 
 class FeeTerms(NamedTuple):
-    """The fees of one direction. `lp` is None if the hook does not change that fee."""
+    """The fees of one direction. `lp` is None if the hook does not change that fee; `cut` is the hook's part of it."""
 
     lp: FeeTerm | None = None
     input: FeeTerm = 0
     output: FeeTerm = 0
+    cut: FeeTerm = 0
+    cut_rounds_up: bool = False
 
 
 class HookRule(NamedTuple):
@@ -183,16 +198,23 @@ def _parse_fees(fields: DefinitionFields, names: Collection[str]) -> tuple[FeeTe
 
 def _parse_terms(fields: DefinitionFields, path: str, value: object, names: Collection[str]) -> FeeTerms:
     terms = fields.of_keys(value, path, _FEE_KEYS)
-    read = {key: _parse_fee(terms, terms.path_of(key), terms.values[key], names) for key in terms.values}
-    return FeeTerms(read.get("lp"), read.get("input", 0), read.get("output", 0))
+    rounds_up = terms.boolean(_FEE_KEYS[-1], default=False)
+    fees = (key for key in terms.values if key != _FEE_KEYS[-1])
+    read = {str(key): _parse_fee(terms, terms.path_of(key), terms.values[key], names) for key in fees}
+    return FeeTerms(read.get("lp"), read.get("input", 0), read.get("output", 0), read.get("cut", 0), rounds_up)
 
 
 def _parse_fee(fields: DefinitionFields, path: str, value: object, names: Collection[str]) -> FeeTerm:
     if not isinstance(value, dict):
         return _parse_term(fields, path, value, names)
-    several = fields.of_keys(value, path, ("decay", "sum"))
+    several = fields.of_keys(value, path, ("decay", "sum", "either"))
     if several.has("sum"):
         return Sum(tuple(_parse_term(several, at, each, names) for at, each in several.optional_items("sum")))
+    if several.has("either"):
+        at = several.path_of("either")
+        flag, *fees = several.read("either", parse_list, len(Either._fields), len(Either._fields))
+        first, second = (_parse_fee(fields, f"{at}[{k}]", each, names) for k, each in enumerate(fees, 1))
+        return Either(_parse_term(several, f"{at}[0]", flag, names), first, second)
     at = several.path_of("decay")
     entries = several.read("decay", parse_list, len(Decay._fields), len(Decay._fields))
     return Decay(*(_parse_term(several, f"{at}[{k}]", each, names) for k, each in enumerate(entries)))

@@ -11,7 +11,7 @@ from itertools import permutations
 from math import isfinite
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from swapcli.core.errors import PoolError
+from swapcli.core.errors import PoolError, UncomputableSwap
 from swapcli.core.model.pool import Pool, RateCurve
 from swapcli.core.model.skipped_pool import SkippedPool, fault_reason
 
@@ -63,6 +63,8 @@ def _swapped(pool: Pool, token_in: str, token_out: str, amounts: Iterable[float]
         amount_in = max(int(amount), 1)
         try:
             amount_out, after = pool.swap(token_in, token_out, amount_in)
+        except UncomputableSwap:
+            raise
         except PoolError:
             continue
         yield from (float(amount_out), pool.gas_units(after), pool.unspent(token_in, token_out, amount_in))

@@ -128,7 +128,9 @@ def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: Route
 
 def _kind(pool: Pool) -> str:
     """Return the kind of a pool in `RouterGas.by_kind`. Pools with an id elsewhere than in V4 are called one by one."""
-    is_v4 = len(pool.key) == _POOL_ID_CHARACTERS and "hooks" in pool.api_extra_data()
+    hooks = pool.api_extra_data().get("hooks")
+    # EulerSwap's pools are hooks of V4 pools of their own.
+    is_v4 = hooks is not None and (len(pool.key) == _POOL_ID_CHARACTERS or hooks == pool.key)
     return V4 if is_v4 else pool.family
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from swapcli.core.errors import InvalidRoute, PoolError, SwapReverts
+from swapcli.core.errors import InvalidRoute, PoolError, SwapReverts, UncomputableSwap
 from swapcli.core.model.pool import Pool, SharedState
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
 from swapcli.core.model.router_execution import RATES, Execution
@@ -274,15 +274,17 @@ class PoolFault(Exception):
 
 
 def swap_exactly(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
-    """Return what `pool.swap` does. Raises `PoolError`, and `PoolFault` for any other exception of the pool's code."""
+    """Return what `pool.swap` does. Raises `PoolError`, and `PoolFault` instead of `UncomputableSwap`."""
     try:
         return pool.swap(token_in, token_out, amount_in)
-    except PoolError:
-        raise
-    except Exception as error:
-        from swapcli.core.model.skipped_pool import fault_reason
+    except UncomputableSwap as error:
+        raise _fault_of(pool, error) from error
 
-        raise PoolFault(pool.key, fault_reason(error)) from error
+
+def _fault_of(pool: Pool, error: UncomputableSwap) -> PoolFault:
+    from swapcli.core.model.skipped_pool import fault_reason
+
+    return PoolFault(pool.key, fault_reason(error))
 
 
 class KnownSwaps:
@@ -302,7 +304,7 @@ class KnownSwaps:
         key = (id(pool), token_in, token_out, amount_in)
         found = self._results.get(key)
         if found is None:
-            found = self._results[key] = pool, swap_exactly(pool, token_in, token_out, amount_in)
+            found = self._results[key] = pool, pool.swap(token_in, token_out, amount_in)
         return found[1]
 
 
@@ -344,10 +346,13 @@ def execute(
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": key})
         try:
+            # As `swap_exactly`, whose call would take a twentieth of a pair's swap.
             if known is None:
-                amount_out, after = swap_exactly(pool, sold, bought, spend)
+                amount_out, after = pool.swap(sold, bought, spend)
             else:
                 amount_out, after = known.swap(pool, sold, bought, spend)
+        except UncomputableSwap as error:
+            raise _fault_of(pool, error) from error
         except PoolError as error:
             error.details.setdefault("pool", key)
             raise

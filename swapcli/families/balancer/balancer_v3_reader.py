@@ -63,6 +63,8 @@ _SWAPS_OPEN: Final = "isSwapEnabled()"
 _PROJECT: Final = "getProjectToken()"
 _BOUGHT_ONLY: Final = "isProjectTokenSwapInBlocked()"
 _VIRTUAL_RESERVE: Final = "getReserveTokenVirtualBalance()"
+_PROJECT_PRICE: Final = "getProjectTokenRate()"
+_QUANTAMM_DATA: Final = "getQuantAMMWeightedPoolImmutableData()"
 _SURGE_FEE: Final = "getMaxSurgeFeePercentage(address)"
 _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
 _OF_SOME_VERSIONS: Final = (_FLOORS, _VIRTUAL_RESERVE)
@@ -300,17 +302,36 @@ def _two_clp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]
 def _lbp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
     """Return the weights at the block, and what the sale allows."""
     weights, floors, is_open, project, bought_only, virtual = results
+    return _weighted_fields(ref, pool, (weights, floors)) | {
+        "project": _sold_token(ref, is_open, project),
+        "virtual_reserve": read_words(virtual, 2, _VIRTUAL_RESERVE)[1] if virtual else 0,
+        "is_project_bought_only": bool(read_word(bought_only, _BOUGHT_ONLY)),
+        "changes_without_events": True,  # weights move with time
+    }
+
+
+def _fixed_lbp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
+    del pool
+    is_open, project, price = results
+    return {"project": _sold_token(ref, is_open, project), "project_price": read_word(price, _PROJECT_PRICE)}
+
+
+def _sold_token(ref: PoolRef, is_open: ReturnData, project: ReturnData) -> int:
+    """Return the position of the token that a sale sells. Raises `InvalidUpstreamResponse` out of its time."""
     if not read_word(is_open, _SWAPS_OPEN):
         raise invalid_response(_SWAPS_OPEN, "the sale has not begun, or is over")
     token = read_address(project, _PROJECT)
     if token not in ref.tokens:
         raise invalid_response(_PROJECT, "the token that is sold is not one of the pool's")
-    return _weighted_fields(ref, pool, (weights, floors)) | {
-        "project": ref.tokens.index(token),
-        "virtual_reserve": read_words(virtual, 2, _VIRTUAL_RESERVE)[1] if virtual else 0,
-        "is_project_bought_only": bool(read_word(bought_only, _BOUGHT_ONLY)),
-        "changes_without_events": True,  # weights move with time
-    }
+    return ref.tokens.index(token)
+
+
+def _quantamm_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
+    """Return the weights at the block, and the largest trade, which is the last word of the pool's constants."""
+    del ref, pool
+    weights, data = results
+    *_, ratio = read_words(data and data[WORD:], 9, _QUANTAMM_DATA)
+    return {"weights": read_list(weights, _WEIGHTS), "max_trade_ratio": ratio}
 
 
 FAMILIES: Final[Mapping[str, FamilyTraits]] = {
@@ -331,6 +352,8 @@ FAMILIES: Final[Mapping[str, FamilyTraits]] = {
     "balancer_v3_lbp": FamilyTraits(
         (_WEIGHTS, _FLOORS, _SWAPS_OPEN, _PROJECT, _BOUGHT_ONLY, _VIRTUAL_RESERVE), _lbp_fields, is_own_hook=True
     ),
+    "balancer_v3_fixed_lbp": FamilyTraits((_SWAPS_OPEN, _PROJECT, _PROJECT_PRICE), _fixed_lbp_fields, is_own_hook=True),
+    "balancer_v3_quantamm": FamilyTraits((_WEIGHTS, _QUANTAMM_DATA), _quantamm_fields),
 }
 """The families of the vault's pools. To add one, add a row, and its name below."""
 
@@ -342,5 +365,7 @@ _FAMILY_BY_NAME: Final[Mapping[str, str]] = {
     "Gyro2CLPPool": "balancer_v3_2clp",
     "ReClammPool": "balancer_v3_reclamm",
     "LBPool": "balancer_v3_lbp",
+    "FixedPriceLBPool": "balancer_v3_fixed_lbp",
+    "QuantAMMWeightedPool": "balancer_v3_quantamm",
 }
 """Families by the name that `version()` of a pool gives."""

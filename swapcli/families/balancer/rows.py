@@ -91,6 +91,8 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "balancer_v3_2clp": FamilyRow(("reserves", "rates", "sqrt_alpha", "sqrt_beta"), _V3),
     "balancer_v3_reclamm": FamilyRow(("reserves", "rates", "virtual_balances"), _V3),
     "balancer_v3_lbp": FamilyRow(("reserves", "rates", "weights", "project"), _V3),
+    "balancer_v3_fixed_lbp": FamilyRow(("reserves", "rates", "project", "project_price"), _V3),
+    "balancer_v3_quantamm": FamilyRow(("reserves", "rates", "weights", "max_trade_ratio"), _V3),
 }
 
 KINDS: Final[Mapping[str, KindRow]] = {
@@ -135,6 +137,8 @@ KINDS: Final[Mapping[str, KindRow]] = {
             "balancer_v3_2clp",
             "balancer_v3_reclamm",
             "balancer_v3_lbp",
+            "balancer_v3_fixed_lbp",
+            "balancer_v3_quantamm",
         ),
         {
             **dict.fromkeys(

@@ -45,6 +45,9 @@ def _swap_in_bin(log: Event) -> SwapAmounts:
 
 _INFINITY_SWAP: Final = "Swap(bytes32,address,int128,int128,uint24,uint24,uint16)"
 _BOOK_SWAP: Final = "Swap(address,address,uint24,bytes32,bytes32,uint24,bytes32,bytes32)"
+_PRICES: Final = "(uint256,uint256,uint256)"
+"""Prices in dollars and in the native token, which the events of Bean Exchange have behind the others."""
+_BEAN_SWAP: Final = f"{_BOOK_SWAP[:-1]},{_PRICES})"
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "infinity_bin": FamilyRow(
@@ -85,13 +88,17 @@ KINDS: Final[Mapping[str, KindRow]] = {
                 "DepositedToBins(address,address,uint256[],bytes32[])",
                 "WithdrawnFromBins(address,address,uint256[],bytes32[])",
                 "FlashLoan(address,address,uint24,bytes32,bytes32,bytes32)",
+                _BEAN_SWAP,
+                f"DepositedToBins(address,address,uint256[],bytes32[],{_PRICES})",
+                f"WithdrawnFromBins(address,address,uint256[],bytes32[],{_PRICES})",
+                f"FlashLoan(address,address,uint24,bytes32,bytes32,bytes32,{_PRICES})",
                 "StaticFeeParametersSet(address,uint16,uint16,uint16,uint16,uint24,uint16,uint24)",
                 "HooksParametersSet(address,bytes32)",
                 "ForcedDecay(address,uint24,uint24)",
             ),
             key_of_emitter,
         ),
-        {_BOOK_SWAP: _swap_in_bin},
+        {_BOOK_SWAP: _swap_in_bin, _BEAN_SWAP: _swap_in_bin},
         list_functions=(("getNumberOfLBPairs()", "getLBPairAtIndex(uint256)"),),
         has_event_per_bin=True,
     ),

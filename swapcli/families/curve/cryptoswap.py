@@ -1,5 +1,7 @@
 """Curve's cryptoswap pools of volatile coins, twocrypto-ng and tricrypto-ng, exactly as the contracts compute a swap.
 
+`version` is the pool contract's. Version v2.1.0d of twocrypto-ng has the StableSwap maths: see the module fxswap.
+
 A pool concentrates its liquidity around a price scale, which follows a moving average of its own prices as far as the
 fees it earned pay for it. So a swap also changes the invariant, the prices and maybe the scale, and the next swap of
 the same block starts from them. The fee stays in the pool; it grows from `mid_fee` to `out_fee` out of balance.
@@ -21,15 +23,28 @@ from swapcli.core.model.units import PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.curve.cryptoswap_curve import CryptoFee, CryptoSwapCurve
 from swapcli.families.curve.cryptoswap_math import A_MULTIPLIER, MATHS, Maths, fee_reduction, marginal_prices
+from swapcli.families.curve.fxswap import (
+    FX_VERSION,
+    FxPrices,
+    FxRules,
+    FxSwapCurve,
+    fee_at,
+    find_invariant,
+    find_other_balance,
+    tweak_price,
+)
 from swapcli.families.curve.stableswap_math import FEE_DENOMINATOR
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_multi_token
 from swapcli.families.reserves import reserves_after_swap, to_18_decimals
+from swapcli.families.rounding import WORD_BITS, require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM
+VERSIONS: Final = frozenset({*MATHS, (2, FX_VERSION)})
+"""The known contracts, by number of coins and version."""
 _BITS: Final = 128
 _FEE_PARAMETER_BITS: Final = 64
 """The contracts pack fees and the parameters of the price scale in 64 bits each."""
@@ -59,7 +74,11 @@ class CryptoParameters(NamedTuple):
 
 
 class CryptoPrices(NamedTuple):
-    """What a pool knows of prices and profit; prices are of each coin after the first in coin 0, scaled by 10^18."""
+    """What a pool knows of prices and profit; prices are of each coin after the first in coin 0, scaled by 10^18.
+
+    Pools with the StableSwap maths also have `burnable_shares`, the donated liquidity tokens that a move of the scale
+    may burn at the block, and `scale_is_fixed`, whether a swap of the block has come before, so that it cannot move.
+    """
 
     scale: tuple[int, ...]
     oracle: tuple[int, ...]
@@ -67,6 +86,8 @@ class CryptoPrices(NamedTuple):
     invariant: int
     xcp_profit: int
     virtual_price: int
+    burnable_shares: int = 0
+    scale_is_fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +108,12 @@ class CryptoSwap(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether A and gamma change with time, or the price oracle still moves towards the last prices."""
+        """Whether A and gamma change with time, or the price oracle still moves towards the last prices.
+
+        Donated liquidity is released with time too.
+        """
+        if self.parameters.version == FX_VERSION:
+            return True
         prices = self.prices
         targets = (min(last, 2 * scale) for last, scale in zip(prices.last, prices.scale, strict=True))
         return self.parameters.ramp_seconds_left is not None or prices.oracle != tuple(targets)
@@ -97,15 +123,18 @@ class CryptoSwap(Pool):
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        if amount_in <= 0:
-            raise SwapReverts(f"pool {self.key}: nothing is sold")
         try:
-            amount_out, reserves, prices = self._exchange(i, j, amount_in)
+            if self.parameters.version == FX_VERSION:
+                amount_out, after = self._exchange_fx(i, j, amount_in)
+            else:
+                amount_out, reserves, moved = self._exchange(i, j, amount_in)
+                after = _replace_state(self, reserves, moved)
         except SwapReverts as error:
             raise SwapReverts(f"pool {self.key}: {error.message}") from None
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
-        after: Self = _replace_state(self, reserves, prices)
+        prices = after.prices
+        require_uint128(max(after.reserves[i], prices.invariant, prices.xcp_profit, prices.virtual_price, *prices.last))
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
@@ -114,6 +143,8 @@ class CryptoSwap(Pool):
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             return ZeroCurve()
         parameters = self.parameters
+        if parameters.version == FX_VERSION:
+            return self._fx_curve(i, j)
         amp, gamma = parameters.amp, parameters.gamma
         balances, maths = self._scaled_reserves(), self._maths
         try:
@@ -165,6 +196,10 @@ class CryptoSwap(Pool):
             "virtual_price": str(prices.virtual_price),
             "lp_supply": str(self.lp_supply),
         }
+        if prices.burnable_shares:
+            state["burnable_shares"] = str(prices.burnable_shares)
+        if prices.scale_is_fixed:
+            state["scale_is_fixed"] = True
         if parameters.ramp_seconds_left is not None:
             state["ramp_seconds_left"] = parameters.ramp_seconds_left
         return state
@@ -179,18 +214,22 @@ class CryptoSwap(Pool):
         prices = CryptoPrices(
             _read_prices(fields, "price_scale", count - 1),
             _read_prices(fields, "price_oracle", count - 1),
-            _read_prices(fields, "last_prices", count - 1),
+            _read_prices(fields, "last_prices", count - 1, WORD_BITS if count == 2 else _BITS),
             fields.uint("invariant", _BITS),
-            fields.uint("xcp_profit", _BITS),
-            fields.uint("virtual_price", _BITS),
+            fields.uint("xcp_profit"),
+            fields.uint("virtual_price"),
+            fields.optional_uint("burnable_shares", _BITS) or 0,
+            fields.boolean("scale_is_fixed"),
         )
-        return cls(
-            *identity,
-            fields.uints("reserves", count, _BITS),
-            prices,
-            parameters,
-            fields.uint("lp_supply", _BITS),
-        )
+        lp_supply = fields.uint("lp_supply", _BITS)
+        if parameters.version != FX_VERSION:
+            for name in ("burnable_shares", "scale_is_fixed"):
+                if getattr(prices, name):
+                    raise InvalidPoolState(name, f"only pools of version {FX_VERSION} have it")
+        elif prices.burnable_shares and (prices.scale_is_fixed or prices.burnable_shares > lp_supply):
+            problem = f"above lp_supply: {prices.burnable_shares} > {lp_supply}"
+            raise InvalidPoolState("burnable_shares", "the scale is fixed" if prices.scale_is_fixed else problem)
+        return cls(*identity, fields.uints("reserves", count, _BITS), prices, parameters, lp_supply)
 
     def _exchange(self, i: int, j: int, amount_in: int) -> tuple[int, tuple[int, ...], CryptoPrices]:
         """Return the output, the reserves and the prices after a swap of the i-th coin for the j-th."""
@@ -216,6 +255,59 @@ class CryptoSwap(Pool):
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
         balances[j] = reserves[j] * units[j] * scales[j] // WAD
         return amount_out, reserves, self._tweak_prices(maths, balances, k0)
+
+    def _exchange_fx(self, i: int, j: int, amount_in: int) -> tuple[int, Self]:
+        """Return the output and the pool after a swap of the i-th coin for the j-th by the StableSwap maths."""
+        prices, parameters = self.prices, self.parameters
+        amp, ramp = parameters.amp, parameters.ramp_seconds_left
+        scales = (WAD, *prices.scale)
+        units = [to_18_decimals(places) for places in self.decimals]
+        balances = self._scaled_reserves()
+        d = find_invariant(amp, balances) if ramp is not None else prices.invariant
+        balances[i] = require_uint256((self.reserves[i] + amount_in) * units[i] * scales[i]) // WAD
+        y = find_other_balance(amp, balances, d, j)
+        gross = balances[j] - y - 1
+        if gross < 0:
+            raise SwapReverts("the output is less than the contract's rounding")
+        balances[j] = y
+        gross = gross * WAD // scales[j] // units[j]
+        fee = fee_at(balances, parameters.mid_fee, parameters.out_fee, parameters.fee_gamma)
+        amount_out = gross - fee * gross // FEE_DENOMINATOR
+        reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
+        balances[j] = reserves[j] * units[j] * scales[j] // WAD
+        moved = tweak_price(
+            FxPrices(
+                *(prices.scale[0], prices.oracle[0], prices.last[0], prices.invariant, prices.xcp_profit),
+                *(prices.virtual_price, self.lp_supply, prices.burnable_shares, prices.scale_is_fixed),
+            ),
+            FxRules(amp, parameters.allowed_extra_profit, parameters.adjustment_step, ramp is not None),
+            balances,
+        )
+        settled = CryptoPrices(
+            *((moved.scale,), (moved.oracle,), (moved.last,), moved.invariant, moved.xcp_profit, moved.virtual_price),
+            *(moved.burnable, moved.scale_is_fixed),
+        )
+        if ramp == 0:  # over since before this block: the swap has stored the invariant of the last A
+            parameters = parameters._replace(ramp_seconds_left=None)
+        after: Self = _replace_fx_state(self, reserves, settled, parameters, moved.supply)
+        return amount_out, after
+
+    def _fx_curve(self, i: int, j: int) -> RateCurve:
+        """Return the direction in floats from the balance sold, and the other one that the invariant has with it."""
+        parameters, balances = self.parameters, self._scaled_reserves()
+        amp = parameters.amp
+        try:
+            in_ramp = parameters.ramp_seconds_left is not None
+            d = find_invariant(amp, balances) if in_ramp else self.prices.invariant
+            balances[j] = find_other_balance(amp, balances, d, j)
+        except SwapReverts:
+            return ZeroCurve()
+        if not (d and all(balances)):
+            return ZeroCurve()
+        scales = (WAD, *self.prices.scale)
+        units = [WAD / (scales[k] * to_18_decimals(self.decimals[k])) for k in (i, j)]
+        fees = parameters.mid_fee / FEE_DENOMINATOR, parameters.out_fee / FEE_DENOMINATOR, parameters.fee_gamma / WAD
+        return FxSwapCurve(balances, d, (i, j), amp / A_MULTIPLIER, fees, (units[0], units[1]))
 
     def _scaled_reserves(self) -> list[int]:
         """Return the reserves in units of coin 0, with 18 decimals."""
@@ -279,11 +371,12 @@ class CryptoSwap(Pool):
 
 
 _replace_state = fast_replace(CryptoSwap, "reserves", "prices")
+_replace_fx_state = fast_replace(CryptoSwap, "reserves", "prices", "parameters", "lp_supply")
 
 
 def _read_parameters(identity: PoolIdentity, fields: StateFields) -> CryptoParameters:
     version, count = fields.text("version"), len(identity.tokens)
-    if (count, version) not in MATHS:
+    if (count, version) not in VERSIONS:
         raise InvalidPoolState("version", f"no known maths for {count} coins, got {version}")
     mid_fee, out_fee = (fields.integer(key, 0, FEE_DENOMINATOR) for key in ("mid_fee", "out_fee"))
     if mid_fee > out_fee:
@@ -305,8 +398,8 @@ def _read_parameters(identity: PoolIdentity, fields: StateFields) -> CryptoParam
     )
 
 
-def _read_prices(fields: StateFields, key: str, count: int) -> tuple[int, ...]:
-    prices = fields.uints(key, count, _BITS)
+def _read_prices(fields: StateFields, key: str, count: int, bits: int = _BITS) -> tuple[int, ...]:
+    prices = fields.uints(key, count, bits)
     if not all(prices):
         raise InvalidPoolState(key, "a price is zero")
     return prices

@@ -1,16 +1,18 @@
 """Curve's cryptoswap pools, twocrypto-ng and tricrypto-ng.
 
-The pool and its maths contract say their versions, which decide the limits of the maths; others are left out. The
-price oracle, A and gamma are as of the block's time.
+The pool and its maths contract say their versions, which decide the maths and their limits; others are left out. The
+price oracle, A, gamma and what is released of donated liquidity are as of the block's time.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.families.curve.cryptoswap import FEE_PER_PPM, CryptoSwap
-from swapcli.families.curve.cryptoswap_math import MATHS
+from swapcli.core.model.units import WAD
+from swapcli.families.curve.cryptoswap import FEE_PER_PPM, VERSIONS, CryptoSwap
+from swapcli.families.curve.fxswap import FX_MATHS_VERSION, FX_VERSION
 from swapcli.families.curve.rows import CryptoSwapConstants
 from swapcli.families.reading.block_time import read_block_time, undecoded_time_view
 from swapcli.families.reading.build_pool import build_pool
@@ -40,6 +42,16 @@ _NUMBERS: Final = {
 """Fields of the state, and the functions that return them."""
 _PRICES: Final = ("price_scale", "price_oracle", "last_prices")
 """Fields of the state, named as the functions, which take the coin's number in pools of more than two coins."""
+_LAST_SWAP: Final = "last_timestamp()"
+_DONATED: Final = "donation_shares()"
+_RELEASED_SINCE: Final = "last_donation_release_ts()"
+_RELEASE_SECONDS: Final = "donation_duration()"
+_PROTECTED_UNTIL: Final = "donation_protection_expiry_ts()"
+_PROTECTION_SECONDS: Final = "donation_protection_period()"
+_FX_NUMBERS: Final = (
+    *(_LAST_SWAP, _DONATED, _RELEASED_SINCE, _RELEASE_SECONDS, _PROTECTED_UNTIL, _PROTECTION_SECONDS),
+)
+"""Further functions of pools with the StableSwap maths."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -48,6 +60,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     count = len(ref.tokens)
     arguments = [(k,) for k in range(count - 1)] if count > 2 else [()]
     suffix = "(uint256)" if count > 2 else "()"
+    is_fx = version == FX_VERSION
     values = yield from read_views(
         view("ramp_end", ref.address, "future_A_gamma_time()"),
         undecoded_time_view(),
@@ -58,14 +71,18 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
             for name in _PRICES
             for k, argument in enumerate(arguments)
         ),
+        *(view(name, ref.address, name) for name in _FX_NUMBERS if is_fx),
     )
     state: dict[str, object] = {"version": version, **{name: values[name] for name in _NUMBERS}}
     state["reserves"] = [values[f"reserves {k}"] for k in range(count)]
     for name in _PRICES:
         state[name] = [values[f"{name} {k}"] for k in range(count - 1)]
-    left = _ramp_seconds_left(values["ramp_end"], values["time"])
-    if left >= 0:
-        state["ramp_seconds_left"] = left
+    if is_fx:
+        state |= _fx_fields(values)
+    else:
+        left = _ramp_seconds_left(values["ramp_end"], values["time"])
+        if left >= 0:
+            state["ramp_seconds_left"] = left
     return build_pool(ref, values["mid_fee"] // FEE_PER_PPM, state)
 
 
@@ -91,15 +108,42 @@ def _read_version(address: str) -> BatchRead[str]:
 
 
 def _check_version(version: ReturnData, maths: ReturnData, coin_count: int | None = None) -> BatchRead[str]:
-    """Return the version of the pool, which is its maths contract's too. Raises `InvalidUpstreamResponse`."""
+    """Return the version of the pool, which says that of its maths contract too. Raises `InvalidUpstreamResponse`."""
     known, name = read_text(version, _VERSION), read_address(maths, _MATHS)
     (answer,) = yield [ContractCall(name, encode_call(_VERSION))]
     of_maths = read_text(answer, _VERSION)
-    if known != of_maths:
-        raise invalid_response(_VERSION, f"the pool has version {known}, its maths contract has {of_maths}")
-    if not any(known == each and coin_count in (None, count) for count, each in MATHS):
+    if not any(known == each and coin_count in (None, count) for count, each in VERSIONS):
         raise invalid_response(_VERSION, f"version {known} is not supported")
+    if of_maths != (FX_MATHS_VERSION if known == FX_VERSION else known):
+        raise invalid_response(_VERSION, f"the pool has version {known}, its maths contract has {of_maths}")
     return known
+
+
+def _fx_fields(values: Mapping[str, Any]) -> dict[str, object]:
+    """Return what pools with the StableSwap maths add: what a move of the scale may burn, if one may come, the ramp.
+
+    A ramp counts until the first swap after its end, which stores the invariant.
+    """
+    time = read_block_time(values["time"], "on which donated liquidity depends")
+    last, end = values[_LAST_SWAP], values["ramp_end"]
+    fields: dict[str, object] = {"scale_is_fixed": True}
+    if last < time:
+        fields = {"burnable_shares": _burnable_shares(values, time)}
+    if end > last:
+        fields["ramp_seconds_left"] = max(end - time, 0)
+    return fields
+
+
+def _burnable_shares(values: Mapping[str, Any], time: int) -> int:
+    """Return what the contract lets a move of the scale burn: the released part, less while deposits are recent."""
+    donated, period, duration = values[_DONATED], values[_PROTECTION_SECONDS], values[_RELEASE_SECONDS]
+    if not donated:
+        return 0
+    if not (duration and period) or time < values[_RELEASED_SINCE]:
+        raise invalid_response(_RELEASED_SINCE, "the release of donated liquidity has no duration, or begins later")
+    released = min(donated, donated * (time - values[_RELEASED_SINCE]) // duration)
+    protection = min(max(values[_PROTECTED_UNTIL] - time, 0) * WAD // period, WAD)
+    return int(released * (WAD - protection) // WAD)
 
 
 def _ramp_seconds_left(ramp_end: int, time: ReturnData) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Self
 
-from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts
+from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.core.model.units import PPM, WAD
 from swapcli.core.validation.values import parse_hex
@@ -75,12 +75,12 @@ class CurveMeta(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` as `exchange` or `exchange_underlying` of the contract. Raises as `Pool.swap`."""
         i, j = self._direction(token_in, token_out)
-        if amount_in <= 0:
-            raise SwapReverts(f"pool {self.key}: nothing is sold")
         own = replace(self.own, rates=(self.own.rates[_OWN], self.base.virtual_price))
         lp = own.tokens[_LP]
         if i >= _COINS:
             minted, base = self.base.deposit(i - _COINS, amount_in)
+            if not minted:
+                raise self.rounds_to_zero(amount_in)
             amount_out, own = own.swap(lp, token_out, minted)
         else:
             amount_out, own = own.swap(token_in, token_out if j < _COINS else lp, amount_in)

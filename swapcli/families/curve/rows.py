@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from swapcli.core.encoding.abi import invalid_field
 from swapcli.core.records import NamedTuple
 from swapcli.families.row import (
     Event,
@@ -15,8 +16,10 @@ from swapcli.families.row import (
     RouterEncoding,
     RouterPoolKind,
     SwapAmounts,
+    SwapPart,
     coin_indices,
     key_of_emitter,
+    read_address,
     read_words,
 )
 
@@ -51,8 +54,16 @@ def _by_underlying_number(log: Event) -> SwapAmounts:
     The pool has the liquidity token between them.
     """
     amounts = _by_number(log)
+    problem = "it passes the swap on to its base pool" if amounts.sold and amounts.bought else ""
     sold, bought = (int(number) + (int(number) > 0) for number in (amounts.sold, amounts.bought))
-    return amounts._replace(sold=sold, bought=bought)
+    return amounts._replace(sold=sold, bought=bought, problem=problem)
+
+
+def _by_metapool(log: Event, pool: str) -> SwapPart:
+    """Return a part without amounts. Raises `InvalidInput` for what somebody else has deposited or withdrawn."""
+    if read_address(int(log.topics[1], 16), "provider") != pool:
+        raise invalid_field("provider", "not the metapool")
+    return SwapPart()
 
 
 _LISTS: Final = (("pool_count()", "pool_list(uint256)"),)
@@ -83,6 +94,11 @@ KINDS: Final[Mapping[str, KindRow]] = {
         },
         list_functions=_LISTS,
         constants=MetapoolConstants,
+        # A metapool's in its base pool.
+        parts={
+            "AddLiquidity(address,uint256[],uint256[],uint256,uint256)": _by_metapool,
+            "RemoveLiquidityOne(address,int128,uint256,uint256,uint256)": _by_metapool,
+        },
         unannounced="rates of its tokens, and versions whose events differ",
     ),
     "cryptoswap": KindRow(
@@ -92,6 +108,13 @@ KINDS: Final[Mapping[str, KindRow]] = {
                 _CRYPTO_EXCHANGE,
                 "AddLiquidity(address,uint256[2],uint256,uint256,uint256)",
                 "AddLiquidity(address,uint256[3],uint256,uint256,uint256)",
+                # Pools with the StableSwap maths name the receiver, and take donations.
+                "AddLiquidity(address,address,uint256[2],uint256,uint256,uint256)",
+                "Donation(address,uint256[2])",
+                "RemoveLiquidityImbalance(address,uint256,uint256[2],uint256,uint256)",
+                "SetDonationDuration(uint256)",
+                "SetDonationProtection(uint256,uint256,uint256)",
+                "SetPeriphery(address,address)",
                 "RemoveLiquidity(address,uint256[2],uint256)",
                 "RemoveLiquidity(address,uint256[3],uint256)",
                 "RemoveLiquidityOne(address,uint256,uint256,uint256,uint256,uint256)",

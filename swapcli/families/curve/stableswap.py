@@ -40,7 +40,7 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import MAX_TOKENS, check_multi_token
 from swapcli.families.reserves import reserves_after_swap, to_18_decimals
-from swapcli.families.rounding import require_uint256
+from swapcli.families.rounding import require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import FEE_PER_PPM, read_fee_remainder, read_swap_fee, write_swap_fee
 from swapcli.families.token_positions import token_indices
@@ -110,6 +110,7 @@ class StableSwap(Pool):
         amount_out, admin_fee = self._exchange(balances, i, j, x, rates[j])
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
+        require_uint128(self.reserves[i] + amount_in)
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee)
         after: Self = _replace_reserves(self, reserves)
         return amount_out, after

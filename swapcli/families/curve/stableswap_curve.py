@@ -50,12 +50,16 @@ class StableSwapCurve(HullCurve):
         self._c = (others - d) / d + 1.0 / ann
         self._chi = self._k / (x * y) ** 1.5
         self._fee, self._multiplier = fee, multiplier if multiplier > 1.0 else 0.0
-        rising: Sequence[float] = ()
-        if self._multiplier and x < y:  # the fee falls until both are equal
-            shortfall = 1.0 - x / y
-            # The last one separately: in floats the shortfall of a nearly one-sided pool is 1.
-            rising = [*(-log1p(-shortfall * k / HULL_SAMPLES) for k in range(HULL_SAMPLES)), log(y / x)]
-        self._prepare((units[0] * d, units[1] * d), rising)
+        self._prepare((units[0] * d, units[1] * d), self._depths_of_falling_fee())
+
+    def _depths_of_falling_fee(self) -> Sequence[float]:
+        """Return trades t between which the fee falls, so that the rate may rise: until both balances are equal."""
+        x, y = self._x, self._y
+        if not self._multiplier or x >= y:
+            return ()
+        shortfall = 1.0 - x / y
+        # The last one separately: in floats the shortfall of a nearly one-sided pool is 1.
+        return [*(-log1p(-shortfall * k / HULL_SAMPLES) for k in range(HULL_SAMPLES)), log(y / x)]
 
     def _linearize_rate(self, rate: float) -> tuple[float, float]:
         """Return (h, -d h / d ln rate) for a function h of the rate that is nearly linear in t.

@@ -19,7 +19,7 @@ from swapcli.families.curve.stableswap_math import (
     scale_to_18_decimals,
 )
 from swapcli.families.reserves import reserves_after_swap
-from swapcli.families.rounding import require_uint256
+from swapcli.families.rounding import require_uint128, require_uint256
 
 
 class LiquidPool(NamedTuple):
@@ -59,6 +59,7 @@ class LiquidPool(NamedTuple):
             raise SwapReverts(f"pool {pool.key}: {amount} is too small to deposit")
         minted = require_uint256(self.lp_supply * (d_2 - d_0)) // d_0
         check_price_oracle(balances, amp, d_2)
+        require_uint128(max(after[k], self.lp_supply + minted))
         reserves = tuple(new - fee // 2 for new, fee in zip(after, fees, strict=True))
         return minted, LiquidPool(replace(pool, reserves=reserves), self.lp_supply + minted)
 

@@ -31,11 +31,13 @@ def dynamic_fee(fee: int, multiplier: int, x: int, y: int) -> int:
     return multiplier * fee // (closeness + FEE_DENOMINATOR)
 
 
-def invariant(balances: Sequence[int], amp: int, divides_each_factor: bool = False) -> int:
+def invariant(
+    balances: Sequence[int], amp: int, divides_each_factor: bool = False, precision: int = A_PRECISION
+) -> int:
     """Return the contract's `get_D`: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
 
-    `amp` is 100 A; `balances` are positive. D^(n+1) is divided by n^n once, or with `divides_each_factor` by n with
-    each balance, which rounds otherwise."""
+    `amp` is A times `precision`; `balances` are positive. D^(n+1) is divided by n^n once, or with `divides_each_factor`
+    by n with each balance, which rounds otherwise."""
     n, total = len(balances), sum(balances)
     ann = amp * n
     factor, rest = (n, 1) if divides_each_factor else (1, n**n)
@@ -46,15 +48,17 @@ def invariant(balances: Sequence[int], amp: int, divides_each_factor: bool = Fal
             d_p = require_uint256(d_p * d) // (balance * factor)
         d_p //= rest
         before = d
-        numerator = require_uint256((ann * total // A_PRECISION + d_p * n) * d)
-        d = numerator // ((ann - A_PRECISION) * d // A_PRECISION + (n + 1) * d_p)
+        numerator = require_uint256((ann * total // precision + d_p * n) * d)
+        d = numerator // ((ann - precision) * d // precision + (n + 1) * d_p)
         if -1 <= d - before <= 1:
             return d
     raise _no_convergence()
 
 
-def find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
-    """Return the contract's `get_y`: the j-th balance that gives the invariant `d` with the other balances."""
+def find_balance(balances: Sequence[int], j: int, amp: int, d: int, precision: int = A_PRECISION) -> int:
+    """Return the contract's `get_y`: the j-th balance that gives the invariant `d` with the other balances.
+
+    `amp` is A times `precision`."""
     n = len(balances)
     ann = amp * n
     total, c = 0, d
@@ -62,8 +66,8 @@ def find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
         if k != j:
             total += balance
             c = require_uint256(c * d) // (balance * n)
-    c = require_uint256(c * d * A_PRECISION) // (ann * n)
-    b = total + d * A_PRECISION // ann
+    c = require_uint256(c * d * precision) // (ann * n)
+    b = total + d * precision // ann
     y = d
     for _ in range(MAX_NEWTON_STEPS):
         before = y
@@ -91,14 +95,20 @@ def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
     """Raise `SwapReverts` if the oracle of a pool of two coins from before StableSwap-NG would revert.
 
     It stores the price itself, which NG limits, in 128 bits."""
-    first, second = balances
-    amplified, ratio = _price_terms(balances, amp, d)
-    price = require_uint256(WAD * (amplified + require_uint256(ratio * first) // second)) // (amplified + ratio)
-    if price >> PACKED_BITS:
+    if price_of_second(balances, amp, d) >> PACKED_BITS:
         raise SwapReverts("the price is too high for the contract's oracle")
 
 
-def _price_terms(balances: Sequence[int], amp: int, d: int) -> tuple[int, int]:
+def price_of_second(balances: Sequence[int], amp: int, d: int, precision: int = A_PRECISION) -> int:
+    """Return the contract's `get_p` of two coins: the price of the second one in the first, scaled by 10^18."""
+    first, second = balances
+    amplified, ratio = _price_terms(balances, amp, d, precision)
+    if not amplified + ratio:
+        raise SwapReverts("the contract's price divides by zero")
+    return require_uint256(WAD * (amplified + require_uint256(ratio * first) // second)) // (amplified + ratio)
+
+
+def _price_terms(balances: Sequence[int], amp: int, d: int, precision: int = A_PRECISION) -> tuple[int, int]:
     """Return A n x_0 and D^(n+1) / (n^n prod x), the terms of a price in `_get_p` of the contracts."""
     n = len(balances)
     ratio = d // n**n
@@ -106,7 +116,7 @@ def _price_terms(balances: Sequence[int], amp: int, d: int) -> tuple[int, int]:
         if not balance:
             raise SwapReverts("the bought coin would run out")
         ratio = require_uint256(ratio * d) // balance
-    return require_uint256(amp * n * balances[0]) // A_PRECISION, ratio
+    return require_uint256(amp * n * balances[0]) // precision, ratio
 
 
 def scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:

@@ -74,7 +74,6 @@ class DodoV2(Pool):
         """Sell for the contract's `querySellBase` or `querySellQuote`. Raises as `Pool.swap`."""
         sells_base = is_forward(self, token_in, token_out)
         i, j = (0, 1) if sells_base else (1, 0)
-        require_uint256(amount_in)
         if amount_in < self.min_amounts[i]:
             raise SwapReverts(f"pool {self.key} takes no less than {self.min_amounts[i]} of {token_in}")
         targets = self._current_targets()

@@ -3,8 +3,14 @@
 The sold token first repays the account's debt in its vault, and the rest is deposited there. The bought token is
 withdrawn, and borrowed if the deposits do not suffice. So the vaults limit a swap: by their room for deposits, their
 cash, and their caps on borrowing. Vaults serve others too, and accrue interest, so these limits hold for one block, and
-a route swaps in a pool once. An account may also lack the collateral to borrow what the vaults could pay, which the
-contract's quotes do not consider.
+a route swaps in a pool once.
+
+The account may also lack the collateral for what a swap borrows, which the contract's quotes do not consider. The vault
+that lends checks it at the end of each of its operations: the account's debt must be worth less than its collateral,
+each part times its loan-to-value ratio. The input comes first: it repays the debt, or it is more collateral.
+
+* While a debt in the sold token is left, no other vault lends. What is withdrawn must not be needed as collateral.
+* Else the bought token is borrowed. Its collateral is what the account had, and what the input has added.
 
 Pools may have vaults in common. What a route pays out of a vault and into it through one pool counts against the limits
 of the next one, and what it pays in is not counted on.
@@ -12,27 +18,30 @@ of the next one, and what it pays in is not counted on.
 The fee stays out of the reserves. `euler_curve` has the curve. The owner of a pool of the second version may change all
 of its parameters at any time, which emits an event.
 
-Source: `QuoteLib.sol`, `SwapLib.sol`, `FundsLib.sol` of euler-xyz/euler-swap. Swap hooks of the second version are not
-computed.
+Source: `QuoteLib.sol`, `SwapLib.sol`, `FundsLib.sol` of euler-xyz/euler-swap; `LiquidityUtils.sol` of
+euler-xyz/euler-vault-kit. Swap hooks of the second version are not computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from math import inf
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.core.model.units import PPM, WAD
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import InvalidValue, parse_hex, parse_integer, parse_list
 from swapcli.families.euler.euler_curve import NO_RESERVE, RESERVE_BITS, Half, reserve_above, reserve_below
-from swapcli.families.euler.euler_swap_curve import EulerSwapCurve
+from swapcli.families.euler.euler_swap_curve import EulerSwapCurve, SecuredRange
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
-from swapcli.families.rounding import UINT256_LIMIT
+from swapcli.families.rounding import UINT256_LIMIT, div_up
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
@@ -43,6 +52,28 @@ _MAX_PRICE: Final = 10**25  # limit of the contract's price parameters
 _VERSIONS: Final = (1, 2)
 _V4_SPACING: Final = 1  # tick spacing in the key of the Uniswap V4 pool
 _GAS_OF_SECOND_VERSION: Final = 400_000  # gas units of a swap
+COLLATERAL_BITS: Final = 128
+RATE_BITS: Final = 240
+COLLATERAL_SCALE: Final = 10**36
+"""By which rates of collateral are scaled, so that they keep their digits between tokens of any decimals."""
+_KEPT_BACK: Final = 10**5
+"""A hundred-thousandth of the collateral is not counted on: interest on the debt of a quarter of an hour at 35% a year.
+"""
+
+
+class VaultAccount(NamedTuple):
+    """What the pool's account has in its vaults. Pairs have a value for the first token and one for the second.
+
+    `deposits` are its deposits, in base units. `collateral` is what it could owe in the token in total, in base units:
+    it is secured by all collateral except the token's own deposits. A base unit more of the other token's deposits
+    secures `collateral_rates` more, as fractions of 10^36. `fee_paid_out` is the part of the fee that is not deposited,
+    as a fraction of 10^18.
+    """
+
+    deposits: tuple[int, int]
+    collateral: tuple[int, int]
+    collateral_rates: tuple[int, int]
+    fee_paid_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +83,10 @@ class EulerSwap(Pool):
     `fees` are those of selling either token, where the whole means that it cannot be sold, and `concentrations` those
     of the halves on which it is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first;
     the vaults have `deposit_capacity` for the rest, which gets no share of a vault below `min_deposits`.
-    `output_limits` are the amounts that the vaults can pay, and `secured_outputs` those that the account can withdraw
-    and borrow with its collateral. A swap goes through the `pool_manager` of Uniswap V4, which lends the input from its
-    `manager_balances`; `v4_fee_ppm` is the fee in its key, which no swap pays.
+    `output_limits` are the amounts that the vaults can pay. How much of them the account can withdraw and borrow
+    follows from `account`; where that is None, `secured_outputs` has what it can without the input. A swap goes through
+    the `pool_manager` of Uniswap V4, which lends the input from its `manager_balances`; `v4_fee_ppm` is the fee in its
+    key, which no swap pays.
 
     `vaults` are the addresses of each token's vaults, the one of deposits first, and `vault_uses` the amounts that the
     route has paid out of each of them and into it, in the same order.
@@ -65,6 +97,8 @@ class EulerSwap(Pool):
     v4_fee_ppm: int
     vaults: tuple[tuple[str, ...], tuple[str, ...]]
     vault_uses: tuple[tuple[int, int], ...]
+    account: VaultAccount | None
+    secured_outputs: tuple[int, int]
     reserves: tuple[int, int]
     equilibrium: tuple[int, int]
     min_reserves: tuple[int, int]
@@ -75,7 +109,6 @@ class EulerSwap(Pool):
     deposit_capacity: tuple[int, int]
     min_deposits: tuple[int, int]
     output_limits: tuple[int, int]
-    secured_outputs: tuple[int, int]
     manager_balances: tuple[int, int]
 
     family: ClassVar[str] = "euler_swap"
@@ -91,6 +124,11 @@ class EulerSwap(Pool):
         return self.pool_manager
 
     @property
+    def pool_id(self) -> str:
+        """The id of the pool of Uniswap V4 whose hook it is."""
+        return v4_pool_id(self.tokens[0], self.tokens[1], self.v4_fee_ppm, _V4_SPACING, self.address)
+
+    @property
     def shared_states(self) -> tuple[SharedState, ...]:
         """Return what the route has paid out of each vault and into it, which other pools change as well."""
         return tuple(SharedState(*each) for each in zip(chain(*self.vaults), self.vault_uses, strict=True))
@@ -102,7 +140,7 @@ class EulerSwap(Pool):
             (paid_out, paid_in) if vault == shared.address else own
             for vault, own in zip(chain(*self.vaults), self.vault_uses, strict=True)
         )
-        after: Self = _replace_swapped(self, self.reserves, uses)
+        after: Self = _replace_uses(self, uses)
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
@@ -112,26 +150,75 @@ class EulerSwap(Pool):
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
         if self.fees[sold] == WAD:
             raise SwapReverts(f"pool {self.key}: its owner does not let {token_in} be sold")
-        net = amount_in - amount_in * self.fees[sold] // WAD
+        fee = amount_in * self.fees[sold] // WAD
+        net, taken = amount_in - fee, self._taken(amount_in, fee)
         if amount_in > self.manager_balances[sold]:
             raise InsufficientLiquidity(f"pool {self.key}: the pool manager does not have {amount_in} to lend")
-        if 0 < (deposit := net - self.debts[sold]) < self.min_deposits[sold]:
+        if 0 < (deposit := taken.least - self.debts[sold]) < self.min_deposits[sold]:
             raise SwapReverts(f"pool {self.key}: a deposit of {deposit} gets no share of the vault")
         amount_out = self._bought_for(sold, net)
         input_limit, output_limit = self._limits(sold)
         paid_out, paid_in = self._used(1 - sold)[0], self._used(sold)[1]
-        # The fee is deposited as well, which the contract's quotes do not count.
-        room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (amount_in - net)) - paid_in
-        if net > room or amount_out > min(output_limit, self.secured_outputs[1 - sold]) - paid_out:
+        # What of the fee is deposited is not counted by the contract's quotes.
+        room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (taken.most - net)) - paid_in
+        if net > room or amount_out > output_limit - paid_out:
             raise InsufficientLiquidity(f"pool {self.key}: the vaults cannot take {net} or pay {amount_out}")
+        secured = self._secured(sold, taken.least) - (0 if self.account else paid_out)
+        if amount_out > secured:
+            raise InsufficientLiquidity(f"pool {self.key}: its account lacks the collateral to borrow {amount_out}")
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
         new_in, new_out = self.reserves[sold] + net, self.reserves[1 - sold] - amount_out
         if new_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: a reserve of {new_in} exceeds {RESERVE_BITS} bits")
         reserves = (new_in, new_out) if not sold else (new_out, new_in)
-        after: Self = _replace_swapped(self, reserves, self._uses_after(sold, amount_in, amount_out))
+        uses = self._uses_after(sold, amount_in, amount_out)
+        after: Self = _replace_swapped(self, reserves, uses, *self._account_after(sold, taken.least, amount_out))
         return amount_out, after
+
+    def _taken(self, amount_in: int, fee: int) -> _Taken:
+        """Return what of an input the vaults take: all but what of the fee is paid out."""
+        if self.account is None:
+            return _Taken(amount_in - fee, amount_in)
+        taken = amount_in - fee * self.account.fee_paid_out // WAD
+        return _Taken(taken, taken)
+
+    def _secured(self, sold: int, taken: int) -> int:
+        """Return how much the account can withdraw and borrow after the vaults have taken an input."""
+        account, bought = self.account, 1 - sold
+        if account is None:
+            return self.secured_outputs[bought]
+        withdrawn, left = account.deposits[bought], self.debts[sold] - taken
+        if left > 0:
+            spare = _counted(account.collateral[sold]) - left
+            if spare <= 0 or not (rate := account.collateral_rates[sold]):
+                return withdrawn if spare > 0 else 0
+            return min(withdrawn, spare * COLLATERAL_SCALE // _with_margin(rate))
+        # The new share of the vault is worth a share and a unit less than the deposit, by rounding.
+        added = max(-left - self.min_deposits[sold] - 1, 0)
+        collateral = account.collateral[bought] + added * account.collateral_rates[bought] // COLLATERAL_SCALE
+        borrowed = _counted(collateral) - self.debts[bought]
+        # With a debt, the lender refuses any withdrawal that leaves too little.
+        return 0 if borrowed <= 0 < self.debts[bought] else withdrawn + max(borrowed, 0)
+
+    def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], VaultAccount | None]:
+        """Return debts and account after a swap."""
+        account, bought = self.account, 1 - sold
+        if account is None:
+            return self.debts, None
+        debts, deposits, collateral = [*self.debts], [*account.deposits], [*account.collateral]
+        repaid = min(taken, debts[sold])
+        withdrawn = min(amount_out, deposits[bought])
+        debts[sold] -= repaid
+        debts[bought] += amount_out - withdrawn
+        deposits[sold] += taken - repaid
+        deposits[bought] -= withdrawn
+        collateral[bought] += (taken - repaid) * account.collateral_rates[bought] // COLLATERAL_SCALE
+        secured = div_up(withdrawn * account.collateral_rates[sold], COLLATERAL_SCALE)
+        collateral[sold] = max(collateral[sold] - secured, 0)
+        return (debts[0], debts[1]), account._replace(
+            deposits=(deposits[0], deposits[1]), collateral=(collateral[0], collateral[1])
+        )
 
     def _used(self, token: int) -> tuple[int, int]:
         """Return the most that the route has paid out of a vault of a token, and the most into one."""
@@ -161,11 +248,33 @@ class EulerSwap(Pool):
             dilutions=((WAD - self.concentrations[sold]) / WAD, (WAD - self.concentrations[bought]) / WAD),
             kept=1.0 - self.fees[sold] / WAD,
             to_equilibrium=float(max(self.equilibrium[sold] - self.reserves[sold], 0)),
-            limits=(
-                min(limits[0], most * (WAD - self.fees[sold]) // WAD),
-                float(min(limits[1], self.secured_outputs[bought])),
-            ),
+            limits=(min(limits[0], most * (WAD - self.fees[sold]) // WAD), float(limits[1])),
+            secured=tuple(self._secured_ranges(sold)),
         )
+
+    def _secured_ranges(self, sold: int) -> Iterator[SecuredRange]:
+        """Yield how much the account can withdraw and borrow, by the input after the fee: `_secured` in floats."""
+        account, bought = self.account, 1 - sold
+        if account is None:
+            yield SecuredRange(inf, float(self.secured_outputs[bought]), 0.0)
+            return
+        withdrawn, debt = float(account.deposits[bought]), self.debts[sold]
+        fee = self.fees[sold] / WAD
+        # What the vaults take for each unit of the input after the fee.
+        taken = (1.0 - fee * (account.fee_paid_out / WAD)) / (1.0 - fee)
+        if debt:
+            spare = _counted(account.collateral[sold]) - debt
+            rate = _with_margin(account.collateral_rates[sold]) / COLLATERAL_SCALE
+            yield SecuredRange(debt / taken, withdrawn if spare > 0 else 0.0, 0.0)
+            if account.collateral_rates[sold]:
+                yield SecuredRange(debt / taken, spare / rate, taken / rate)
+        rate = account.collateral_rates[bought] / COLLATERAL_SCALE * (1.0 - 1.0 / _KEPT_BACK)
+        borrowed = _counted(account.collateral[bought]) - self.debts[bought]
+        if borrowed <= 0 < self.debts[bought]:
+            yield SecuredRange(inf, 0.0, 0.0)
+        else:
+            rounding = rate * (self.min_deposits[sold] + 1)
+            yield SecuredRange(inf, max(withdrawn + borrowed - rounding, 0.0) - rate * debt, rate * taken)
 
     def gas_units(self, after: Pool) -> int:
         """Return the gas of a swap by the version."""
@@ -230,10 +339,16 @@ class EulerSwap(Pool):
         """Return the family's fields of `swap-market/1`."""
         pairs = {name: [str(each) for each in getattr(self, name)] for name in _PAIRS}
         called = {"pool_manager": self.pool_manager, "v4_fee_ppm": self.v4_fee_ppm}
+        if self.account is None:
+            pairs["secured_outputs"] = [str(each) for each in self.secured_outputs]
+            account: dict[str, object] = {}
+        else:
+            account = {name: [str(each) for each in getattr(self.account, name)] for name in _ACCOUNT_PAIRS}
+            account["fee_paid_out"] = str(self.account.fee_paid_out)
         vaults: dict[str, object] = {"vaults": [list(each) for each in self.vaults]}
         if any(chain(*self.vault_uses)):
             vaults["vault_uses"] = [[str(paid) for paid in use] for use in self.vault_uses]
-        return {"version": self.version, **called, **pairs, **vaults}
+        return {"version": self.version, **called, **pairs, **account, **vaults}
 
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the key by which the pool manager of Uniswap V4 swaps in the pool, which is its own hook."""
@@ -249,11 +364,17 @@ class EulerSwap(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
 
-        `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault.
+        `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault. The
+        fields of `VaultAccount` stand in place of `secured_outputs`, which files of older versions have.
         """
         check_pair(identity)
         fields = StateFields(state)
         version = fields.integer("version", _VERSIONS[0], _VERSIONS[-1])
+        account, secured = None, (0, 0)
+        if fields.has("deposits"):
+            account = _read_account(fields)
+        else:
+            secured = _pair(fields, "secured_outputs", RESERVE_BITS)
         pairs = {name: fields.uints(name, 2, bits) for name, bits in _PAIRS.items()}
         _require_at_most(pairs, "prices", _MAX_PRICE)
         _require_at_most(pairs, "concentrations", WAD)
@@ -270,7 +391,7 @@ class EulerSwap(Pool):
         if len(uses) != sum(map(len, vaults)):
             raise InvalidPoolState("vault_uses", f"expected one for each of the vaults, not {len(uses)}")
         values = ((first, second) for first, second in pairs.values())
-        pool = cls(*identity, version, manager, v4_fee_ppm, vaults, uses, *values)
+        pool = cls(*identity, version, manager, v4_fee_ppm, vaults, uses, account, secured, *values)
         pool._check_point()
         return pool
 
@@ -301,12 +422,42 @@ _PAIRS: Final = {
     "deposit_capacity": RESERVE_BITS,
     "min_deposits": RESERVE_BITS,
     "output_limits": RESERVE_BITS,
-    "secured_outputs": RESERVE_BITS,
     "manager_balances": RESERVE_BITS,
 }
 """The pairs of a state, in the order of the class's fields, and their bits."""
 
-_replace_swapped = fast_replace(EulerSwap, "reserves", "vault_uses")
+_ACCOUNT_PAIRS: Final = {"deposits": RESERVE_BITS, "collateral": COLLATERAL_BITS, "collateral_rates": RATE_BITS}
+"""The pairs of an account, in the order of its fields, and their bits."""
+
+_replace_swapped = fast_replace(EulerSwap, "reserves", "vault_uses", "debts", "account")
+_replace_uses = fast_replace(EulerSwap, "vault_uses")
+
+
+class _Taken(NamedTuple):
+    """The least and the most that the vaults may take of an input: equal if it is known what of a fee is paid out."""
+
+    least: int
+    most: int
+
+
+def _counted(collateral: int) -> int:
+    """Return the debt that collateral is counted to secure: it must be worth more than the debt."""
+    return max(collateral - collateral // _KEPT_BACK - 1, 0)
+
+
+def _with_margin(rate: int) -> int:
+    """Return how much a withdrawn unit is counted to have secured."""
+    return rate + rate // _KEPT_BACK + 1
+
+
+def _read_account(fields: StateFields) -> VaultAccount:
+    deposits, collateral, rates = (_pair(fields, name, bits) for name, bits in _ACCOUNT_PAIRS.items())
+    return VaultAccount(deposits, collateral, rates, fields.integer("fee_paid_out", 0, WAD))
+
+
+def _pair(fields: StateFields, name: str, bits: int) -> tuple[int, int]:
+    first, second = fields.uints(name, 2, bits)
+    return first, second
 
 
 def _parse_vaults(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:

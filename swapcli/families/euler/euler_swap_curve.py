@@ -6,6 +6,9 @@ concentration of the half on which the sold token, and the bought one, is below 
     r (1 + c ((x0 / x)^2 - 1))    while x <= x0, and    r / (1 + d ((y0 / y)^2 - 1))    after that.
 
 Outputs are differences in closed form, so that small trades and high concentrations lose no digits.
+
+What the account can pay grows with the input, which is its collateral, in a straight line; the output is concave. So it
+exceeds the line after one point, or between two, or nowhere. Swaps end at the first point.
 """
 
 from __future__ import annotations
@@ -13,12 +16,30 @@ from __future__ import annotations
 from math import inf, sqrt
 from sys import float_info
 
+from swapcli.core.records import NamedTuple
+
+_BISECTIONS = 80
+"""Halvings of a range of floats, after which its ends are neighbours unless it begins at zero."""
+_ROUNDING = 1e-12
+"""Part by which a limit is lowered: floats lose as much against the integers of the swap."""
+
+
+class SecuredRange(NamedTuple):
+    """The output is at most `base + slope * input` for inputs after the fee up to `end`, from the last end on.
+
+    Ranges with the same end hold together.
+    """
+
+    end: float
+    base: float
+    slope: float
+
 
 class EulerSwapCurve:
     """See `RateCurve`. Pairs have a value for the sold token and one for the bought one; `kept` is one minus the fee.
 
     `to_equilibrium` is the input after the fee that reaches the equilibrium, 0 beyond it: reserves as floats lose its
-    digits. `limits` are the largest input after the fee, and the largest output.
+    digits. `limits` are the largest input after the fee, and the largest output. `secured` are further limits.
     """
 
     __slots__ = (
@@ -35,6 +56,7 @@ class EulerSwapCurve:
         kept: float,
         to_equilibrium: float,
         limits: tuple[float, float],
+        secured: tuple[SecuredRange, ...] = (),
     ) -> None:
         self._r, self._kept = rate, kept
         (self._c, self._d), (self._x0, self._y0) = dilutions, equilibrium
@@ -44,6 +66,7 @@ class EulerSwapCurve:
         # Reserves may be a little above the curve, by roundings; beyond the equilibrium the bought one tells where.
         self._reserve_out = min(reserve_out, self._y0) if self._middle else reserve_out
         self._end = self._largest(*limits)
+        self._end = self._secured_end(self._end, secured)
         self.capacity: float = self._end / kept if self._end > 0.0 else 0.0
         self.start_rate: float = self.rate(0.0)
 
@@ -132,6 +155,34 @@ class EulerSwapCurve:
         if left <= 0.0:
             return inf if self._d else amount_out / self._r
         return amount_out / self._r * (1.0 + self._d * (self._y0 / y * (self._y0 / left) - 1.0))
+
+    def _secured_end(self, end: float, secured: tuple[SecuredRange, ...]) -> float:
+        """Return the input after the fee, up to `end`, to which all outputs are secured."""
+        start = last = 0.0
+        for each in secured:
+            start, last = (last, each.end) if each.end > last else (start, last)
+            if start >= end:
+                break
+            end = self._first_excess(each, start, min(each.end, end), end)
+        return end
+
+    def _first_excess(self, limit: SecuredRange, low: float, high: float, end: float) -> float:
+        """Return the first input from `low` to `high` at which the output is more than the limit, else `end`."""
+
+        def is_secured(net: float) -> bool:
+            return self._output(net) <= limit.base + limit.slope * net
+
+        if limit.base + limit.slope * low < 0.0 or not is_secured(low):
+            return min(low, end)
+        if limit.slope:
+            # Where the output grows as the limit does, it exceeds it most.
+            high = min(max(self._net_at(limit.slope)[0], low), high)
+        if is_secured(high):
+            return end
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if is_secured(middle) else (low, middle)
+        return low * (1.0 - _ROUNDING)
 
     def _largest(self, input_limit: float, output_limit: float) -> float:
         """Return the largest input after the fee."""

@@ -1,8 +1,8 @@
 """Pools of EulerSwap: their curve, and what the vaults behind them can take and pay at the block.
 
 Both versions quote no more than the vaults' room, cash and caps allow. An account may still lack the collateral to
-borrow that much, which only shows when it swaps. So it counts here as able to borrow what its deposits in the vault of
-the sold token allow, at the prices of the oracle, less a hundredth; and nothing while it owes the sold token. Swaps go
+borrow that much, which only shows when it swaps. So the deposits of both tokens, its other collateral, their borrowing
+loan-to-value ratios and the prices of the lender's oracle are read: oracles price in proportion to the amount. Swaps go
 through Uniswap V4, whose hook each pool is; others, and those whose owner has set a swap hook, are left out.
 """
 
@@ -15,7 +15,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.records import NamedTuple
-from swapcli.families.euler.euler_swap import MAX_RESERVE
+from swapcli.families.euler.euler_swap import COLLATERAL_BITS, COLLATERAL_SCALE, MAX_RESERVE, RATE_BITS
 from swapcli.families.reading.block_time import read_block_time, undecoded_time_view
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
@@ -46,8 +46,12 @@ _DYNAMIC: Final = "getDynamicParams()"
 _CONTROLLERS: Final = "getControllers(address)"
 _PRICES: Final = "getQuotes(uint256,address,address)"
 _UNLOCKED: Final = 1  # status of a pool that can be swapped in
-_KEPT_BACK: Final = 100
-"""A hundredth of what an account may borrow is not counted on."""
+_COLLATERALS: Final = "getCollaterals(address)"
+_HOOKS: Final = "hookConfig()"
+_MAX_REFERENCE: Final = 1 << 96
+"""The largest amount whose price is read: vaults and oracles refuse those of more than 112 bits."""
+_WITHDRAW, _BORROW, _REPAY, _STATUS_CHECK = 1 << 2, 1 << 6, 1 << 7, 1 << 14
+"""Operations of a vault, as its hook configuration counts them."""
 _WAD_PER_PPM: Final = WAD // PPM
 
 
@@ -71,19 +75,22 @@ class _Configuration(NamedTuple):
     fees: tuple[int, int]
     expires_at: int
     hooked_operations: int
+    fee_paid_out: int
 
 
 class _Supply(NamedTuple):
-    """What the vault of deposits says."""
+    """The account's vault of deposits. `reference_shares` are those of the reference amount."""
 
     room: int
     shares: int
     cash: int
     least: int
+    reference_shares: int
+    hooks: tuple[int, ...] | None
 
 
 class _Loans(NamedTuple):
-    """What the vault of loans says. The oracle's values are for the other token's deposits as collateral."""
+    """The account's vault of loans. The ratio is that of the other token's deposits as collateral."""
 
     debt: int = 0
     cash: int = 0
@@ -91,10 +98,24 @@ class _Loans(NamedTuple):
     oracle: str = ZERO_ADDRESS
     unit: str = ZERO_ADDRESS
     loan_to_value_bps: int = 0
+    hooks: tuple[int, ...] | None = None
+
+    def disables(self, operation: int) -> bool:
+        """Return whether the vault refuses an operation."""
+        return _disables(self.hooks, operation)
+
+
+class _Collateral(NamedTuple):
+    """A further collateral of the account for loans of the k-th token, and its value in the lender's unit."""
+
+    k: int
+    vault: str
+    loan_to_value_bps: int
+    shares: int
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds."""
+    """Read a pool in three rounds, and a fourth one if its account has collateral besides the pool's deposits."""
     pool = ref.address
     values = yield from read_views(
         view("reserves", pool, _RESERVES, decode=words(3)),
@@ -113,27 +134,37 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     _check_time(configuration, values["time"])
     v4_fee_ppm = _v4_fee(ref, values["key"])
     evc, pool_manager = values["evc"], values["manager"]
+    references = [
+        min(max(10**places, reserve, middle), _MAX_REFERENCE)
+        for places, reserve, middle in zip(ref.decimals, (first, second), configuration.equilibrium, strict=True)
+    ]
     values = yield from read_views(
         view("is_operator", evc, "isAccountOperatorAuthorized(address,address)", configuration.account, pool),
         view("controllers", evc, _CONTROLLERS, configuration.account, decode=decode_addresses),
+        view("collaterals", evc, _COLLATERALS, configuration.account, decode=decode_addresses),
         *(view(token, token, "balanceOf(address)", pool_manager) for token in ref.tokens),
-        *(each for k in (0, 1) for each in _vault_views(configuration, k)),
+        *(each for k in (0, 1) for each in _vault_views(configuration, references, k)),
     )
     if not values["is_operator"]:
         raise invalid_response(pool, "its account no longer lets the pool act for it")
     _check_lenders(configuration, values["controllers"])
     balances = [values[token] for token in ref.tokens]
     supplies = [_Supply(*(values[f"{name} {k}"] for name in _Supply._fields)) for k in (0, 1)]
-    loans = [_loans(values, k) if configuration.vaults[k].borrow else _Loans() for k in (0, 1)]
+    loans = [_loans(values, configuration, k) if configuration.vaults[k].borrow else _Loans() for k in (0, 1)]
+    _check_operations(ref, supplies, loans)
+    own = {supply for supply, _ in configuration.vaults}
+    further = [each for each in values["collaterals"] if each not in own]
     values = yield from read_views(
         *(
             view(f"deposits {k}", configuration.vaults[k].supply, "convertToAssets(uint256)", supplies[k].shares)
             for k in (0, 1)
         ),
-        *(each for k in (0, 1) for each in _price_views(ref, configuration, supplies, loans, k)),
+        *(each for k in (0, 1) for each in _price_views(ref, configuration, supplies, loans, references, k)),
+        *(each for vault in further for each in _collateral_views(configuration, vault)),
     )
     deposits = [values[f"deposits {k}"] for k in (0, 1)]
-    borrowable = [_borrowable(ref, supplies, loans, values, k) for k in (0, 1)]
+    others = yield from _read_values(configuration, loans, further, values)
+    secured = [_secured(ref, loans, deposits, references, values, others, k) for k in (0, 1)]
     state = {
         "version": configuration.version,
         "reserves": [first, second],
@@ -147,7 +178,10 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "output_limits": [
             min(_payable(configuration, supplies[k], loans[k], deposits[k], k), MAX_RESERVE) for k in (0, 1)
         ],
-        "secured_outputs": [min(deposits[k] + borrowable[k], MAX_RESERVE) for k in (0, 1)],
+        "deposits": [min(each, MAX_RESERVE) for each in deposits],
+        "collateral": [min(total, (1 << COLLATERAL_BITS) - 1) for total, _ in secured],
+        "collateral_rates": [min(rate, (1 << RATE_BITS) - 1) for _, rate in secured],
+        "fee_paid_out": configuration.fee_paid_out,
         "pool_manager": pool_manager,
         "manager_balances": [min(each, MAX_RESERVE) for each in balances],
         "v4_fee_ppm": v4_fee_ppm,
@@ -181,12 +215,22 @@ def _decode_first_version(answer: ReturnData, function: str) -> _Configuration:
         fees=(numbers[9], numbers[9]),
         expires_at=0,
         hooked_operations=0,
+        fee_paid_out=_fee_paid_out(ZERO_ADDRESS, to_address(numbers[11], function), numbers[10]),
     )
 
 
-def _decode_static(answer: ReturnData, function: str) -> tuple[str, ...]:
-    """Return the vaults of deposits, those of loans, and the account."""
-    return tuple(to_address(word, function) for word in read_words(answer, 5, function))
+def _decode_static(answer: ReturnData, function: str) -> tuple[tuple[str, ...], int]:
+    """Return the vaults of deposits, those of loans, and the account; and what is paid out of the fee."""
+    *numbers, protocol_fee = read_words(answer, 8, function)
+    *addresses, recipient, protocol_recipient = (to_address(word, function) for word in numbers)
+    return tuple(addresses), _fee_paid_out(recipient, protocol_recipient, protocol_fee)
+
+
+def _fee_paid_out(recipient: str, protocol_recipient: str, protocol_fee: int) -> int:
+    """Return the part of the fee that is not deposited: a recipient of the pool's gets what the protocol leaves."""
+    if recipient != ZERO_ADDRESS:
+        return WAD
+    return min(protocol_fee, WAD) if protocol_recipient != ZERO_ADDRESS else 0
 
 
 def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
@@ -195,13 +239,14 @@ def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
         return configuration
     if not (values["static"] and values["dynamic"]):
         raise invalid_response(ref.address, "neither the first nor the second version of EulerSwap")
-    supply0, supply1, *loans, account = values["static"]
+    (supply0, supply1, *loans, account), fee_paid_out = values["static"]
     borrow0, borrow1 = (None if address == ZERO_ADDRESS else address for address in loans)
     *pairs, expires_at, hooked_operations, _ = values["dynamic"]
     vaults = (_Vaults(supply0, borrow0), _Vaults(supply1, borrow1))
     equilibrium, floors, prices, concentrations, fees = zip(pairs[::2], pairs[1::2], strict=True)
     return _Configuration(
-        2, vaults, account, equilibrium, floors, prices, concentrations, fees, expires_at, hooked_operations
+        *(2, vaults, account, equilibrium, floors, prices, concentrations, fees, expires_at, hooked_operations),
+        fee_paid_out,
     )
 
 
@@ -224,6 +269,20 @@ def _check_lenders(configuration: _Configuration, controllers: Sequence[str]) ->
         raise invalid_response(_CONTROLLERS, f"the account owes to {min(others)}, which is no vault of the pool")
 
 
+def _check_operations(ref: PoolRef, supplies: Sequence[_Supply], loans: Sequence[_Loans]) -> None:
+    """Raise `InvalidUpstreamResponse` if a vault refuses all operations, or the repayment of a debt."""
+    for supply, loan in zip(supplies, loans, strict=True):
+        if _disables(supply.hooks, _STATUS_CHECK) or loan.disables(_STATUS_CHECK):
+            raise invalid_response(_HOOKS, f"a vault of {ref.address} refuses all operations")
+        if loan.debt and loan.disables(_REPAY):
+            raise invalid_response(_HOOKS, f"a vault of {ref.address} refuses repayments")
+
+
+def _disables(hooks: tuple[int, ...] | None, operation: int) -> bool:
+    """Return whether a vault's hooks refuse an operation: those with the zero address as their target."""
+    return hooks is not None and not hooks[0] and bool(hooks[1] & operation)
+
+
 def _v4_fee(ref: PoolRef, key: Sequence[int]) -> int:
     """Return the fee in the key of the pool of Uniswap V4, which swaps do not pay."""
     first, second, fee_ppm, spacing, hooks = key
@@ -233,12 +292,14 @@ def _v4_fee(ref: PoolRef, key: Sequence[int]) -> int:
     return fee_ppm
 
 
-def _vault_views(configuration: _Configuration, k: int) -> Iterator[View]:
+def _vault_views(configuration: _Configuration, references: Sequence[int], k: int) -> Iterator[View]:
     account, (supply, borrow) = configuration.account, configuration.vaults[k]
     yield view(f"room {k}", supply, "maxDeposit(address)", account)
     yield view(f"shares {k}", supply, "balanceOf(address)", account)
     yield view(f"cash {k}", supply, "cash()")
     yield view(f"least {k}", supply, "previewMint(uint256)", 1)
+    yield view(f"reference_shares {k}", supply, "convertToShares(uint256)", references[k])
+    yield optional_view(f"hooks {k}", supply, _HOOKS, decode=words(2))
     if borrow is None:
         return
     yield view(f"debt {k}", borrow, "debtOf(address)", account)
@@ -248,18 +309,21 @@ def _vault_views(configuration: _Configuration, k: int) -> Iterator[View]:
     yield view(f"oracle {k}", borrow, "oracle()", decode=read_address)
     yield view(f"unit {k}", borrow, "unitOfAccount()", decode=read_address)
     yield view(f"loan to value {k}", borrow, "LTVBorrow(address)", configuration.vaults[1 - k].supply)
+    yield optional_view(f"loan hooks {k}", borrow, _HOOKS, decode=words(2))
 
 
-def _loans(values: Mapping[str, Any], k: int) -> _Loans:
+def _loans(values: Mapping[str, Any], configuration: _Configuration, k: int) -> _Loans:
     _, borrow_cap = values[f"caps {k}"]
     cap = _decode_cap(borrow_cap)
+    is_enabled = configuration.vaults[1 - k].supply in values["collaterals"]
     return _Loans(
         debt=values[f"debt {k}"],
         cash=values[f"loan cash {k}"],
         room=None if cap is None else max(cap - values[f"lent {k}"], 0),
         oracle=values[f"oracle {k}"],
         unit=values[f"unit {k}"],
-        loan_to_value_bps=values[f"loan to value {k}"],
+        loan_to_value_bps=values[f"loan to value {k}"] if is_enabled else 0,
+        hooks=values[f"loan hooks {k}"],
     )
 
 
@@ -277,36 +341,88 @@ def _payable(configuration: _Configuration, supply: _Supply, loans: _Loans, depo
         payable = deposits + loans.cash
     if borrow_vault is not None and loans.room is not None:
         payable = min(payable, deposits + loans.room)
-    return payable
+    if _disables(supply.hooks, _WITHDRAW):
+        payable = payable if not deposits else 0
+    return min(payable, deposits) if loans.disables(_BORROW) else payable
 
 
 def _price_views(
-    ref: PoolRef, configuration: _Configuration, supplies: Sequence[_Supply], loans: Sequence[_Loans], k: int
+    ref: PoolRef,
+    configuration: _Configuration,
+    supplies: Sequence[_Supply],
+    loans: Sequence[_Loans],
+    references: Sequence[int],
+    k: int,
 ) -> Iterator[View]:
-    """Yield the views of the value of a whole k-th token that is lent, and of the deposits that secure it."""
+    """Yield the views of the value of the k-th token's reference amount that is lent, and of the other one's deposits.
+
+    The deposits include the reference amount of the other token.
+    """
     oracle, unit, other = loans[k].oracle, loans[k].unit, 1 - k
-    whole, shares = 10 ** ref.decimals[k], supplies[other].shares
-    yield optional_view(f"price {k}", oracle, _PRICES, whole, ref.tokens[k], unit, decode=words(2))
+    shares = supplies[other].shares + supplies[other].reference_shares
+    yield optional_view(f"price {k}", oracle, _PRICES, references[k], ref.tokens[k], unit, decode=words(2))
     collateral = configuration.vaults[other].supply
     yield optional_view(f"collateral {k}", oracle, _PRICES, shares, collateral, unit, decode=words(2))
 
 
-def _borrowable(
-    ref: PoolRef, supplies: Sequence[_Supply], loans: Sequence[_Loans], values: Mapping[str, Any], k: int
-) -> int:
-    """Return what the account may still borrow of the k-th token, secured by its deposits of the other one."""
-    own, other = loans[k], loans[1 - k]
-    price, collateral = values[f"price {k}"], values[f"collateral {k}"]
-    if other.debt or not supplies[1 - k].shares or not own.loan_to_value_bps or not collateral:
-        return 0
-    whole = 10 ** ref.decimals[k]
-    if own.unit == ref.tokens[k]:
-        ask = whole
-    elif price:
-        _, ask = price
-    else:
-        return 0
-    bid, _ = collateral
-    secured = bid * own.loan_to_value_bps // BPS
-    room = secured - own.debt * ask // whole
-    return max(room, 0) * (_KEPT_BACK - 1) // _KEPT_BACK * whole // ask if ask else 0
+def _collateral_views(configuration: _Configuration, vault: str) -> Iterator[View]:
+    """Yield the views of what the account has of a further collateral, and of its ratios."""
+    yield optional_view(f"balance {vault}", vault, "balanceOf(address)", configuration.account)
+    for k in (0, 1):
+        if borrow := configuration.vaults[k].borrow:
+            yield view(f"ratio {k} {vault}", borrow, "LTVBorrow(address)", vault)
+
+
+def _read_values(
+    configuration: _Configuration, loans: Sequence[_Loans], further: Sequence[str], values: Mapping[str, Any]
+) -> BatchRead[tuple[int, ...]]:
+    """Read for both tokens what further collateral secures, in the units of the lenders; mostly there is none."""
+    found = [
+        _Collateral(k, vault, ratio, shares)
+        for k in (0, 1)
+        for vault in further
+        if configuration.vaults[k].borrow
+        and (ratio := values[f"ratio {k} {vault}"])
+        and (shares := values[f"balance {vault}"])
+    ]
+    if not found:
+        return 0, 0
+    bids = yield from read_views(
+        *(
+            optional_view(
+                f"{each.k} {each.vault}",
+                *(loans[each.k].oracle, _PRICES, each.shares, each.vault, loans[each.k].unit),
+                decode=words(2),
+            )
+            for each in found
+        )
+    )
+    totals = [0, 0]
+    for each in found:
+        if value := bids[f"{each.k} {each.vault}"]:
+            totals[each.k] += value[0] * each.loan_to_value_bps // BPS
+    return tuple(totals)
+
+
+def _secured(
+    ref: PoolRef,
+    loans: Sequence[_Loans],
+    deposits: Sequence[int],
+    references: Sequence[int],
+    values: Mapping[str, Any],
+    others: Sequence[int],
+    k: int,
+) -> tuple[int, int]:
+    """Return how much debt of the k-th token the account's collateral secures, and a unit more of the other's deposits.
+
+    The second one is scaled by `COLLATERAL_SCALE`.
+    """
+    own, other = loans[k], 1 - k
+    price, bid = values[f"price {k}"], values[f"collateral {k}"]
+    ask = references[k] if own.unit == ref.tokens[k] else price[1] if price else 0
+    if not ask:
+        return 0, 0
+    of_deposits = bid[0] * own.loan_to_value_bps if bid else 0
+    assets = deposits[other] + references[other]
+    total = of_deposits * deposits[other] // (assets * BPS) + others[k]
+    return total * references[k] // ask, of_deposits * COLLATERAL_SCALE * references[k] // (assets * BPS * ask)

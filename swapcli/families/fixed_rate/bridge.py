@@ -18,6 +18,7 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.fixed_rate.fixed_rate_curve import fixed_rate_curve
 from swapcli.families.identity_checks import check_no_fee, check_pair
 from swapcli.families.reserves import MAX_DECIMALS, change_decimals
+from swapcli.families.rounding import require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
@@ -53,7 +54,7 @@ class StablecoinBridge(Pool):
             return amount_out, after
         if self.minted + amount_out > self.limit:
             raise InsufficientLiquidity(f"pool {self.key} mints less than {amount_out} now")
-        after = _replace_amounts(self, self.reserve + amount_in, self.minted + amount_out)
+        after = _replace_amounts(self, require_uint256(self.reserve + amount_in), self.minted + amount_out)
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:

@@ -47,7 +47,6 @@ class PegStabilityModule(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `previewSwapExactIn`. Raises as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
-        require_uint256(amount_in)
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         value = amount_in
         if j == _SAVINGS:
@@ -59,6 +58,7 @@ class PegStabilityModule(Pool):
             raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of {token_out}")
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
+        require_uint256(self.reserves[i] + amount_in)
         after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
         return amount_out, after
 

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.validation.values import MAX_UINT256
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.fixed_rate.fixed_rate_curve import fixed_rate_curve
@@ -60,7 +61,9 @@ class ShareVault(Pool):
             change = -amount_out
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
-        after: Self = _replace_limits(self, max(self.max_deposit - change, 0), self.max_redeemed + change)
+        # A limit that is the greatest integer stands for none.
+        max_deposit = min(max(self.max_deposit - change, 0), MAX_UINT256)
+        after: Self = _replace_limits(self, max_deposit, min(self.max_redeemed + change, MAX_UINT256))
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:

@@ -22,13 +22,15 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import concave_hull
 from swapcli.families.identity_checks import check_multi_token
 from swapcli.families.reserves import reserves_after_swap
-from swapcli.families.rounding import require_uint256
+from swapcli.families.rounding import require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 PRICE_UNIT: Final = 10**30
 """The scale of prices: USD for a whole token."""
 USDG_UNIT: Final = WAD  # the debts are USD with 18 decimals
+MAX_TOKENS: Final = 32
+"""The vault has no limit; those of GMX and its forks list up to 10. Chosen: each takes 13 calls to read."""
 MAX_FEE_BPS: Final = 500
 """The vault takes no base fee and no tax above 5%."""
 _PRICE_BITS: Final = 160
@@ -76,8 +78,9 @@ class GmxVault(Pool):
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
         usdg = list(self.usdg)
-        usdg[i] += usdg_delta
+        usdg[i] = require_uint128(usdg[i] + usdg_delta)
         usdg[j] = max(0, usdg[j] - usdg_delta)
+        require_uint128(self.reserves[i] + amount_in)
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, gross)
         after: Self = _replace_amounts(self, reserves, tuple(usdg))
         return amount_out, after
@@ -148,7 +151,7 @@ class GmxVault(Pool):
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read the fields of `state`. `fee_ppm` of the identity is the base fee, in whole basis points."""
-        check_multi_token(identity)
+        check_multi_token(identity, MAX_TOKENS)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:
             raise InvalidPoolState("fee_ppm", f"expected whole basis points up to 50000 ppm, not {identity.fee_ppm}")
         fields, count = StateFields(state), len(identity.tokens)

@@ -13,8 +13,7 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM_PER_BPS
-from swapcli.families.gmx.gmx_vault import USDG_UNIT, fee_of_token
-from swapcli.families.identity_checks import MAX_TOKENS
+from swapcli.families.gmx.gmx_vault import MAX_TOKENS, USDG_UNIT, fee_of_token
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.families.reading.calls import ContractCall, ReturnData

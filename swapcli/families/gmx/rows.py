@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, read_address, read_words
+from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, announces, read_address, read_words
 
 
 def _by_address_in_data(log: Event) -> SwapAmounts:
@@ -29,6 +29,18 @@ KINDS: Final[Mapping[str, KindRow]] = {
         # Balancer V3's has the same signature, and the pool in its topics.
         swaps={"Swap(address,address,address,uint256,uint256,uint256,uint256)": _by_address_in_data},
         roles=("vault",),
+        # Other operations of the vault emit some of them as well, and then an event of their own.
+        parts=dict.fromkeys(
+            (
+                "CollectSwapFees(address,uint256,uint256)",
+                "IncreaseUsdgAmount(address,uint256)",
+                "DecreaseUsdgAmount(address,uint256)",
+                "IncreasePoolAmount(address,uint256)",
+                "DecreasePoolAmount(address,uint256)",
+            ),
+            announces,
+        ),
+        harmless=("UpdateFundingRate(address,uint256)",),
         is_pool_itself=True,
         unannounced="prices of an oracle",
     ),

@@ -33,7 +33,7 @@ from swapcli.families.maverick.maverick_math import (
     prices_in_tick,
 )
 from swapcli.families.reserves import MAX_DECIMALS
-from swapcli.families.rounding import mul_div_up
+from swapcli.families.rounding import mul_div_up, require_uint128
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
@@ -116,9 +116,9 @@ class MaverickV2(Pool):
                 paid = min(paid, output_for_input(prices, net, sells_a))
             added = max(consumed - mul_div_up(fee_amount, self.protocol_fee_per_mille, _SHARES), 0)
             if sells_a:
-                ticks[i] = MaverickTick(active, reserve_a + added, reserve_b - paid)
+                ticks[i] = MaverickTick(active, require_uint128(reserve_a + added), reserve_b - paid)
             else:
-                ticks[i] = MaverickTick(active, reserve_a - paid, reserve_b + added)
+                ticks[i] = MaverickTick(active, reserve_a - paid, require_uint128(reserve_b + added))
             amount, amount_out = left, amount_out + paid
             if left:
                 active, i = active + direction, i + direction

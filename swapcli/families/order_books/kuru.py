@@ -160,9 +160,11 @@ class Kuru(Pool):
         amount_out += -amount_out * self.fee_ppm // PPM  # rounds the fee up
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
-        if sells_base:
-            return amount_out, replace(self, bids=order.levels, vault=order.vault)
-        return amount_out, replace(self, asks=order.levels, vault=order.vault)
+        asks, bids = (self.asks, order.levels) if sells_base else (order.levels, self.bids)
+        after = replace(self, asks=asks, bids=bids, vault=order.vault)
+        if order.vault is not self.vault and (problem := _contradiction(after)):
+            raise SwapReverts(f"pool {self.key}: after {amount_in} its vault's {problem[0]} is {problem[1]}")
+        return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
         """Return the direction in floats: one rate an order price."""
@@ -193,7 +195,7 @@ class Kuru(Pool):
         fields = StateFields(state)
         asks, bids = read_sides(fields, _PRICES, _SIZE_BITS)
         cut = fields.read_optional("cut", _parse_cut) or (False, False)
-        return cls(
+        pool = cls(
             *identity,
             _power_of_ten(fields, "size_precision", _MAX_SIZE),
             _power_of_ten(fields, "price_precision", (1 << 32) - 1),
@@ -203,6 +205,9 @@ class Kuru(Pool):
             cut,
             read_native(fields),
         )
+        if problem := _contradiction(pool):
+            raise InvalidPoolState(f"vault.{problem[0]}", problem[1])
+        return pool
 
     def gas_units(self, after: Pool) -> int:
         """Return `swap_gas` plus the cost of the prices that were emptied, and of the vault's orders."""
@@ -224,6 +229,10 @@ class Kuru(Pool):
     def currencies(self) -> tuple[str, str]:
         """Return base and quote asset as the market has them, the native token as the zero address."""
         return currencies_of(self.tokens, self.native)
+
+    def vault_price(self, level: PriceLevel) -> int:
+        """Return the price of limit orders in the unit of the vault's prices."""
+        return level.price * VAULT_PRICE // self.price_precision
 
     def _orders_in_floats(self, *, sells_base: bool) -> Iterator[tuple[float, float]]:
         """Yield rate and output of each order price that a sale of the base or of the quote token meets."""
@@ -285,7 +294,7 @@ class _MarketOrder:
         """Return the price of limit orders as a price of the vault, which has to be better to come first."""
         if level is None:
             return 0 if self._sells_base else MAX_UINT256
-        return level.price * VAULT_PRICE // self._pool.price_precision
+        return self._pool.vault_price(level)
 
     def _is_better(self, vault: VaultOrders, limit: int) -> bool:
         return vault.best_bid > limit if self._sells_base else vault.best_ask < limit
@@ -359,7 +368,7 @@ def _read_vault(fields: StateFields) -> VaultOrders | None:
     if fields.values.get("vault") is None:
         return None
     orders = StateFields(fields.read("vault", parse_object), fields.path_of("vault"))
-    vault = VaultOrders(
+    return VaultOrders(
         best_bid=orders.uint("best_bid"),
         bid_filled=orders.uint("bid_filled", _SIZE_BITS),
         best_ask=orders.uint("best_ask"),
@@ -368,10 +377,24 @@ def _read_vault(fields: StateFields) -> VaultOrders | None:
         ask_size=orders.uint("ask_size", _SIZE_BITS),
         spread=orders.integer("spread", 1, _MAX_SPREAD_BPS),
     )
+
+
+def _contradiction(pool: Kuru) -> tuple[str, str] | None:
+    """Return the field of the vault that contradicts the vault or the limit orders, and how; None if none does.
+
+    A vault whose prices cross those of the limit orders would pay for a sale and the way back more than was sold.
+    """
+    vault = pool.vault
+    if vault is None:
+        return None
     if vault.best_bid >= vault.best_ask:
-        raise InvalidPoolState("vault.best_ask", f"{vault.best_ask} is not above the bid {vault.best_bid}")
+        return "best_ask", f"{vault.best_ask} is not above the bid {vault.best_bid}"
     for name, is_bid in (("ask", False), ("bid", True)):
         _, size, filled = vault.best(is_bid=is_bid)
         if filled > size:
-            raise InvalidPoolState(f"vault.{name}_filled", f"{filled} of {size} are filled")
-    return vault
+            return f"{name}_filled", f"{filled} of {size} are filled"
+    if pool.bids and vault.has_orders(is_bid=False) and pool.vault_price(pool.bids[0]) > vault.best_ask:
+        return "best_ask", f"{vault.best_ask} is below the limit order's bid {pool.bids[0].price}"
+    if pool.asks and vault.has_orders(is_bid=True) and pool.vault_price(pool.asks[0]) < vault.best_bid:
+        return "best_bid", f"{vault.best_bid} is above the limit order's ask {pool.asks[0].price}"
+    return None

@@ -37,6 +37,8 @@ SELECTORS: Final[dict[str, str]] = {
     "getProjectToken()": "4837c596",
     "getReserveTokenVirtualBalance()": "f898f16e",
     "getUserFeeRate(address)": "44096609",
+    "getFee(address)": "b88c9148",
+    "pairFee(address)": "841fa66b",
     "isProjectTokenSwapInBlocked()": "95146efb",
     "isSwapEnabled()": "351a964d",
     "limitOrderData(int24)": "8790aca3",

@@ -37,6 +37,26 @@ def run_batched(
 
     If the node's requests are spent, the reads that are not complete count as failed, unless that is all of them.
     """
+    together = in_lockstep(reads)
+    try:
+        calls = next(together)
+        while True:
+            try:
+                results = send(calls)
+            except RequestBudgetSpent as error:
+                calls = together.throw(error)
+            else:
+                calls = together.send(results)
+    except StopIteration as end:
+        found: list[T | SkippedItem] = end.value
+        return found
+
+
+def in_lockstep(reads: Sequence[tuple[str, BatchRead[T]]]) -> BatchRead[list[T | SkippedItem]]:
+    """Return the result of each read in order, a `SkippedItem` for a failed one, with the calls of a round as one.
+
+    `RequestBudgetSpent` in place of results counts as in `run_batched`.
+    """
     results: dict[int, T | SkippedItem] = {}
     received: dict[int, Sequence[ReturnData]] = {}
     active: Sequence[int] = range(len(reads))
@@ -53,13 +73,15 @@ def run_batched(
 
                 kind = SkippedItem if isinstance(error, SwapcliError) else FaultyItem
                 results[index] = kind(key, fault_reason(error))
+        calls = [call for calls_of_read in pending.values() for call in calls_of_read]
         try:
-            received = _distribute(pending, send)
+            answers = iter((yield calls) if calls else ())
         except RequestBudgetSpent as error:
             if not results:
                 raise
             results |= {index: SkippedItem(reads[index][0], error.message) for index in pending}
             break
+        received = {index: list(islice(answers, len(calls_of_read))) for index, calls_of_read in pending.items()}
         active = list(pending)
     return [results[index] for index in range(len(reads))]
 
@@ -82,12 +104,3 @@ def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) 
         if missing:
             results = yield missing
             known_results.update(zip(missing, results, strict=True))
-
-
-def _distribute(
-    pending: dict[int, Sequence[ContractCall]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
-) -> dict[int, Sequence[ReturnData]]:
-    """Return the results of all calls, grouped by read."""
-    calls = [call for calls_of_read in pending.values() for call in calls_of_read]
-    results = iter(send(calls) if calls else ())
-    return {index: list(islice(results, len(calls_of_read))) for index, calls_of_read in pending.items()}

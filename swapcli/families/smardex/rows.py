@@ -13,6 +13,7 @@ from swapcli.families.row import (
     FamilyRow,
     KindRow,
     SwapAmounts,
+    announces,
     key_of_emitter,
     of_signs,
     read_words,
@@ -25,6 +26,8 @@ def _two_signed(log: Event) -> SwapAmounts:
     return of_signs(amount0, amount1)
 
 
+_SYNC: Final = "Sync(uint256,uint256,uint256,uint256,uint256,uint256)"
+
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "smardex": FamilyRow(("reserves", "fictive_reserves", "average", "lp_fee_ppm", "timestamp")),
 }
@@ -32,10 +35,9 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
 KINDS: Final[Mapping[str, KindRow]] = {
     "smardex": KindRow(
         ("smardex",),
-        dict.fromkeys(
-            ("Sync(uint256,uint256,uint256,uint256,uint256,uint256)", "FeesChanged(uint256,uint256)"), key_of_emitter
-        ),
+        dict.fromkeys((_SYNC, "FeesChanged(uint256,uint256)"), key_of_emitter),
         {"Swap(address,address,int256,int256)": _two_signed},
+        parts={_SYNC: announces},
         list_functions=PAIR_LISTS,
         constants=FactoryConstants,
     ),

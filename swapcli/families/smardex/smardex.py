@@ -23,7 +23,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
-from swapcli.families.rounding import UINT128_LIMIT, require_uint256
+from swapcli.families.rounding import UINT128_LIMIT, require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 from swapcli.families.two_part_curve import TwoPartCurve
@@ -75,8 +75,15 @@ class SmarDex(Pool):
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` as the contract's `swap`. Raises as `Pool.swap`."""
+        try:
+            return self._swap(token_in, token_out, amount_in)
+        except ZeroDivisionError:
+            raise SwapReverts(
+                f"pool {self.key}: the contract divides by zero, as a fictive reserve is too small"
+            ) from None
+
+    def _swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         forward = is_forward(self, token_in, token_out)
-        require_uint256(amount_in)
         before, average = self._side(forward), self._current_average(forward)
         net = amount_in * (PPM - self.fee_ppm) // PPM
         limit = self._sale_to_average(before, average, net)
@@ -96,6 +103,7 @@ class SmarDex(Pool):
         if taken >= _COLLECTED_LIMIT:
             raise SwapReverts(f"pool {self.key} cannot store the protocol's fee of {taken}")
         real = self._ordered(forward, before.real_in + amount_in - taken, before.real_out - amount_out)
+        require_uint128(max(real))
         fictive = self._ordered(forward, after.fictive_in, after.fictive_out)
         changed = PriceAverage(*self._ordered(forward, *average), self.timestamp)
         pool: Self = _after_swap(self, real, fictive, changed)

@@ -38,7 +38,8 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "solidly_v1": KindRow(
         _PAIRS,
-        {"Sync(uint256,uint256)": key_of_emitter},
+        # The second is that of Ramses.
+        dict.fromkeys(("Sync(uint256,uint256)", "Sync(uint112,uint112)"), key_of_emitter),
         {"Swap(address,uint256,uint256,uint256,uint256,address)": swap_in_pair},
         list_functions=PAIR_LISTS,
         constants=FactoryConstants,

@@ -1,17 +1,19 @@
-"""Descendants of Solidly's first version. Their factories differ in how they give the fee of a pair.
+"""Descendants of Solidly's first version. They differ in the view that gives the fee of a pair, and in its unit.
 
 What the forks may have changed besides cannot be seen. So a pair's own quotes of a token each way are read with its
-state, and a pair that quotes otherwise than the maths of the family is left out.
+state, with the answers of all views that forks are known to have. The pair has the fee by which the maths of the family
+gives its quotes; one that quotes otherwise is left out, and so is one whose factory is paused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.units import BPS, WAD
-from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
+from swapcli.core.model.units import BPS, PPM, WAD
+from swapcli.families.reading.build_pool import PAUSED, build_pool_with_fee
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -24,9 +26,18 @@ from swapcli.families.uniswap.constant_product import SOLIDLY
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"
 _QUOTE = "getAmountOut(uint256,address)"
-_FEES = (("getRealFee(address)", WAD), ("getFee(bool)", BPS))
-"""Functions for the fee of a pair, and what one is in them. A factory with the first (Equalizer's) has base fees in the
-second."""
+_IS_PAUSED = "isPaused()"
+_OF_FACTORY = (
+    ("getRealFee(address)", WAD),
+    ("getFee(address,bool)", BPS),
+    ("getFee(address)", BPS),
+    ("pairFee(address)", BPS),
+    ("getFee(bool)", BPS),
+)
+"""Views of factories for the fee of a pair, and what one is in them: those of Equalizer, Nest, Velocimeter, the first
+Ramses, and Solidly. The most particular come first: a factory with another view has base fees in the last one."""
+_OF_PAIR = ("fee()", PPM)
+"""That of pairs which know their fee, as those of Ramses elsewhere."""
 
 __all__ = ["load", "read_constants"]
 
@@ -38,31 +49,48 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
-    is_stable = ref.family == SolidlyStable.family
     amounts = [10**places for places in ref.decimals]
-    reserves, real_fee, base_fee, *quotes = yield [
+    fee_calls = [ContractCall(factory, _fee_call(name, ref), may_revert=True) for name, _ in _OF_FACTORY]
+    reserves, paused, *answers = yield [
         ContractCall(ref.address, encode_call(_RESERVES)),
-        ContractCall(factory, encode_call(_FEES[0][0], ref.address), may_revert=True),
-        ContractCall(factory, encode_call(_FEES[1][0], is_stable), may_revert=True),
+        ContractCall(factory, encode_call(_IS_PAUSED), may_revert=True),
+        ContractCall(ref.address, encode_call(_OF_PAIR[0]), may_revert=True),
+        *fee_calls,
         *(
             ContractCall(ref.address, encode_call(_QUOTE, amount, token))
             for amount, token in zip(amounts, ref.tokens, strict=True)
         ),
     ]
+    if paused and read_word(paused, _IS_PAUSED):
+        raise invalid_response(factory, PAUSED)
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
-    state |= {"version": FIRST_VERSION} if is_stable else {"variant": SOLIDLY}
-    pool = build_pool_with_fee(ref, _fee_wad(real_fee, base_fee), state)
-    for token_in, token_out, amount, quote in zip(ref.tokens, reversed(ref.tokens), amounts, quotes, strict=True):
-        if _amount_out(pool, token_in, token_out, amount) != (read_word(quote, _QUOTE) if quote else 0):
-            raise invalid_response(_QUOTE, "the pair quotes another amount than the maths of its family")
-    return pool
+    state |= {"version": FIRST_VERSION} if ref.family == SolidlyStable.family else {"variant": SOLIDLY}
+    count = 1 + len(fee_calls)
+    quotes = [read_word(answer, _QUOTE) if answer else 0 for answer in answers[count:]]
+    for fee in _fees_wad(answers[:count]):
+        pool = build_pool_with_fee(ref, fee, state)
+        if [_amount_out(pool, *sale) for sale in zip(ref.tokens, ref.tokens[::-1], amounts, strict=True)] == quotes:
+            return pool
+    raise invalid_response(_QUOTE, "the pair quotes another amount than the maths of its family")
 
 
-def _fee_wad(real_fee: ReturnData, base_fee: ReturnData) -> int:
-    for answer, (name, whole) in zip((real_fee, base_fee), _FEES, strict=True):
-        if answer:
-            return fee_in_wad(read_word(answer, name), whole, name)
-    raise invalid_response(_FEES[1][0], "the factory gives no fee")
+def _fee_call(name: str, ref: PoolRef) -> bytes:
+    """Encode the call of a view of the factory: its parameters are the pair, and whether it is stable."""
+    values: dict[str, int | str] = {"address": ref.address, "bool": int(ref.family == SolidlyStable.family)}
+    return encode_call(name, *(values[kind] for kind in name[name.index("(") + 1 : -1].split(",")))
+
+
+def _fees_wad(answers: Sequence[ReturnData]) -> list[int]:
+    """Return the fees that the pair and its factory give, each once. Raises `InvalidUpstreamResponse` without any."""
+    views = (_OF_PAIR, *_OF_FACTORY)
+    fees = [
+        read_word(answer, name) * WAD // whole
+        for answer, (name, whole) in zip(answers, views, strict=True)
+        if answer and read_word(answer, name) < whole
+    ]
+    if not fees:
+        raise invalid_response(_OF_FACTORY[-1][0], "neither the pair nor its factory gives a fee")
+    return list(dict.fromkeys(fees))
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int:

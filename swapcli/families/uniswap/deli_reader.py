@@ -1,6 +1,11 @@
-"""The fee of Deli's hook: the LP fee that the pool manager has for the pool, always taken in the hook's own token.
+"""The fee of Deli's hook, by both of the readings that there are of it: the network's quoter decides between them.
 
-Source: `DeliHook.sol` of morphex-labs/deli-swap-contracts.
+In the published source the hook takes the LP fee that the pool manager has for the pool, always in its own token, and
+the pool itself takes none. A public simulator has the pool take that fee as well, and the hook a part of the amounts in
+its token, of the input or of the output: its recorded quotes are nearer to that.
+
+Sources: `DeliHook.sol` of morphex-labs/deli-swap-contracts @c45121f3; kyberswap-dex-lib @ae6a99aa hooks/deli, with
+quotes in its test at block 37306810 of Base.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.units import PPM, WAD
 from swapcli.families.reading.call_encoding import encode_call, read_address
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -21,16 +27,23 @@ _TOKEN: Final = "WBLT()"
 
 
 def deli_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the call that `read_deli_fee` makes."""
+    """Return the call that `read_deli_fees` makes."""
     return [ContractCall(ref.constants_as(V4Constants).hooks, encode_call(_TOKEN))]
 
 
-def read_deli_fee(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[Mapping[str, object]]:
-    """Read the fields of the pool's state in one round. Raises `InvalidPoolState` for a pool without the token."""
+def read_deli_fees(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[tuple[Mapping[str, object], Mapping[str, object]]]:
+    """Read the fields of the pool's state by both readings, in one round.
+
+    Raises `InvalidPoolState` for a pool without the token.
+    """
     (answer,) = yield deli_calls(ref)
     token = read_address(answer, _TOKEN)
     if token not in ref.tokens:
         raise InvalidPoolState("hooks", f"the hook's token {token} is none of the pool's")
+    is_first = token == ref.tokens[0]
     free = DirectionFees(0)
-    fee = FeeInToken(token == ref.tokens[0], lp_fee_ppm)
-    return {"hook_fees": HookFees(free, free).state(), "fee_in_token": fee.state()}
+    by_source = {"hook_fees": HookFees(free, free).state(), "fee_in_token": FeeInToken(is_first, lp_fee_ppm).state()}
+    part = lp_fee_ppm * WAD // PPM
+    sold, bought = DirectionFees(lp_fee_ppm, part), DirectionFees(lp_fee_ppm, 0, part)
+    fees = HookFees(sold, bought) if is_first else HookFees(bought, sold)
+    return by_source, {"hook_fees": fees.state()}

@@ -16,7 +16,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.address import keccak256
-from swapcli.core.networks.hook_rules import DELI, FEES, FLAUNCH, Decay, FeeTerm, FeeTerms, HookRule, Sum
+from swapcli.core.networks.hook_rules import DELI, FEES, FLAUNCH, Decay, Either, FeeTerm, FeeTerms, HookRule, Sum
 from swapcli.core.records import NamedTuple
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.call_encoding import read_word
@@ -25,7 +25,7 @@ from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.sampled.sampled_pools_reader import PoolValues, read_values, resolve_number
 from swapcli.families.uniswap.clanker_reader import fee_calls, read_fees
-from swapcli.families.uniswap.deli_reader import deli_calls, read_deli_fee
+from swapcli.families.uniswap.deli_reader import deli_calls, read_deli_fees
 from swapcli.families.uniswap.flaunch_reader import flaunch_calls, read_flaunch_pool
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.rows import V4Constants
@@ -42,13 +42,15 @@ _MAX_COMPARED: Final = 1 << 120  # far below the range of a signed amount of 128
 
 
 class HookReading(NamedTuple):
-    """`state` is the field of the pool's state that says what the hook takes.
+    """`state` has the fields of the pool's state that say what the hook takes.
 
-    `is_proven` says that the code of the hook, and of what it calls, is known, so that no quoter has to confirm.
+    `is_proven` says that the code of the hook, and of what it calls, is known, so that no quoter has to confirm. Where
+    sources differ about a hook, `alternatives` are the other readings: the quoter decides.
     """
 
     state: Mapping[str, object]
     is_proven: bool
+    alternatives: tuple[Mapping[str, object], ...] = ()
 
 
 def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
@@ -81,8 +83,8 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
         launched = yield from read_flaunch_pool(ref, lp_fee_ppm, time)
         return HookReading(launched, bool(rule.code_hash))
     if rule.rule == DELI:
-        state = yield from read_deli_fee(ref, lp_fee_ppm)
-        return HookReading(state, bool(rule.code_hash))
+        state, other = yield from read_deli_fees(ref, lp_fee_ppm)
+        return HookReading(state, bool(rule.code_hash), (other,))
     if rule.rule != FEES:
         clanker = yield from read_fees(ref, rule, time)
         return HookReading(clanker.state, bool(rule.code_hash) and clanker.is_proven)
@@ -133,13 +135,16 @@ def _direction_fees(terms: FeeTerms, unit: int, values: PoolValues, lp_fee_ppm: 
     if any(part % unit for part in parts):
         raise InvalidPoolState("hook_fees", f"a fee in {unit} has more than 18 decimals")
     lp_fee = lp_fee_ppm if terms.lp is None else _resolve_fee(terms.lp, values)
-    return DirectionFees(lp_fee, parts[0] // unit, parts[1] // unit)
+    cut = _resolve_fee(terms.cut, values)
+    return DirectionFees(lp_fee, parts[0] // unit, parts[1] // unit, cut, bool(cut) and terms.cut_rounds_up)
 
 
 def _resolve_fee(term: FeeTerm, values: PoolValues) -> int:
     """Return a fee at the block's time. A schedule without a length is at its first fee for ever."""
     if isinstance(term, Sum):
         return sum(resolve_number(part, values) for part in term.parts)
+    if isinstance(term, Either):
+        return _resolve_fee(term.first if resolve_number(term.value, values) else term.second, values)
     if not isinstance(term, Decay):
         return resolve_number(term, values)
     first, last, since, seconds = (resolve_number(each, values) for each in term)

@@ -19,6 +19,7 @@ from swapcli.core.model.units import PPM
 from swapcli.core.validation.values import parse_hex
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
+from swapcli.families.rounding import require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProductCurve
@@ -64,6 +65,7 @@ class RingPair(Pool):
             raise self.rounds_to_zero(amount_in)
         if amount_out > self.deposits[j]:
             raise InsufficientLiquidity(f"the wrapper of pool {self.key} holds less than {amount_out} of {token_out}")
+        require_uint256(self.deposits[i] + amount_in)
         reserves, deposits = list(self.reserves), list(self.deposits)
         for amounts in (reserves, deposits):
             amounts[i] += amount_in

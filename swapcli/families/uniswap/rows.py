@@ -24,6 +24,7 @@ from swapcli.families.row import (
     SwapAmounts,
     TickConstants,
     address_in_first_topic,
+    announces,
     fee_data,
     first_topic,
     infinity_pool_key,
@@ -304,6 +305,14 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "ring_pair": KindRow(
         ("ring_pair",),
         swaps={_SWAP_IN_PAIR: swap_in_pair},
+        parts={"Sync(uint112,uint112)": announces},
+        # Of wrappers, whose deposits only limit what can be unwrapped.
+        harmless=(
+            "Mint(address,uint256,address)",
+            "Burn(address,uint256,address)",
+            "Wrap(address,uint256,address)",
+            "Unwrap(address,uint256,address)",
+        ),
         list_functions=PAIR_LISTS,
         has_constant_fee=True,
         constants=RingConstants,

@@ -74,7 +74,7 @@ class UniswapV4Hooked(Pool):
         one_sided = self.fee_in_token
         if one_sided is not None and one_sided.is_sold(down=down):
             swapped -= one_sided.taken_of_input(amount_in)
-        if not swapped:
+        if swapped <= 0:
             raise self.rounds_to_zero(amount_in)
         if self.internal_swap is not None and self.internal_swap.is_bought(down=down):
             return self._buy_from_hook(self.internal_swap, fees, swapped, down=down)
@@ -119,7 +119,7 @@ class UniswapV4Hooked(Pool):
             if self.fee_in_token.is_sold(down=down):
                 return HookedCurve(inner, 1.0 - self.fee_in_token.fee_ppm / PPM, 1.0)
             return OutputFeeCurve(inner, self.fee_in_token.rate(self.plain))
-        return HookedCurve(inner, 1.0 - fees.input_fee / WAD, 1.0 - fees.output_fee / WAD)
+        return HookedCurve(inner, fees.input_part, 1.0 - fees.output_fee / WAD)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""
@@ -166,7 +166,7 @@ class UniswapV4Hooked(Pool):
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
         """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
         fees = self.fees.of_direction(down=is_forward(self, token_in, token_out))
-        inner_rate = rate / ((1.0 - fees.input_fee / WAD) * (1.0 - fees.output_fee / WAD))
+        inner_rate = rate / (fees.input_part * (1.0 - fees.output_fee / WAD))
         plain = with_lp_fee(self.plain, fees.lp_fee_ppm)
         return plain.gas_units_to(token_in, token_out, inner_rate) + self.hook_gas
 
@@ -178,7 +178,7 @@ class UniswapV4Hooked(Pool):
 def _check_rule(field: str, hooks: str, fees: HookFees, rule_count: int) -> None:
     """Raise `InvalidPoolState` for a field that the hook's permissions do not allow, or that no known rule has."""
     may_take_both = may_take_input(hooks) and may_take_output(hooks)
-    if not may_take_both or rule_count > 1 or any(each.input_fee for each in fees):
+    if not may_take_both or rule_count > 1 or any(each.takes_input for each in fees):
         raise InvalidPoolState(field, f"no known rule lets {hooks} do that with its permissions and fees")
 
 

@@ -88,8 +88,16 @@ def _read_hooked(ref: PoolRef, key: V4Constants, fee_ppm: int, state: Mapping[st
     rule = parse_hook_rule(key.hook_rule)
     reading = yield from read_hook(ref, rule, fee_ppm)
     pool = build_pool(ref, fee_ppm, {**state, **reading.state, "hook_gas": rule.gas})
-    if not reading.is_proven:
-        yield from confirm_by_quoter(ref, key, pool)
+    if reading.is_proven:
+        return pool
+    for other in reading.alternatives:
+        try:
+            yield from confirm_by_quoter(ref, key, pool)
+        except InvalidPoolState:
+            pool = build_pool(ref, fee_ppm, {**state, **other, "hook_gas": rule.gas})
+        else:
+            return pool
+    yield from confirm_by_quoter(ref, key, pool)
     return pool
 
 

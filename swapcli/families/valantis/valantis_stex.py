@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Final, Self
 
-from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import BPS, PPM_PER_BPS, WAD
 from swapcli.core.validation.values import parse_integer
@@ -72,7 +72,6 @@ class ValantisStex(Pool):
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in`. Raises as `Pool.swap`."""
-        require_uint256(amount_in)
         staked, wrapped = self.reserves
         if is_forward(self, token_in, token_out):
             amount_out, fee = self._sell_staked(amount_in)
@@ -86,6 +85,8 @@ class ValantisStex(Pool):
             raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of {token_out}")
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
+        if (staked | wrapped) >> _AMOUNT_BITS:
+            raise SwapReverts(f"pool {self.key}: a reserve would exceed 2^{_AMOUNT_BITS} - 1 after {amount_in}")
         after: Self = _replace_reserves(self, (staked, wrapped))
         return amount_out, after
 

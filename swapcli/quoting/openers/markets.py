@@ -49,6 +49,12 @@ class MarketOpener:
 
         return open_market(name, self.networks.find).market
 
+    def has_embedded(self, name: str) -> bool:
+        """Return whether the network called `name` has an embedded market. Raises `UnknownNetwork`."""
+        from swapcli.state.markets.embedded import embedded_names
+
+        return self.networks.find(name).name in embedded_names()
+
     def file_market(self, *, skip_bad_pools: bool = False) -> MarketState | None:
         """Return the market of the market file, of any network; None if no file is set.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
+from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -22,9 +23,29 @@ class PoolSourceOpener:
         self._markets = markets
 
     def open_known(self, name: str) -> PoolSource:
-        """Return the source over the store of the network called `name`, else over its embedded market."""
+        """Return the source over the store of the network called `name`, else over its embedded market.
+
+        Without both, it finds the pools of each order once a node is read.
+        """
         store = self._markets.find_store(name)
-        return self._over_store(store) if store is not None else self.open_embedded(name)
+        if store is not None:
+            return self._over_store(store)
+        return self.open_embedded(name) if self._markets.has_embedded(name) else self.open_finding(name)
+
+    def open_finding(self, name: str) -> PoolSource:
+        """Return the source that finds the pools of each order on the network called `name`."""
+        from swapcli.quoting.sources.found_pools import FoundPoolSource
+        from swapcli.state.found_pools_file import FoundPoolsFile
+
+        setup, network = self._markets.setup, self._markets.networks.find(name)
+        return FoundPoolSource(
+            network,
+            FoundPoolsFile(setup.stores_folder, network, SYSTEM_CLOCK.now_s),
+            SYSTEM_CLOCK,
+            why_no_node=lambda: (f"no node is read: {setup.node_rules.why_no_node()}", missing_node_hint(network)),
+            route_ttl_s=setup.settings.route_ttl_s,
+            memory=self._new_memory(),
+        )
 
     def open_embedded(self, name: str) -> PoolSource:
         """Return the source over the embedded market of the network called `name`. Raises as `embedded_market`."""

@@ -1,4 +1,4 @@
 PUBLIC = (
-    "freshness", "in_memory", "live", "market_prices", "public", "quote_source", "remote",
+    "found_pools", "freshness", "in_memory", "live", "market_prices", "public", "quote_source", "remote",
     "searchable_market", "stored",
 )  # fmt: skip

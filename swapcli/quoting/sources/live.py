@@ -37,7 +37,7 @@ from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, p
 from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
 from swapcli.quoting.sources.market_prices import price_pools
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
-from swapcli.quoting.sources.quote_source import KnownMarket, PoolSource
+from swapcli.quoting.sources.quote_source import FindsPools, KnownMarket, PoolSource
 from swapcli.quoting.sources.requote_sampled_pools import with_quoted_amounts
 from swapcli.quoting.sources.sampled_markets import without_wrong_prices
 from swapcli.quoting.sources.searchable_market import SearchableMarket
@@ -100,6 +100,8 @@ class LiveSource:
         if tag is None:
             network = network.for_dialect(network.router_dialect)  # nothing is signed, so that no router is chosen
         self._block = LiveBlock(node, network, clock, tag)
+        if isinstance(pool_source, FindsPools):
+            pool_source.use_node(self, remembers=tag is not None)
         self._payloads = LocalPayloads(clock, route_ttl_s, confirm=self._confirm)
         self._witnesses = witnesses
         self._confirmation: StateConfirmation | None = None
@@ -223,6 +225,10 @@ class LiveSource:
     def _check_signable(self) -> None:
         if self._block.is_past:
             raise InvalidOption("a quote on a past block is nothing to sign: its prices are gone", hint="quote again")
+
+    def newest_snapshot(self) -> BlockSnapshot:
+        """Return what has been read of the newest block. Raise `UpstreamError`."""
+        return self._block.newest_snapshot()
 
     def health(self) -> Health:
         """Return the health: that of the pool source, whose sample is quoted at the newest block."""

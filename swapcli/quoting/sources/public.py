@@ -15,6 +15,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.freshness import check_fresh
+from swapcli.quoting.sources.quote_source import FindsPools
 
 if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.live import LiveSource
     from swapcli.quoting.sources.quote_source import KnownMarket, PoolSource
     from swapcli.quoting.sources.searchable_market import SearchableMarket
+    from swapcli.state.snapshot_reader import BlockSnapshot
 
 T = TypeVar("T")
 
@@ -52,6 +54,8 @@ class PublicSource:
         self._live: LiveSource | None = None
         self._failure = ""
         self._is_pinned = False
+        if isinstance(known, FindsPools):
+            known.use_node(self)
 
     @property
     def _current(self) -> PoolSource:
@@ -92,6 +96,10 @@ class PublicSource:
         self._known.refresh()
         if self._live is not None:
             self._live.refresh()
+
+    def newest_snapshot(self) -> BlockSnapshot:
+        """As `ReadsBlocks.newest_snapshot`."""
+        return self._opened().newest_snapshot()
 
     def pin(self, *, pinned: bool) -> None:
         self._is_pinned = pinned

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.quoting.health import Health
     from swapcli.quoting.sources.searchable_market import SearchableMarket
+    from swapcli.state.snapshot_reader import BlockSnapshot
     from swapcli.state.store import SkippedEntry
 
 _Answer = TypeVar("_Answer", bound=QuoteResult, covariant=True)
@@ -132,6 +133,24 @@ class PoolAccess(Protocol):
 
 class PoolSource(QuoteSource, PoolAccess, Protocol):
     """A source of quotes that knows its pools."""
+
+
+class ReadsBlocks(Protocol):
+    """A source of quotes that reads a node."""
+
+    def newest_snapshot(self) -> BlockSnapshot:
+        """Return what has been read of the newest block. Raises `UpstreamError`."""
+
+    def refresh(self) -> None:
+        """Read another block next time."""
+
+
+@runtime_checkable
+class FindsPools(Protocol):
+    """What a source of pools has that finds them at the block of a quote."""
+
+    def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
+        """Look pools up at the newest block of `node` from now on, and remember them if it `remembers`."""
 
 
 class _Quotes(Protocol[_Answer]):

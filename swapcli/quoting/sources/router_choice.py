@@ -25,7 +25,7 @@ from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import SearchResult
 from swapcli.payload.dialects import check_executable, execution_of, router_dialect
 from swapcli.payload.payloads import pools_for
-from swapcli.payload.router_trust import TRUST_OF, available_dialects, published_dialects
+from swapcli.payload.router_trust import TRUST_OF, available_dialects, known_dialects, published_dialects
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 MAX_LOSS_BPS: Final = 0.1
@@ -88,7 +88,7 @@ def choose_for_route(
             amounts[name] = replay(pools, result.route, result.input_amount, market.execution).amount_out
             markets[name] = market
     least = max(amounts.values(), default=0) * (1.0 - MAX_LOSS_BPS / BPS)
-    name = next((each for each in names if amounts.get(each, -1) >= least), FIBROUS)
+    name = next((each for each in names if amounts.get(each, -1) >= least), names[-1])
     if result.dialect in amounts:
         name = result.dialect
     choice = RouterChoice(name, _reason(name, read.network), passed=passed)
@@ -208,6 +208,8 @@ class _Choice:
 
     def _is_published_route(self) -> bool:
         """Return whether all protocols of the route are those of the interface, whose router executes no others."""
+        if FIBROUS not in known_dialects(self._network):
+            return False
         extended, pools = self._network.extended_protocols, self._read.market.pools
         return all(pools[step.pool].protocol not in extended for step in self._best.best.replay.steps)
 

@@ -171,7 +171,8 @@ def verify_transaction(
     network = known.network
     check_transaction_hash(transaction)
     receipt = _read_receipt(node, transaction)
-    events = [event for event in find_swaps(receipt.logs) if not _is_other_vault(event, known)]
+    found = (event for event in find_swaps(receipt.logs) if not event.moves_nothing)
+    events = [event for event in found if not _is_other_vault(event, known)]
     if not events:
         raise InvalidInput(f"{transaction} has no swap in a pool of a known kind", details={"transaction": transaction})
     block, parent = _read_blocks(node, transaction, receipt)

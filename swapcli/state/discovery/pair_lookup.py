@@ -45,6 +45,8 @@ USUAL_FEES: Final = (
 """Fees in ppm for Uniswap V3 and V4 contracts: tiers that governance has added on some network, and round numbers."""
 USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
 """Tick spacings for Slipstream contracts whose factory does not list its own."""
+_V4_TIERS: Final = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
+"""Fees and tick spacings that Uniswap's interface offers for V4."""
 _CLANKER_KEY: Final = (DYNAMIC_FEE, 200)
 """The fee and the tick spacing of Clanker's pools, as its SDK deploys them."""
 _LAUNCH_KEYS: Final = {CLANKER_STATIC: _CLANKER_KEY, CLANKER_DYNAMIC: _CLANKER_KEY, FLAUNCH: (0, 60)}
@@ -55,6 +57,8 @@ COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
 _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
 _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
+_OTHERS_BY_TOKENS: Final = (ContractKind.UNISWAP_V4, ContractKind.EKUBO_EVM, *_STARKNET_KINDS)
+"""The kinds whose pools are looked up by their ids, or in another way than by a function of `_NAMES`."""
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -82,11 +86,12 @@ _QUERY_COUNTS: Final[Mapping[str, int]] = {
 }
 """Calls per pair; those of Uniswap V3 contracts and of Ekubo depend on the fees."""
 
-_Pair = tuple[str, str]
-_Refs = Sequence[PoolRef]
+Pair = tuple[str, str]
+PairPools = BatchRead[Sequence[PoolRef]]
+"""The read of the pools that one query finds for a pair."""
 
 
-class _PairQuery(NamedTuple):
+class PairQuery(NamedTuple):
     """A factory's function that returns a pair's pool: its signature, and its arguments after the tokens."""
 
     factory: Factory
@@ -130,12 +135,12 @@ def find_pair_pools(
     if len(ordered) < 2:
         return
     factory_queries = run_batched(
-        [(factory.address, _read_queries(factory, (ordered[0], ordered[1]))) for factory in factories], reader.call
+        [(factory.address, read_queries(factory, (ordered[0], ordered[1]))) for factory in factories], reader.call
     )
     yield from (each for each in factory_queries if isinstance(each, SkippedItem))
     queries = [query for each in factory_queries if not isinstance(each, SkippedItem) for query in each]
-    pairs = list(islice(_currencies(ordered, wrapped_native), first, last))
-    pending = _pair_reads(queries, pairs)
+    pairs = list(islice(currencies_of(list(combinations(ordered, 2)), wrapped_native), first, last))
+    pending = pair_reads(queries, pairs)
     seen: set[str] = set()
     while batch := list(islice(pending, _BATCH_SIZE * reader.width)):
         for refs_or_skipped in run_batched(batch, reader.call):
@@ -146,10 +151,8 @@ def find_pair_pools(
             seen.update(ref.key for ref in refs_or_skipped)
 
 
-def _pair_reads(
-    queries: Sequence[_PairQuery], pairs: Sequence[tuple[_Pair, _Pair]]
-) -> Iterator[tuple[str, BatchRead[_Refs]]]:
-    """Yield one read for each query and pair, named by both."""
+def pair_reads(queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]]) -> Iterator[tuple[str, PairPools]]:
+    """Yield one read for each query and pair of `currencies_of`, named by both."""
     for query in queries:
         address = query.factory.address
         if query.factory.kind == ContractKind.UNISWAP_V4:
@@ -168,14 +171,16 @@ def _pair_reads(
                 yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
 
 
-def _currencies(tokens: Sequence[str], wrapped_native: str | None) -> Iterator[tuple[_Pair, _Pair]]:
+def currencies_of(pairs: Sequence[Pair], wrapped_native: str | None) -> Iterator[tuple[Pair, Pair]]:
     """Yield each pair of currencies with the tokens that represent them; native currency sorts before all others."""
-    yield from ((pair, pair) for pair in combinations(tokens, 2))
-    if wrapped_native and wrapped_native in tokens:
-        yield from (((ZERO_ADDRESS, each), (wrapped_native, each)) for each in tokens if each != wrapped_native)
+    yield from ((pair, pair) for pair in pairs)
+    for pair in pairs if wrapped_native else ():
+        if wrapped_native in pair:
+            other = pair[pair[0] == wrapped_native]
+            yield (ZERO_ADDRESS, other), (wrapped_native, other)
 
 
-def _read_pair(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
+def _read_pair(query: PairQuery, pair: Pair) -> PairPools:
     """Read the pool of a pair in two rounds; one if there is no pool."""
     (answer,) = yield [_pair_call(query, pair)]
     address = read_address(answer, query.name)
@@ -187,11 +192,11 @@ def _read_pair(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
     return (ref,)
 
 
-def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
+def _pair_call(query: PairQuery, pair: Pair) -> ContractCall:
     return ContractCall(query.factory.address, encode_call(query.name, *pair, *query.key))
 
 
-def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
+def _read_v4_pools(factory: Factory, currencies: Pair, pair: Pair) -> PairPools:
     """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook,
     those with the catalogue's fees and hooks, and those that launchers open."""
     is_native = currencies != pair
@@ -214,7 +219,7 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
     ]
 
 
-def _read_starknet_pools(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
+def _read_starknet_pools(query: PairQuery, pair: Pair) -> PairPools:
     """Return the pools of a pair on Starknet."""
     if query.factory.kind == ContractKind.EKUBO:
         return (yield from ekubo.find_by_tokens(query.factory, pair))
@@ -230,34 +235,39 @@ def _launch_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
-    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee."""
+    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee.
+
+    Pools with a hook have the fees of the catalogue, or the most usual ones if it names none.
+    """
     tiers = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
     usual = sorted({(100, 1), *tiers, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
     hooks = [each for each in factory.protocols_by_hook if not may_change_amounts(each)]
-    return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers]
+    return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers or _V4_TIERS]
 
 
-def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
-    """Return the queries that a factory supports, tested with one pair.
+def can_be_queried(factory: Factory) -> bool:
+    """Return whether the pools of such a factory can be looked up by their tokens."""
+    return factory.kind in _NAMES or factory.kind in _OTHERS_BY_TOKENS
 
-    Takes one round; two for Uniswap V3 contracts.
-    """
+
+def read_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]:
+    """Return the queries that a factory supports, tested with one pair, in one round."""
     if factory.kind == ContractKind.UNISWAP_V4:
         (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)
-        return [_PairQuery(factory)]
+        return [PairQuery(factory)]
     if factory.kind == ContractKind.EKUBO_EVM:
         (answer,) = yield [ekubo_evm.state_call(factory.address, [0])]
         read_word(answer, "the core's storage")
-        return [_PairQuery(factory)]
+        return [PairQuery(factory)]
     if factory.kind == ContractKind.EKUBO:
         (answer,) = yield [class_hash_call(factory.address)]
         read_felts(answer, 1, "the class of the core")
-        return [_PairQuery(factory)]
+        return [PairQuery(factory)]
     if factory.kind == ContractKind.JEDISWAP_CL:
         fees = sorted({*factory.fee_tiers, *USUAL_FEES})
         enabled = yield from jediswap_cl.read_fees(factory, fees)
-        return [_PairQuery(factory, key=tuple(enabled or COMMON_FEES))]
+        return [PairQuery(factory, key=tuple(enabled or COMMON_FEES))]
     if factory.kind in _V3_KINDS:
         return (yield from _read_v3_queries(factory, pair))
     if factory.kind not in _NAMES:
@@ -269,36 +279,41 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
         # The kinds name volatile pairs first, which is the factory's flag: 0 volatile, 1 stable.
         families = KINDS[factory.kind].families
         keys = [(stable,) for stable, family in enumerate(families) if factory.protocol_of(family)]
-    candidates = [_PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]
+    candidates = [PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]
     name = _first_supported(candidates, (yield _trial_calls(candidates, pair)))
-    return [_PairQuery(factory, name, key) for key in keys]
+    return [PairQuery(factory, name, key) for key in keys]
 
 
-def _read_v3_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
-    """Return one query for each fee or each tick spacing, by which of the two the factory selects pools."""
-    candidates = [_PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
+def _read_v3_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]:
+    """Return one query for each fee or each tick spacing, by which of the two the factory selects pools.
+
+    The fees are asked for at once unless the definition names tick spacings, so that both take one round.
+    """
+    candidates = [PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
+    fees = sorted({*factory.fee_tiers, *USUAL_FEES})
     if any(_SPACING_KEY in protocol.extra_keys for protocol in factory.protocols):
         candidates.reverse()
-    *answers, listed = yield [
-        *_trial_calls(candidates, pair),
-        ContractCall(factory.address, encode_call(_SPACINGS), may_revert=True),
-    ]
+        fees = []
+    calls = [*_trial_calls(candidates, pair), ContractCall(factory.address, encode_call(_SPACINGS), may_revert=True)]
+    found = yield [*calls, *(ContractCall(factory.address, encode_call(_SPACING_OF, fee)) for fee in fees)]
+    answers, listed, results = found[: len(candidates)], found[len(candidates)], found[len(calls) :]
     name = _first_supported(candidates, answers)
     if name == _BY_SPACING:
-        return [_PairQuery(factory, name, (spacing,)) for spacing in _spacings(listed)]
-    fees = sorted({*factory.fee_tiers, *USUAL_FEES})
-    results = yield [ContractCall(factory.address, encode_call(_SPACING_OF, fee)) for fee in fees]
+        return [PairQuery(factory, name, (spacing,)) for spacing in _spacings(listed)]
+    if not fees:
+        fees = sorted({*factory.fee_tiers, *USUAL_FEES})
+        results = yield [ContractCall(factory.address, encode_call(_SPACING_OF, fee)) for fee in fees]
     enabled = [fee for fee, answer in zip(fees, results, strict=True) if answer and any(answer)]
     return [
-        _PairQuery(factory._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or factory.fee_tiers or COMMON_FEES
+        PairQuery(factory._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or factory.fee_tiers or COMMON_FEES
     ]
 
 
-def _trial_calls(candidates: Sequence[_PairQuery], pair: _Pair) -> Sequence[ContractCall]:
+def _trial_calls(candidates: Sequence[PairQuery], pair: Pair) -> Sequence[ContractCall]:
     return [_pair_call(query, pair)._replace(may_revert=len(candidates) > 1) for query in candidates]
 
 
-def _first_supported(candidates: Sequence[_PairQuery], answers: Sequence[ReturnData]) -> str:
+def _first_supported(candidates: Sequence[PairQuery], answers: Sequence[ReturnData]) -> str:
     """Return the first function that the factory answers. Raises `InvalidUpstreamResponse`."""
     for query, answer in zip(candidates, answers, strict=True):
         if answer:

@@ -118,7 +118,7 @@ class FactoryPools(NamedTuple):
 
 def read_pool_lists(reader: MulticallReader, factories: Sequence[Factory]) -> list[FactoryPools | SkippedItem]:
     """Return the lists of these factories in one round, or why one cannot be read. Raises `UpstreamError`."""
-    return run_batched([(factory.address, _read_list_length(factory)) for factory in factories], reader.call)
+    return run_batched([(factory.address, read_list_length(factory)) for factory in factories], reader.call)
 
 
 def read_listed_pools(
@@ -129,10 +129,10 @@ def read_listed_pools(
     size = _BATCH_SIZE * reader.width
     for start in range(first, last, size):
         numbers = range(start, min(start + size, last))
-        yield from run_batched([(f"{factory.address} {n}", _read_entry(listing, n)) for n in numbers], reader.call)
+        yield from run_batched([(f"{factory.address} {n}", read_list_entry(listing, n)) for n in numbers], reader.call)
 
 
-def _read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
+def read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
     """Read the length of a factory's list in one round, or the list as a whole."""
     if KINDS[factory.kind].is_pool_itself:
         # The chain may not have the catalogue's contract: then this fails.
@@ -149,7 +149,7 @@ def _read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
     raise invalid_response(factory.address, "the factory keeps no list of its pools")
 
 
-def _read_entry(listing: FactoryPools, number: int) -> BatchRead[PoolRef]:
+def read_list_entry(listing: FactoryPools, number: int) -> BatchRead[PoolRef]:
     """Read an entry: the pool's address in a first round unless it is known, then its constants."""
     factory, entry = listing.factory, listing.entry_function
     if listing.addresses:
@@ -175,11 +175,11 @@ def read_created_pools(
     size = _BATCH_SIZE * reader.width
     for start in range(0, len(logs), size):
         batch = [log for log in logs[start : start + size] if log.address in factories]
-        reads = [(_event_key(log), _read_created(factories[log.address], log, wrapped_native)) for log in batch]
+        reads = [(_event_key(log), read_created_pool(factories[log.address], log, wrapped_native)) for log in batch]
         yield from run_batched(reads, reader.call)
 
 
-def _read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+def read_created_pool(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     if not log.topics or log.topics[0] not in map(topic_of, factory.creation_events):
         raise invalid_response(factory.address, "an event of another kind")
     return (yield from pool_reader(factory.kind).read_created(factory, log, wrapped_native))

@@ -15,8 +15,8 @@ def embedded_market(name: str) -> bytes:
     """Return the market of the network called `name` in `swap-market/1`. Raises `MarketError`."""
     if name not in embedded_names():
         raise MarketError(
-            f"no market of {name} comes with the program",
-            hint="give a market file with --market, or fill a store with swapcli sync",
+            f"{name} has no embedded market",
+            hint=f"a quote finds the pools of its tokens through a node; or fill a store with swapcli sync {name}",
             details={"network": name, "embedded": list(embedded_names())},
         )
     with open(market_path(name), "rb") as file:

@@ -113,5 +113,6 @@ def _find_in_pools(
         transactions = {log.log_index: log.transaction for log in by_block[number]}
         for event in reversed(find_swaps(by_block[number])):
             ref = by_key.get(event.key)
-            if ref and ref.kind in event.kinds and event.emitter in emitters_of(ref, network):
+            is_in_pool = ref and ref.kind in event.kinds and event.emitter in emitters_of(ref, network)
+            if ref and is_in_pool and not event.moves_nothing:
                 yield FoundSwap(event, ref, number, transactions[event.first_log])

@@ -30,6 +30,11 @@ class SwapEvent(NamedTuple):
     last_log: int
     amounts: SwapAmounts
 
+    @property
+    def moves_nothing(self) -> bool:
+        """Whether it says no amount: a hook swapped in place of its V4 pool, or the pool has no liquidity."""
+        return not (self.amounts.amount_in or self.amounts.amount_out)
+
 
 class _Shape(NamedTuple):
     """How the swaps of some kinds of contracts are announced."""

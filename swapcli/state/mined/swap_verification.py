@@ -3,6 +3,11 @@
 That is the state at the parent block, changed by the events of the block that come before the swap. Where an event has
 the state that follows (the price of a concentrated pool, the reserves of a pair), the state is taken from there; the
 other pools follow by replaying their swaps. A pool that something else has changed is unknown from then on.
+
+A swap may emit events besides its own: its vaults' deposits and loans, the liquidity of its base pool. The rows of the
+kinds name these parts, and how much of the swap each accounts for. Those directly before the swap that add up to its
+amounts belong to it; all others are changes by somebody else. What a swap changes in a contract that pools share is
+taken over by the others.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from enum import StrEnum
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, to_signed
-from swapcli.core.errors import InvalidPoolState, PoolError
+from swapcli.core.errors import InvalidInput, InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import Log
@@ -78,6 +83,15 @@ _TOKEN_TOPICS: Final = frozenset(
     topic_of(each) for each in ("Transfer(address,address,uint256)", "Approval(address,address,uint256)")
 )
 """Events of a pool that is its own liquidity token; what changes reserves emits another event as well."""
+_IGNORED: Final = {
+    kind: frozenset((*map(topic_of, row.harmless), *(() if row.events else _TOKEN_TOPICS)))
+    for kind, row in KINDS.items()
+}
+"""Events that change nothing by themselves, by kind of contract."""
+_PARTS: Final = {
+    kind: {topic_of(signature): decode for signature, decode in row.parts.items()} for kind, row in KINDS.items()
+}
+"""The events of the parts of swaps by first topic, by kind of contract."""
 _NO_EXACT_INPUT: Final = (
     "the amounts fit a swap of an exact output, or one that its price limit ended: the input is the least that pays so"
     " much"
@@ -103,20 +117,39 @@ def verify_swaps(
     tracks = {key: _Track(known) for key, known in pools.items()}
     swaps = {event.first_log: event for event in find_swaps(logs)}
     logs_of_swaps = {number for event in swaps.values() for number in range(event.first_log, event.last_log + 1)}
+    ordered = sorted(logs, key=lambda each: each.log_index)
+    parts = _find_parts(tracks, swaps, ordered)
     verified: list[VerifiedSwap] = []
-    for log in sorted(logs, key=lambda each: each.log_index):
+    for log in ordered:
         event = swaps.get(log.log_index)
+        followed = None
         if event is not None:
             track = tracks.get(event.key)
-            found = track.follow_swap(event) if track and track.is_of(event) else None
+            followed = track if track and track.is_of(event) else None
+            found = followed.follow_swap(event) if followed else None
             if log.log_index in own_logs:
                 verified.append(found or _unknown(event, pools, unknown))
+        if log.log_index in parts:
+            continue
         for key, track in tracks.items():
             # A contract of several pools emits the swaps of all: to a pool, a swap of another one is any other event.
             is_swap_of_other_pool = event is not None and event.key != key
-            if log.log_index not in logs_of_swaps or is_swap_of_other_pool:
+            if is_swap_of_other_pool and followed and track.shares_with(followed):
+                track.follow_shared(followed)
+            elif log.log_index not in logs_of_swaps or is_swap_of_other_pool:
                 track.follow_other(log)
     return verified
+
+
+def _find_parts(tracks: Mapping[str, _Track], swaps: Mapping[int, SwapEvent], logs: Sequence[Log]) -> frozenset[int]:
+    """Return the positions of the logs that are parts of the swaps of known pools. `logs` are in order."""
+    found: set[int] = set()
+    for number, log in enumerate(logs):
+        event = swaps.get(log.log_index)
+        track = tracks.get(event.key) if event else None
+        if event and track and track.is_of(event):
+            found |= track.find_parts(event, logs, number)
+    return frozenset(found)
 
 
 def _unknown(event: SwapEvent, pools: Mapping[str, SwappedPool], unknown: Mapping[str, str]) -> VerifiedSwap:
@@ -140,8 +173,43 @@ class _Track:
         """Return whether a contract of the pool has emitted the event of a swap."""
         return event.emitter in self._known.emitters and self._known.kind in event.kinds
 
+    def find_parts(self, event: SwapEvent, logs: Sequence[Log], number: int) -> set[int]:
+        """Return the positions of the logs directly before a swap that are parts of it; none if they do not add up.
+
+        The swap is the log with this `number`.
+        """
+        kind, amounts = self._known.kind, self._with_fee(event).amounts
+        if not (decoders := _PARTS[kind]):
+            return set()
+        found: dict[str, int] = {}
+        ins = outs = 0
+        for log in map(logs.__getitem__, range(number - 1, -1, -1)):
+            if log.transaction != logs[number].transaction:
+                break
+            if log.address not in self._known.emitters or not log.topics or log.topics[0] in _IGNORED[kind]:
+                continue
+            topic = log.topics[0]
+            if topic not in decoders or topic in found:
+                break
+            try:
+                part = decoders[topic](log, event.key)
+            except (InvalidInput, IndexError):
+                break
+            if ins + part.amount_in > amounts.amount_in or outs + part.amount_out > amounts.amount_out:
+                break
+            ins, outs = ins + part.amount_in, outs + part.amount_out
+            found[topic] = log.log_index
+        adds_up = ins in (0, amounts.amount_in) or amounts.amount_in - amounts.fee_in <= ins
+        return set(found.values()) if adds_up and outs in (0, amounts.amount_out) else set()
+
+    def _with_fee(self, event: SwapEvent) -> SwapEvent:
+        """Return the event with the whole input, where it leaves the fee out."""
+        add_fee = KINDS[self._known.kind].add_fee
+        return event if add_fee is None else event._replace(amounts=add_fee(self._pool, event.amounts))
+
     def follow_swap(self, event: SwapEvent) -> VerifiedSwap:
         """Quote a swap, then take over the state after it."""
+        event = self._with_fee(event)
         if self._lost:
             found = VerifiedSwap(event, Outcome.NOT_EXPLAINED, self._pool, reason=self._lost)
         else:
@@ -172,14 +240,32 @@ class _Track:
         assert tokens[1] is not None
         self._pool = self._pool.swap(tokens[0], tokens[1], amounts.amount_in)[1]
 
+    def shares_with(self, other: _Track) -> bool:
+        """Return whether another pool swaps through a contract that this one swaps through as well."""
+        if other is self:
+            return False
+        own = {shared.address for shared in self._pool.shared_states}
+        return any(shared.address in own for shared in other._pool.shared_states)
+
+    def follow_shared(self, other: _Track) -> None:
+        """Take over what a swap in another pool has changed in the contracts that both share."""
+        if other._lost:
+            self._lost = self._lost or "an earlier swap of the block in a pool that shares its state is not explained"
+            return
+        own = {shared.address for shared in self._pool.shared_states}
+        for shared in other._pool.shared_states:
+            if shared.address in own:
+                self._pool = self._pool.with_shared_state(shared)
+
     def follow_other(self, log: Log) -> None:
         """Take over what an event other than a swap says, if it is about the pool."""
         if log.address not in self._known.emitters or not log.topics:
             return
         topic, kind = log.topics[0], self._known.kind
+        if topic in _IGNORED[kind]:
+            return
         if not KINDS[kind].events:
-            if topic not in _TOKEN_TOPICS:
-                self._lose(log)
+            self._lose(log)
             return
         key_of = EVENTS[kind].get(topic)
         try:

@@ -1,4 +1,4 @@
-"""The catalogue has five consistent networks and finds them by name and chain id."""
+"""The catalogue has consistent networks, five of them by default, and finds all by name and chain id."""
 
 from __future__ import annotations
 
@@ -25,6 +25,19 @@ from tests.core.networks.test_definition import small
 
 CHAIN_IDS = {"base": 8453, "citrea": 4114, "hyperevm": 999, "monad": 143, "starknet": 23448594291968334}
 NAMES = tuple(CHAIN_IDS)
+FURTHER_IDS = {
+    "arbitrum": 42161,
+    "avalanche": 43114,
+    "bnb": 56,
+    "ethereum": 1,
+    "optimism": 10,
+    "polygon": 137,
+    "unichain": 130,
+}
+ALL_IDS = {**CHAIN_IDS, **FURTHER_IDS}
+ALL_NAMES = tuple(sorted(ALL_IDS))
+PUBLISHED_TOKENS = json.loads(Path(__file__).with_name("published_tokens.json").read_text())["tokens"]
+"""Network, address, symbol, decimals and list of the tokens that public lists have."""
 EVM_ROUTER = "0x274602a953847d807231d2370072f5f4e4594b44"
 EXTRA_KEYS = {
     (),
@@ -39,21 +52,22 @@ EXTRA_KEYS = {
 DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 
 
-def test_the_five_networks_are_there() -> None:
+def test_five_networks_are_meant_by_default_and_all_are_there() -> None:
     assert network_names() == NAMES
-    assert {name: find_network(name).chain_id for name in NAMES} == CHAIN_IDS
+    assert all_network_names() == ALL_NAMES
+    assert {name: find_network(name).chain_id for name in ALL_NAMES} == ALL_IDS
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL_NAMES)
 def test_a_network_is_found_by_name_in_any_case_and_by_chain_id(name: str) -> None:
-    chain_id = CHAIN_IDS[name]
+    chain_id = ALL_IDS[name]
     assert find_network(name).name == name
     for spelling in (name.upper(), f" {name.title()} ", str(chain_id), hex(chain_id), hex(chain_id).upper()):
         assert find_network(spelling) is find_network(name)
     assert find_network_by_chain_id(chain_id) is find_network(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL_NAMES)
 def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None:
     protocols = find_network(name).protocols
     assert len({protocol.id for protocol in protocols}) == len(protocols)
@@ -74,12 +88,14 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL_NAMES)
 def test_addresses_are_canonical_and_tokens_and_symbols_unique(name: str) -> None:
     known = find_network(name)
     addresses = [token.address for token in known.tokens]
     addresses += [address for d in known.deployments for address in d.addresses.values()]
-    addresses += [address for address in (known.router, known.multicall, known.l1_fee_oracle) if address]
+    single = (known.router, known.multicall, known.l1_fee_oracle, known.l1_gas_oracle)
+    addresses += [address for address in single if address]
+    addresses += [each for router in known.routers.values() for each in (router.address, router.spender) if each]
     assert all(parse_address(address, known.kind) == address for address in addresses)
     assert len({token.address for token in known.tokens}) == len(known.tokens)
     assert Counter(token.symbol.lower() for token in known.tokens).most_common(1)[0][1] == 1
@@ -87,7 +103,7 @@ def test_addresses_are_canonical_and_tokens_and_symbols_unique(name: str) -> Non
     assert known.stablecoins
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "starknet"])
+@pytest.mark.parametrize("name", [name for name in ALL_NAMES if name != "starknet"])
 def test_evm_networks_have_a_wrapped_token_and_protocol_0(name: str) -> None:
     known = find_network(name)
     assert known.kind is Kind.EVM
@@ -96,7 +112,47 @@ def test_evm_networks_have_a_wrapped_token_and_protocol_0(name: str) -> None:
     assert known.native not in known.tokens
     assert known.wrapped_native in known.tokens
     assert [protocol.family for protocol in known.protocols if protocol.id == 0] == ["wrapper"]
-    assert known.router == EVM_ROUTER
+    assert known.router == (EVM_ROUTER if name in NAMES else None)
+
+
+@pytest.mark.parametrize("name", FURTHER_IDS)
+def test_further_networks_have_the_routers_of_published_dialects_and_dated_facts(name: str) -> None:
+    known = find_network(name)
+    assert set(known.routers) == {"settler", "universal-router"}
+    assert known.routers["settler"].registry
+    for router in known.routers.values():
+        assert router.protocols.keys() <= {protocol.amm_name for protocol in known.protocols}
+    assert known.facts_date == "2026-11-30"
+    assert {"checks made", "checks not made"} <= known.sources.keys()
+    assert known.max_gas_price_wei > known.gas_price_wei
+    assert known.block_time_s
+    assert len(known.tokens) >= 15
+
+
+@pytest.mark.parametrize("name", FURTHER_IDS)
+def test_every_node_of_a_further_network_has_a_source_and_a_date(name: str) -> None:
+    nodes = find_network(name).public_nodes
+    assert nodes
+    assert [node.url for node in nodes if not (node.source and node.date and node.url.startswith("https://"))] == []
+
+
+@pytest.mark.parametrize("name", FURTHER_IDS)
+def test_every_protocol_of_a_further_network_has_a_contract_or_a_reason(name: str) -> None:
+    known = find_network(name)
+    deployed = {amm_name for deployment in known.deployments for amm_name in deployment.protocols}
+    for protocol in known.protocols:
+        expected = protocol.family is not None and not protocol.is_wrapper
+        assert (protocol.amm_name in deployed) == expected, protocol.amm_name
+        assert (protocol.unsupported is not None) == (protocol.family is None), protocol.amm_name
+
+
+@pytest.mark.parametrize("name", FURTHER_IDS)
+def test_tokens_of_further_networks_have_the_published_decimals(name: str) -> None:
+    published: dict[str, set[int]] = {}
+    for network, address, _, decimals, _ in PUBLISHED_TOKENS:
+        if network == name:
+            published.setdefault(address, set()).add(decimals)
+    assert {token.address: {token.decimals} for token in find_network(name).tokens} == published
 
 
 def test_starknet_gas_is_a_plain_token_and_protocols_start_at_1() -> None:
@@ -108,7 +164,7 @@ def test_starknet_gas_is_a_plain_token_and_protocols_start_at_1() -> None:
     assert all(len(token.address) == 66 for token in starknet.tokens)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL_NAMES)
 def test_deployments_have_known_protocols_and_a_source(name: str) -> None:
     known = find_network(name)
     for deployment in known.deployments:
@@ -116,7 +172,7 @@ def test_deployments_have_known_protocols_and_a_source(name: str) -> None:
         assert deployment.source
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL_NAMES)
 def test_everything_marked_as_unconfirmed_exists(name: str) -> None:
     known, symbols = find_network(name), {token.symbol for token in find_network(name).tokens}
     assert known.gas_price_wei > 0
@@ -162,6 +218,12 @@ def test_protocols_have_the_published_ids(name: str, amm_name: str, protocol_id:
     protocol = find_network(name).protocol(amm_name)
     assert protocol is not None
     assert (protocol.id, protocol.family) == (protocol_id, family)
+
+
+def test_only_rollups_charge_for_data_on_l1() -> None:
+    on_op_stack = {name for name in all_network_names() if find_network(name).l1_fee_oracle}
+    assert on_op_stack == {"base", "optimism", "unichain"}
+    assert {name for name in all_network_names() if find_network(name).l1_gas_oracle} == {"arbitrum"}
 
 
 def test_the_hooks_of_launchers_have_their_permissions() -> None:
@@ -257,7 +319,7 @@ def test_reading_one_network_does_not_read_the_others() -> None:
 
 
 def test_only_monad_reports_blocks_before_consensus_as_latest() -> None:
-    assert {name for name in network_names() if find_network(name).head_is_proposed} == {"monad"}
+    assert {name for name in all_network_names() if find_network(name).head_is_proposed} == {"monad"}
 
 
 def test_hyperevm_has_small_blocks_unless_settings_say_otherwise() -> None:

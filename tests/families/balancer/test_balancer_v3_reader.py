@@ -95,10 +95,10 @@ class Scene:
         if name == "StableSurgePool":
             self.set_hooks(SURGE_FLAGS, self.hook.address)
 
-    def find(self) -> PoolRef | SkippedItem:
+    def find(self, protocols: tuple[ProtocolInfo, ...] = PROTOCOLS) -> PoolRef | SkippedItem:
         created = topic_of(KINDS["balancer_v3"].created[0])
         topics = (created, f"0x{self.pool.address[2:]:0>64}", f"0x{'00' * 32}")
-        vault = Factory(self.vault.address, "balancer_v3", PROTOCOLS)
+        vault = Factory(self.vault.address, "balancer_v3", protocols)
         reader = packed_reader(self.node)
         (found,) = read_created_pools(
             reader, {vault.address: vault}, [Log(vault.address, topics, bytes(32), BLOCK, 0)], None
@@ -202,10 +202,10 @@ def test_only_the_known_surge_hook_is_computed(name: str, number: int) -> None:
 
 def test_an_unknown_kind_of_pool_is_left_out_by_its_name() -> None:
     scene = Scene()
-    scene.make("FixedPriceLBPool", 3)
+    scene.make("CowPool", 3)
     found = scene.find()
     assert isinstance(found, SkippedItem)
-    assert found.reason == f'{scene.pool.address}: pools of the kind "FixedPriceLBPool" are not supported'
+    assert found.reason == f'{scene.pool.address}: pools of the kind "CowPool" are not supported'
 
 
 LBP = "balancer_v3_lbp"
@@ -216,7 +216,7 @@ class SaleScene(Scene):
 
     def __init__(self, before_swap: bool = False) -> None:
         super().__init__()
-        self.set_version(self.pool, "FixedPriceLBPool", 3)
+        self.set_version(self.pool, "LBPool", 3)
         self.answer(self.vault, "getPoolTokens(address)", ["address[]"], TOKENS[:2])
         struct = "(bytes32,address[],(uint8,address,bool)[],uint256[],uint256[],uint256[],uint256[])"
         lists = [10**24, 10**22], [1, 2], [WAD, WAD], [1, 1]
@@ -228,8 +228,8 @@ class SaleScene(Scene):
         self.answer(self.pool, "getProjectToken()", ["address"], TOKENS[1])
         self.answer(self.pool, "isProjectTokenSwapInBlocked()", ["bool"], True)
 
-    def read_sale(self) -> Pool | SkippedItem:
-        ref = PoolRef(self.pool.address, LBP, LBP, "balancer_v3", TOKENS[:2], (18, 18))
+    def read_sale(self, name: str = LBP) -> Pool | SkippedItem:
+        ref = PoolRef(self.pool.address, name, name, "balancer_v3", TOKENS[:2], (18, 18))
         (found,) = load_pools(packed_reader(self.node), [ref])
         return found
 
@@ -261,3 +261,44 @@ def test_a_sale_that_is_closed_and_foreign_hooks_are_left_out() -> None:
     scene = SaleScene()
     scene.set_hooks((False, False, False, False, True, False, False, False, False, False), scene.hook.address)
     assert "which is not supported" in str(scene.read_sale())
+
+
+def test_a_fixed_price_pool_has_its_price() -> None:
+    scene = SaleScene()
+    scene.answer(scene.pool, "getProjectTokenRate()", ["uint256"], 4 * WAD)
+    pool = scene.read_sale("balancer_v3_fixed_lbp")
+    assert isinstance(pool, Pool), pool
+    assert pool.changes_without_events
+    assert (pool.state()["project"], pool.state()["project_price"]) == (1, str(4 * WAD))
+    scene.answer(scene.pool, "isSwapEnabled()", ["bool"], False)
+    assert "has not begun, or is over" in str(scene.read_sale("balancer_v3_fixed_lbp"))
+
+
+QUANTAMM_DATA = "(address[],uint256,uint256,int256[][],uint64[],uint64,uint64,uint64,uint256)"
+
+
+def test_a_pool_of_quantamm_has_the_weights_of_the_block() -> None:
+    scene = Scene()
+    scene.set_version(scene.pool, "QuantAMMWeightedPool", 1)
+    scene.answer(scene.pool, "getNormalizedWeights()", ["uint256[]"], [WAD // 2, WAD // 4, WAD // 4 + 10**12])
+    constants = (TOKENS, 3_600, 1, [[5, 6], [7]], [8, 9], 10, 11, 12, WAD // 5)
+    scene.answer(scene.pool, "getQuantAMMWeightedPoolImmutableData()", [QUANTAMM_DATA], constants)
+    pool = scene.read("balancer_v3_quantamm")
+    assert isinstance(pool, Pool), pool
+    assert pool.changes_without_events
+    assert pool.state()["weights"] == [str(WAD // 2), str(WAD // 4), str(WAD // 4 + 10**12)]
+    assert pool.state()["max_trade_ratio"] == str(WAD // 5)
+    scene.set_hooks((True, False, False, False, False, True, False, False, False, False), scene.hook.address)
+    assert "which is not supported" in str(scene.read("balancer_v3_quantamm"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("FixedPriceLBPool", "balancer_v3_fixed_lbp"), ("QuantAMMWeightedPool", "balancer_v3_quantamm")],
+)
+def test_a_new_kind_of_pool_is_found_by_its_name(kind: str, name: str) -> None:
+    scene = Scene()
+    scene.set_version(scene.pool, kind, 1)
+    found = scene.find((ProtocolInfo(1, name, name, name),))
+    assert isinstance(found, PoolRef), found
+    assert found.family == name

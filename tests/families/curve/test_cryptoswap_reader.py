@@ -69,7 +69,8 @@ def test_a_known_pool_is_read_again_in_one_round() -> None:
 @pytest.mark.parametrize(
     ("of_pool", "of_maths", "reason"),
     [
-        ("v2.1.0d", "v2.1.0d", "version v2.1.0d is not supported"),
+        ("v2.1.0d", "v2.1.0d", "the pool has version v2.1.0d, its maths contract has v2.1.0d"),
+        ("v3.0.0", "v0.1.1", "version v3.0.0 is not supported"),
         ("v2.1.0", "v2.0.0", "the pool has version v2.1.0, its maths contract has v2.0.0"),
         ("v2.1.0", "v0.1.0", "the pool has version v2.1.0, its maths contract has v0.1.0"),
     ],

@@ -71,13 +71,14 @@ def test_recorded_swaps_are_repeated_to_the_unit() -> None:
         sold, bought = tokens_of(step)
         outcome = "reverts" if step["dy"] is None else "zero" if step["dy"] == "0" else "paid"
         outcomes[outcome] += 1
+        nothing = None if int(step["dx"]) else "an input of 0"
         swapped: CurveMeta | StableSwap = pool
         if step["i"] and step["j"]:  # the contract passes it to the base pool
             swapped = pool.base.pool
-            with pytest.raises(PoolError, match="does not trade"):
+            with pytest.raises(PoolError, match=nothing or "does not trade"):
                 pool.swap(sold, bought, int(step["dx"]))
         if outcome != "paid":  # for nothing, the contract takes the input and pays nothing
-            with pytest.raises(PoolError, match="rounds to zero" if outcome == "zero" else None):
+            with pytest.raises(PoolError, match=nothing or ("rounds to zero" if outcome == "zero" else None)):
                 swapped.swap(sold, bought, int(step["dx"]))
             continue
         assert pool.base.virtual_price == int(step["before"]["base_virtual_price"])

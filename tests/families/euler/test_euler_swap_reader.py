@@ -10,8 +10,9 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap
+from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap, VaultAccount
 from swapcli.families.euler.euler_swap_reader import load, read_constants, read_list
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
@@ -29,13 +30,13 @@ EVC, ACCOUNT, ORACLE, UNIT = (f"0x{digits * 20}" for digits in ("e0", "ac", "0c"
 SUPPLY = ("0x" + "51" * 20, "0x" + "52" * 20)
 BORROW = ("0x" + "b1" * 20, "0x" + "b2" * 20)
 MANAGER = "0x" + "4a" * 20
-NONE = "0x" + "00" * 20
+NONE, FEES, OTHER = (f"0x{digits * 20}" for digits in ("00", "fe", "01"))
 POOL: dict[str, tuple[Any, ...]] = {
     "getReserves()": (10**24, 2 * 10**24, 1),
     "EVC()": (EVC,),
     "poolManager()": (MANAGER,),
     "poolKey()": (TOKENS[0], TOKENS[1], 300, 1, ADDRESS),
-    "getStaticParams()": (*SUPPLY, *BORROW, ACCOUNT, NONE, NONE, 0),
+    "getStaticParams()": (*SUPPLY, *BORROW, ACCOUNT, NONE, FEES, 10**17),
     "getDynamicParams()": (
         10**24, 2 * 10**24, 5, 7, 2 * 10**18, 10**18, 9 * 10**17, 5 * 10**17, 3 * 10**15, 10**15, NOW + 1, 0, NONE,
     ),
@@ -50,8 +51,8 @@ PARAMETERS = (
     9 * 10**17,
     5 * 10**17,
     3 * 10**15,
-    10**17,
-    NONE,
+    2 * 10**17,
+    FEES,
 )
 VAULT: dict[str, tuple[Any, ...]] = {
     "maxDeposit(address)": (10**23,),
@@ -65,13 +66,16 @@ VAULT: dict[str, tuple[Any, ...]] = {
     "oracle()": (ORACLE,),
     "unitOfAccount()": (UNIT,),
     "LTVBorrow(address)": (9_000,),
+    # Of the reserves: 10^24 and 2 x 10^24.
+    "convertToShares(uint256)": (10**24,),
+    "hookConfig()": (NONE, 0),
 }
 NAMES = {
     keccak256(name.encode())[:4]: name
     for name in (
         *POOL, *VAULT, "getParams()", "getAssets()", "pools()", "getQuotes(uint256,address,address)",
         "isAccountOperatorAuthorized(address,address)", "getControllers(address)",
-        "getCurrentBlockTimestamp()",
+        "getCollaterals(address)", "getCurrentBlockTimestamp()",
     )
 }  # fmt: skip
 Answers = dict[tuple[str, str], tuple[Any, ...] | None]
@@ -88,11 +92,12 @@ def contracts(changes: Answers | None = None) -> Callable[[ContractCall], Return
         **{(vault, name): values for vault in (*SUPPLY, *BORROW) for name, values in VAULT.items()},
         (EVC, "isAccountOperatorAuthorized(address,address)"): (1,),
         (EVC, "getControllers(address)"): (32, 1, BORROW[0]),
+        (EVC, "getCollaterals(address)"): (32, 2, *SUPPLY),
         (MULTICALL3, "getCurrentBlockTimestamp()"): (NOW,),
         **{(token, "balanceOf(address)"): (10**30 + k,) for k, token in enumerate(TOKENS[:2])},
         (ADDRESS, "getAssets()"): (TOKENS[0], TOKENS[1]),
-        # Bid and ask: the collateral is worth 100, and a whole token 2, of the unit of account.
-        (ORACLE, "getQuotes(uint256,address,address)"): (100 * 10**18, 2 * 10**18),
+        # Bid and ask: of deposits with the reference amount, and of the reference amount.
+        (ORACLE, "getQuotes(uint256,address,address)"): (10**24, 2 * 10**24),
         **(changes or {}),
     }
 
@@ -124,11 +129,16 @@ FIRST: Answers = {
 }  # fmt: skip
 
 
-def read(changes: Answers | None = None) -> EulerSwap:
-    pool, rounds = run(load(REF), contracts(changes))
+def read(changes: Answers | None = None, rounds: int = 3) -> EulerSwap:
+    pool, done = run(load(REF), contracts(changes))
     assert isinstance(pool, EulerSwap)
-    assert rounds == 3
+    assert done == rounds
     return pool
+
+
+def account_of(pool: EulerSwap) -> VaultAccount:
+    assert pool.account is not None
+    return pool.account
 
 
 def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
@@ -141,8 +151,19 @@ def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
     assert pool.vaults == tuple(zip(SUPPLY, BORROW, strict=True))
     # The deposits of 110 can be withdrawn, and another vault lends its cash.
     assert pool.output_limits == (11 * 10**19 + 10**22,) * 2
-    # Nine tenths of 100, at 2 for a token, less a hundredth: 44.55 may be borrowed.
-    assert pool.secured_outputs == (11 * 10**19 + 4455 * 10**16,) * 2
+    account = account_of(pool)
+    assert (account.deposits, account.fee_paid_out) == ((11 * 10**19,) * 2, 10**17)
+    # 110 of 2,000,110 deposits of the second token are worth so much of 10^24; 9/10 of it, at 2 for the first token.
+    assert account.collateral[0] == 9 * 110 * 10**24 // (10 * 2 * 2_000_110)
+    assert account.collateral[1] == 9 * 110 * 10**24 // (10 * 1_000_110)
+    assert account.collateral_rates[0] == 9 * 10**36 * 10**6 // (10 * 2 * 2_000_110)
+
+
+def test_a_recipient_gets_the_whole_fee() -> None:
+    changes: Answers = {(ADDRESS, "getStaticParams()"): (*SUPPLY, *BORROW, ACCOUNT, FEES, FEES, 10**17)}
+    assert account_of(read(changes)).fee_paid_out == WAD
+    nobody: Answers = {(ADDRESS, "getStaticParams()"): (*SUPPLY, *BORROW, ACCOUNT, NONE, NONE, 10**17)}
+    assert account_of(read(nobody)).fee_paid_out == 0
 
 
 def test_a_pool_of_the_first_version_borrows_where_it_deposits() -> None:
@@ -150,6 +171,7 @@ def test_a_pool_of_the_first_version_borrows_where_it_deposits() -> None:
     assert (pool.version, pool.min_reserves, pool.fees) == (1, (0, 0), (3 * 10**15, 3 * 10**15))
     assert pool.output_limits == (10**22, 10**22)
     assert [*map(len, pool.vaults)] == [1, 1]
+    assert account_of(pool).fee_paid_out == 2 * 10**17
 
 
 @pytest.mark.parametrize(
@@ -162,6 +184,11 @@ def test_a_pool_of_the_first_version_borrows_where_it_deposits() -> None:
         ({(SUPPLY[1], "cash()"): (10**19,)}, 10**19),
         ({(ADDRESS, "getStaticParams()"): (*SUPPLY, BORROW[0], NONE, ACCOUNT, NONE, NONE, 0)}, 11 * 10**19),
         ({(BORROW[1], "cash()"): (2**113,)}, MAX_RESERVE),
+        # Vaults that refuse to lend, and to pay out; others have a contract decide.
+        ({(BORROW[1], "hookConfig()"): (NONE, 1 << 6)}, 11 * 10**19),
+        ({(SUPPLY[1], "hookConfig()"): (NONE, 1 << 2)}, 0),
+        ({(SUPPLY[1], "hookConfig()"): (EVC, 1 << 2)}, 11 * 10**19 + 10**22),
+        ({(SUPPLY[1], "hookConfig()"): None}, 11 * 10**19 + 10**22),
     ],
 )
 def test_what_the_vaults_can_pay(changes: Answers, outputs: int) -> None:
@@ -169,21 +196,33 @@ def test_what_the_vaults_can_pay(changes: Answers, outputs: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "borrowable"),
+    ("changes", "tokens"),
     [
-        ({(BORROW[1], "LTVBorrow(address)"): (0,)}, 0),
-        ({(BORROW[0], "debtOf(address)"): (1,)}, 0),
-        ({(SUPPLY[0], "balanceOf(address)"): (0,)}, 0),
-        ({(ORACLE, "getQuotes(uint256,address,address)"): None}, 0),
-        ({(ORACLE, "getQuotes(uint256,address,address)"): (100 * 10**18, 0)}, 0),
-        ({(BORROW[1], "debtOf(address)"): (10**19,)}, (45 - 10) * 99 * 10**16),
-        ({(BORROW[1], "debtOf(address)"): (46 * 10**18,)}, 0),
-        # Loans are counted in the token itself: a token is worth 1.
-        ({(BORROW[1], "unitOfAccount()"): (TOKENS[1],)}, 90 * 99 * 10**16),
+        ({(BORROW[1], "LTVBorrow(address)"): (0,)}, 0.0),
+        ({(EVC, "getCollaterals(address)"): (32, 1, SUPPLY[1])}, 0.0),
+        ({(SUPPLY[0], "convertToAssets(uint256)"): (0,)}, 0.0),
+        ({(ORACLE, "getQuotes(uint256,address,address)"): None}, 0.0),
+        ({(ORACLE, "getQuotes(uint256,address,address)"): (10**24, 0)}, 0.0),
+        ({(BORROW[1], "debtOf(address)"): (10**19,)}, 0.9 * 110),
+        # Loans are counted in the token itself: what is worth 1 secures 0.9.
+        ({(BORROW[1], "unitOfAccount()"): (TOKENS[1],)}, 0.9 * 110),
     ],
 )
-def test_what_the_account_may_borrow(changes: Answers, borrowable: int) -> None:
-    assert read(changes).secured_outputs[1] == 11 * 10**19 + borrowable
+def test_what_the_deposits_secure(changes: Answers, tokens: float) -> None:
+    account = account_of(read(changes))
+    assert account.collateral[1] / 10**18 == pytest.approx(tokens, rel=1e-3)
+
+
+def test_further_collateral_secures_debts_in_both_tokens() -> None:
+    others = (32, 3, *SUPPLY, OTHER)
+    changes: Answers = {(EVC, "getCollaterals(address)"): others, (OTHER, "balanceOf(address)"): (5,)}
+    account = account_of(read(changes, rounds=4))
+    # It is worth 10^24, of which nine tenths count.
+    assert account.collateral[0] == 9 * 10**23 // 2 + account_of(read()).collateral[0]
+    assert account.collateral[1] == 9 * 10**23 + account_of(read()).collateral[1]
+    assert account_of(read({**changes, (OTHER, "balanceOf(address)"): (0,)})) == account_of(read())
+    unknown: Answers = {**changes, (OTHER, "balanceOf(address)"): None}
+    assert account_of(read(unknown)) == account_of(read())
 
 
 def test_a_debt_is_repaid_first() -> None:
@@ -202,6 +241,12 @@ def test_a_debt_is_repaid_first() -> None:
         ({(ADDRESS, "poolKey()"): (NONE, NONE, 0, 0, NONE)}, "not the hook of a pool of Uniswap V4"),
         ({(EVC, "isAccountOperatorAuthorized(address,address)"): (0,)}, "no longer lets the pool act"),
         ({(EVC, "getControllers(address)"): (32, 2, BORROW[0], SUPPLY[0])}, f"the account owes to {SUPPLY[0]}"),
+        ({(SUPPLY[1], "hookConfig()"): (NONE, 1 << 14)}, "refuses all operations"),
+        ({(BORROW[0], "hookConfig()"): (NONE, 1 << 14)}, "refuses all operations"),
+        (
+            {(BORROW[0], "hookConfig()"): (NONE, 1 << 7), (BORROW[0], "debtOf(address)"): (1,)},
+            "refuses repayments",
+        ),
     ],
 )
 def test_a_pool_that_does_not_swap_is_refused_with_the_reason(changes: Answers, reason: str) -> None:
@@ -236,8 +281,8 @@ def swap_of(types: str, *values: int) -> SwapAmounts:
 
 def test_the_event_of_a_swap_says_its_amounts_with_the_fee() -> None:
     types = ",".join(["uint256"] * 6)
-    assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30)
-    assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30)
+    assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30, fee_in=5)
+    assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30, fee_in=5)
     for both in ((95, 7, 0, 30, 5, 1), (95, 0, 1, 30, 5, 0)):
         assert swap_of(types, *both).problem == "it moves a token both ways, as a flash swap does"
 

@@ -6,15 +6,18 @@ The same run compared 10,080 swaps of random pairs and sizes; a part of them is 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.errors import InsufficientLiquidity
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError
+from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.gmx.gmx_vault import GmxVault
 from tests.families.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws, swap_or_skip
 from tests.families.random_pools import ADDRESS, TOKENS, decimals, parts
+from tests.families.recorded import read_vectors
 from tests.families.recorded_swaps import check_recorded_swaps
 
 directions = st.sampled_from([(0, 1), (1, 0), (1, 2)])
@@ -121,3 +124,37 @@ def test_the_fee_falls_towards_the_target_and_rises_away_from_it() -> None:
 
 def test_recorded_swaps_are_the_contracts() -> None:
     assert check_recorded_swaps("gmx_vault") > 200
+
+
+def test_vaults_of_ten_tokens_swap_as_the_recorded_ones() -> None:
+    """A swap depends on its two tokens only: recorded vaults list further ones, as those of mainnets do."""
+    paid = 0
+    for recorded in read_vectors("gmx_vault")["pools"]:
+        pool = with_more_tokens(recorded)
+        assert len(pool.tokens) >= 10
+        check_state_round_trip(pool)
+        for step in recorded["steps"]:
+            way = pool.tokens[step["sold"]], pool.tokens[step["bought"]]
+            if step["amount_out"] is None:
+                with pytest.raises(PoolError):
+                    pool.swap(*way, int(step["amount_in"]))
+                continue
+            amount_out, pool = pool.swap(*way, int(step["amount_in"]))
+            assert str(amount_out) == step["amount_out"]
+            paid += 1
+    assert paid > 200
+
+
+def with_more_tokens(recorded: dict[str, Any], times: int = 2) -> GmxVault:
+    """Return a recorded vault with its tokens several times, of the same amounts and prices."""
+    tokens = tuple(f"0x{k:040x}" for k in range(1, times * len(recorded["tokens"]) + 1))
+    state = {name: value * times if isinstance(value, list) else value for name, value in recorded["state"].items()}
+    identity = PoolIdentity(ADDRESS, "test", tokens, tuple(recorded["decimals"]) * times, recorded["fee_ppm"])
+    return GmxVault.from_state(identity, state)
+
+
+def test_a_vault_has_a_limit_of_tokens() -> None:
+    recorded = read_vectors("gmx_vault")["pools"][3]
+    assert len(with_more_tokens(recorded, times=4).tokens) == 32
+    with pytest.raises(InvalidPoolState, match="expected 2 to 32 tokens, not 40"):
+        with_more_tokens(recorded, times=5)

@@ -19,6 +19,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
 from tests.chain.node.recorded_curve import RecordedContracts
+from tests.families.gmx.test_gmx_vault import with_more_tokens
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 from tests.families.recorded_swaps import replay_recorded_swaps
@@ -95,6 +96,14 @@ def test_a_vault_is_read_in_one_round() -> None:
         assert pool.state() == expected.state()
         assert (pool.tokens, pool.fee_ppm) == (expected.tokens, expected.fee_ppm)
         assert contract.rounds == 1
+
+
+def test_a_vault_of_ten_tokens_and_more_is_read() -> None:
+    expected = with_more_tokens(read_vectors("gmx_vault")["pools"][0])
+    assert len(expected.tokens) == 14
+    pool = read(contract_of(expected), expected.decimals)
+    assert isinstance(pool, GmxVault), pool
+    assert pool.state() == expected.state()
 
 
 def test_without_dynamic_fees_there_are_no_targets() -> None:

@@ -28,7 +28,7 @@ WMON = MONAD.wrapped_native_address or ""
 USDC = MONAD.stablecoins[0]
 MARKET = "0x065c9d28e428a0db40191a54d33d5b7c71a9c394"
 BIDS, ASKS = [(250, 7), (240, 9)], [(260, 5)]
-VAULT = (MARKET, 2 * 10**18, 3, 3 * 10**18, 4, 50, 60, 100)
+VAULT = (MARKET, 24 * 10**15, 3, 3 * 10**16, 4, 50, 60, 100)
 NO_VAULT = (MARKET, 0, 0, 2**256 - 1, 0, 0, 0, 100)
 
 
@@ -94,6 +94,13 @@ def test_a_side_with_more_prices_than_are_read_is_cut() -> None:
     pool = read(registered(USDC, WMON), book(asks=asks))
     assert isinstance(pool, Kuru)
     assert pool.is_cut == (True, False)
+
+
+@pytest.mark.parametrize(("bid", "ask"), [(261 * 10**14, 3 * 10**16), (2 * 10**16, 249 * 10**14)])
+def test_a_vault_that_crosses_the_limit_orders_is_left_out(bid: int, ask: int) -> None:
+    skipped = read(registered(USDC, WMON), vault=(MARKET, bid, 3, ask, *VAULT[4:]))
+    assert isinstance(skipped, SkippedItem)
+    assert "the limit order's" in skipped.reason
 
 
 @pytest.mark.parametrize("state", [1, 2])

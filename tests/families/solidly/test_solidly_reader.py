@@ -27,13 +27,17 @@ def contract_that_says(chain: Chain, answers: dict[str, list[int]]) -> Contract:
     return contract
 
 
-def read_pair(factory_answers: dict[str, list[int]], *, quote: int, is_stable: bool) -> Pool | SkippedItem:
+NOTHING: dict[str, list[int]] = {}
+
+
+def read_pair(
+    factory_answers: dict[str, list[int]], *, quote: int, is_stable: bool, pair_answers: dict[str, list[int]] = NOTHING
+) -> Pool | SkippedItem:
     """Read a pair of equal reserves, which therefore quotes the same amount each way."""
     chain = Chain()
     factory = contract_that_says(chain, factory_answers)
-    pair = contract_that_says(
-        chain, {"getReserves()": [1_000 * UNIT, 1_000 * UNIT, 0], "getAmountOut(uint256,address)": [quote]}
-    )
+    answers = {"getReserves()": [1_000 * UNIT, 1_000 * UNIT, 0], "getAmountOut(uint256,address)": [quote]}
+    pair = contract_that_says(chain, {**answers, **pair_answers})
     family = "solidly_stable" if is_stable else "constant_product"
     constants = FactoryConstants(factory.address)
     ref = PoolRef(pair.address, "fork", family, ContractKind.SOLIDLY_V1, TOKENS, (18, 18), constants=constants)
@@ -50,14 +54,31 @@ VOLATILE_QUOTE = 995 * UNIT // 1_000 * (1_000 * UNIT) // (1_000 * UNIT + 995 * U
     [
         {"getFee(bool)": [50]},
         {"getRealFee(address)": [5 * 10**15], "getFee(bool)": [4 * 10**15]},
+        {"getFee(address,bool)": [50], "isPaused()": [0]},
+        {"getFee(address)": [50]},
+        {"pairFee(address)": [50], "getFee(bool)": [20]},
+        {"getRealFee(address)": [50], "getFee(address)": [50]},
     ],
-    ids=["base fee", "own fee"],
+    ids=["Solidly", "Equalizer", "Nest", "Velocimeter", "Ramses", "the view whose fee the quotes have"],
 )
 def test_the_fee_of_a_fork_comes_from_its_factory(answers: dict[str, list[int]]) -> None:
     pool = read_pair(answers, quote=VOLATILE_QUOTE, is_stable=False)
     assert isinstance(pool, Pool)
     assert pool.fee_ppm == 5_000
     assert pool.swap(*TOKENS, UNIT)[0] == VOLATILE_QUOTE
+
+
+def test_a_pair_of_a_fork_may_know_its_fee() -> None:
+    """The pairs of Ramses on HyperEVM have fees in ppm, and the factory the fee of new pairs."""
+    pool = read_pair({"getFee(bool)": [30]}, quote=VOLATILE_QUOTE, is_stable=False, pair_answers={"fee()": [5_000]})
+    assert isinstance(pool, Pool)
+    assert pool.fee_ppm == 5_000
+
+
+def test_pairs_of_a_paused_fork_are_left_out() -> None:
+    skipped = read_pair({"getFee(bool)": [50], "isPaused()": [1]}, quote=VOLATILE_QUOTE, is_stable=False)
+    assert isinstance(skipped, SkippedItem)
+    assert skipped.reason.endswith("the factory has paused all swaps")
 
 
 def test_a_stable_pair_of_a_fork_has_the_first_version() -> None:
@@ -80,7 +101,7 @@ def test_a_fork_that_quotes_otherwise_is_left_out(off_by: int) -> None:
 def test_a_fork_without_a_fee_is_left_out() -> None:
     skipped = read_pair({}, quote=VOLATILE_QUOTE, is_stable=False)
     assert isinstance(skipped, SkippedItem)
-    assert skipped.reason.endswith("the factory gives no fee")
+    assert skipped.reason.endswith("neither the pair nor its factory gives a fee")
 
 
 def test_the_fee_of_solidly_v3_is_in_its_first_slot() -> None:

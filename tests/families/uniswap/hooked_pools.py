@@ -27,8 +27,17 @@ from tests.families.uniswap.test_v4_hooks import full_range_pool, hook_at
 
 FEE_HOOK, LAUNCH_HOOK = 0x00CC, 0x28CC
 """Permissions: beforeSwap, afterSwap and both amounts; Clanker's also has beforeInitialize and beforeAddLiquidity."""
-FEES = st.builds(DirectionFees, st.integers(0, 900_000), st.integers(0, WAD // 2), st.integers(0, WAD // 2))
-"""Of one direction, up to a half of the input and of the output."""
+FEES = st.builds(
+    lambda lp_fee, of_input, of_output, cut, rounds_up: DirectionFees(
+        lp_fee, of_input, of_output, cut, rounds_up and bool(cut)
+    ),
+    st.integers(0, 900_000),
+    st.integers(0, WAD // 2),
+    st.integers(0, WAD // 2),
+    st.one_of(st.just(0), st.integers(0, 400_000)),
+    st.booleans(),
+)
+"""Of one direction, up to a half of the input and of the output, and a part of the LP fee."""
 QUOTER = "@uniswap/v4-periphery/foundry-out/V4Quoter.sol/V4Quoter.json"
 _SPACINGS = (60, 100, 200)
 """Launchers' own are 60 and 200; with less, the contract walks thousands of words of an empty range."""

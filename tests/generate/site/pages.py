@@ -61,6 +61,7 @@ def documents() -> dict[str, str]:
         **{f"{TOPICS.relative_to(ROOT).as_posix()}/{topic}.txt": f"topics/{topic}" for topic in ORDER},
         "docs/importing.md": "importing",
         "docs/exactness.md": "exactness",
+        "docs/venues.md": "venues",
         "docs/proof.md": "proof",
         "docs/aggregators.md": "aggregators",
         "BENCHMARKS.md": "benchmarks",

@@ -195,19 +195,19 @@ def test_many_pairs_take_few_rounds_of_bounded_size(scene: Scene) -> None:
     assert list(lookup) == []
     pairs, natives = 60 * 59 // 2, 59
     questions = (1 + len(made[1].keys) + 1) * pairs + natives
-    assert sum(node.batch_sizes[2:]) == questions
-    assert len(node.batch_sizes) == 2 + -(-questions // 2_000)
+    assert sum(node.batch_sizes[1:]) == questions
+    assert len(node.batch_sizes) == 1 + -(-questions // 2_000)
     assert max(node.batch_sizes) <= 2_000
 
 
-def test_a_few_tokens_take_four_rounds(scene: Scene) -> None:
+def test_a_few_tokens_take_three_rounds(scene: Scene) -> None:
     made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, slipstream, algebra)]
     for factory in made:
         factory.make(scene.tokens[0], scene.tokens[1], factory.keys[0])
     node = EvmNode(scene.chain)
     view = MulticallReader(node, BLOCK, deploy_multicall(scene.chain))
     assert len(list(find_pair_pools(view, [factory.home for factory in made], scene.tokens, None))) == len(made)
-    assert len(node.batch_sizes) == 4, "functions, fees, addresses, and pools"
+    assert len(node.batch_sizes) == 3, "functions with fees, addresses, and pools"
 
 
 @pytest.fixture

@@ -2,18 +2,18 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, settings_of
+from swapcli.faces.cli.options import SOURCE, OutputOptions, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 
 if TYPE_CHECKING:
-    from swapcli import ListedProtocol, ProtocolList
+    from swapcli import ListedProtocol, ProtocolList, VenueList
 
 COLUMNS = (
     Column("id", is_whole=True),
@@ -28,12 +28,26 @@ COLUMNS = (
     Column("reason", readable_width=24, goes_below=True),
 )
 
+VENUE_COLUMNS = (
+    Column("venue", readable_width=24),
+    Column("coverage", is_whole=True),
+    Column("protocols", readable_width=24, drop_order=1),
+    Column("lists", readable_width=24, drop_order=2),
+    Column("reason", readable_width=24, goes_below=True),
+)
+
 app = CommandApp()
 
 
 @app.command(formats=LIST_FORMATS)
 def protocols(
-    network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
+    network: options.NetworkNameOrDefault = None,
+    *,
+    missing: Annotated[
+        bool, option("--missing", "List the venues of public lists instead, and how they are quoted.", SOURCE)
+    ] = False,
+    store: options.StoreDir = None,
+    output: OutputOptions,
 ) -> None:
     """List the protocols of a network.
 
@@ -50,12 +64,34 @@ def protocols(
     with fewer than 20 recorded swaps is "not yet compared with the chain" (swapcli record makes recordings). Quotes
     agreed at the time and block of the newest swap, mined (swapcli verify --recent 3) or simulated (calldata
     --simulate), that was equal to its quote on the state of a node.
+
+    With --missing, it lists the venues that public lists (DefiLlama's adapters, KyberSwap's simulators) have of the
+    network instead: those that are absent first, with the reason, then those that are sampled, then the exact ones.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
+    if missing:
+        from swapcli import public_venues
+
+        session.output.print_list(public_venues(session.network_name(network), settings=session.sources), _venue_view)
+        return
     from swapcli import protocols as list_protocols
 
     found = list_protocols(session.network_name(network), settings=session.sources)
     session.output.print_list(found, _view)
+
+
+def _venue_view(found: "VenueList") -> ListView:
+    rows = (
+        (
+            printable(each.name),
+            each.coverage,
+            printable(" ".join(each.protocols)) or "-",
+            " ".join(each.lists),
+            printable(each.reason),
+        )
+        for each in found.venues
+    )
+    return ListView(VENUE_COLUMNS, tuple(rows))
 
 
 def _view(found: "ProtocolList") -> ListView:

@@ -46,7 +46,8 @@ def tokens(
       swapcli tokens base
       swapcli tokens base usd
 
-    Reads the market file if --market names one, else the store of the network, else the embedded market.
+    Reads the market file if --market names one, else the store of the network, else the embedded market, else the
+    network's definition.
     """
     session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
     from swapcli import tokens as list_tokens

@@ -25,6 +25,8 @@ from swapcli.payload.evm.universal_router.plan import V2, V3, V4, RouterHop, pla
 
 V2_FEE_PPM: Final = 3_000
 """The fee with which the router computes the output of V2 pairs."""
+_V4_KEY: Final = frozenset({"token0", "token1", "fee", "tickSpacing", "hooks"})
+"""The fields by which the pool manager of V4 finds a pool."""
 
 _GAS: Final = RouterGas(
     base=64_800,
@@ -66,11 +68,11 @@ class UniversalRouterDialect:
         self._generations = network.dialect_router.protocols
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool itself if it is one of Uniswap's own, None for every other one."""
+        """Return the pool itself if it is one of Uniswap's own, or the hook of one; None for every other one."""
         if pool.is_wrapper:
             return pool
         generation = self._generations.get(pool.protocol)
-        is_known = generation in {V2, V3, V4} and (generation == V4) == ("poolId" in pool.api_extra_data())
+        is_known = generation in {V2, V3, V4} and (generation == V4) == (pool.api_extra_data().keys() >= _V4_KEY)
         return pool if is_known and (generation != V2 or pool.fee_ppm == V2_FEE_PPM) else None
 
     def refusal_reason(self, pool: Pool) -> str:

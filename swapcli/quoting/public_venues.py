@@ -1,0 +1,153 @@
+"""The venues that public lists have of a network, and how the program quotes them: `public_venues.json`.
+
+The file has the lists with the commits that were read, and of each network the venues with the protocols of its
+definition that they are, or the reason why no protocol is. It is the one place that knows both names of a venue.
+`docs/venues.md` is written from it (`make venues`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from swapcli.core.errors import InvalidInput
+from swapcli.core.model.network import Network
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.openers.program_setup import open_program_sources
+from swapcli.quoting.protocol_list import ProtocolSupport, QuoteKind, describe_protocols
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import PublicVenueJson
+    from swapcli.quoting.openers.choose_source import SourceChooser
+
+FILE: Final = Path(__file__).with_suffix(".json")
+
+
+class Coverage(StrEnum):
+    """How the pools of a venue are quoted: by their maths, by asking their contracts, or not at all."""
+
+    ABSENT = "absent"
+    SAMPLED = "sampled"
+    EXACT = "exact"
+
+
+class PublicList(NamedTuple):
+    """A public list of venues, the revision that was read, its date, YYYY-MM-DD, and its parts that were read."""
+
+    name: str
+    repository: str
+    commit: str
+    date: str
+    parts: str
+
+
+class PublicVenue(NamedTuple):
+    """A venue by the name that the first of `lists` has for it, and how its pools are quoted.
+
+    `protocols` are those of the network that it is, empty for a venue that no protocol is. `reason` is why it is not
+    quoted exactly, a sentence; empty if it is.
+    """
+
+    name: str
+    coverage: Coverage
+    protocols: tuple[str, ...]
+    reason: str
+    lists: tuple[str, ...]
+
+    def document(self) -> PublicVenueJson:
+        """Return the venue as a row of JSON."""
+        return {
+            "venue": self.name,
+            "coverage": self.coverage.value,
+            "protocols": list(self.protocols),
+            "reason": self.reason or None,
+            "lists": list(self.lists),
+        }
+
+
+class VenueList(NamedTuple):
+    """The venues of a network in public lists, those that are not quoted first; `read_on` is a day, YYYY-MM-DD."""
+
+    network: Network
+    venues: tuple[PublicVenue, ...]
+    read_on: str
+
+    def document(self) -> list[PublicVenueJson]:
+        """Return the JSON of `swapcli protocols --missing`."""
+        return [each.document() for each in self.venues]
+
+
+def public_venues(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> VenueList:
+    """Return the venues that public lists have of a network, with how they are quoted.
+
+    Raises `UnknownNetwork`, `ConfigError`, and `InvalidInput` for a network whose lists have not been read.
+    """
+    return list_venues(open_program_sources(settings).networks.find(network))
+
+
+def list_venues(network: Network) -> VenueList:
+    """Return the venues of a network. Raises `InvalidInput` if its public lists have not been read."""
+    known = _read_file()["networks"]
+    if network.name not in known:
+        raise InvalidInput(
+            f"public lists of venues have not been read for {network.name}", hint=f"they have for {', '.join(known)}"
+        )
+    supports = {each.protocol.amm_name: each for each in describe_protocols(network)}
+    venues = (_venue(entry, supports, network) for entry in known[network.name])
+    order = list(Coverage)
+    in_order = sorted(venues, key=lambda venue: (order.index(venue.coverage), venue.name.lower()))
+    return VenueList(network, tuple(in_order), read_on())
+
+
+def read_on() -> str:
+    """Return the day on which the lists were read, YYYY-MM-DD."""
+    return str(_read_file()["read"])
+
+
+def public_lists() -> tuple[PublicList, ...]:
+    """Return the lists that were read."""
+    return tuple(PublicList(**each) for each in _read_file()["lists"])
+
+
+def listed_networks() -> tuple[str, ...]:
+    """Return the names of the networks whose lists were read."""
+    return tuple(_read_file()["networks"])
+
+
+def _venue(entry: Mapping[str, Any], supports: Mapping[str, ProtocolSupport], network: Network) -> PublicVenue:
+    name, lists, protocols = entry["venue"], tuple(entry["lists"]), tuple(entry.get("protocols", ()))
+    if not protocols:
+        reason = str(entry.get("reason", ""))
+        return PublicVenue(name, Coverage.ABSENT, (), _read_file()["reasons"].get(reason, reason), lists)
+    coverage, reason = _coverage([supports[each] for each in protocols if each in supports])
+    if entry.get("hooks"):
+        coverage, reason = _coverage_of_hooks(entry["hooks"], network)
+    return PublicVenue(name, coverage, protocols, reason, lists)
+
+
+def _coverage(supports: Sequence[ProtocolSupport]) -> tuple[Coverage, str]:
+    """Return the coverage of a venue that is several protocols: the best one of them, and what the others miss."""
+    reasons = "; ".join(dict.fromkeys(each.reason for each in supports if each.reason))
+    usable = {each.quotes for each in supports if each.can_sync}
+    if QuoteKind.EXACT in usable:
+        return Coverage.EXACT, reasons
+    if QuoteKind.SAMPLED in usable:
+        return Coverage.SAMPLED, reasons or "its maths is not public: its own contract quotes it"
+    return Coverage.ABSENT, reasons or "the network has no such protocol"
+
+
+def _coverage_of_hooks(hooks: Sequence[str], network: Network) -> tuple[Coverage, str]:
+    from swapcli.core.networks.hook_rules import hook_rule_texts
+
+    if set(hooks) <= hook_rule_texts(network).keys():
+        return Coverage.EXACT, ""
+    return Coverage.SAMPLED, "the network has no rule for the hook: Uniswap's quoter quotes its pools"
+
+
+@cache
+def _read_file() -> dict[str, Any]:
+    return dict(json.loads(FILE.read_text(encoding="utf-8")))

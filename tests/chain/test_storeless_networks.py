@@ -1,0 +1,187 @@
+"""A network that only a definition file describes is quoted on pools that are found for each order."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from swapcli import Market
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.payload.evm import build_transactions
+from swapcli.quoting.sources.quote_source import quote_and_build
+from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
+from tests.chain.file_world import ARBITRUM, ETHEREUM, FileWorld, open_file_world
+from tests.chain.proxy import open_proxy
+from tests.chain.trader import USER
+from tests.examples import examples
+from tests.support.chain import restored
+
+ORDERS = examples(12, full=200)
+SECONDS = 10**9
+
+
+@pytest.fixture(scope="module", params=[ETHEREUM, pytest.param(ARBITRUM, marks=pytest.mark.slow)])
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileWorld]:
+    with open_file_world(request.param, tmp_path_factory.mktemp("file")) as world:
+        yield world
+
+
+@pytest.fixture
+def world(shared: FileWorld, tmp_path: Path) -> Iterator[FileWorld]:
+    with restored(shared) as world:
+        world.use_folder(tmp_path)
+        yield world
+
+
+def random_orders(rng: Random, count: int) -> Iterator[tuple[str, str, str]]:
+    """Yield orders of a hundred to a million dollars between all tokens and the native one."""
+    names = [*DECIMALS, "ETH"]
+    while count:
+        sold, bought = rng.sample(names, 2)
+        if {sold, bought} == {"ETH", WETH}:
+            continue
+        count -= 1
+        cents = CENTS[WETH if sold == "ETH" else sold]
+        yield sold, bought, f"{10 ** rng.uniform(2, 6) * 100 / cents:.6f}"
+
+
+def open_market(world: FileWorld, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Market:
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("SWAPCLI_CONFIG_HOME", raising=False)
+    return Market.open(world.name, settings={"solve_time_s": 0, **settings})
+
+
+def test_the_first_quote_needs_nothing_but_the_definition(world: FileWorld) -> None:
+    ran = world.run("route", WETH, "USDC", "1.5", "--json")
+    assert ran.exit_code == 0, ran.stderr
+    state = ran.json["state"]
+    assert state["kind"] == "live"
+    assert "found through the factories at block" in state["source"]
+    assert "others were not looked for" in state["source"]
+    # Later quotes of these tokens take the same, from what is remembered.
+    assert world.run("route", WETH, "USDC", "1.5", "--json").json["outputAmount"] == ran.json["outputAmount"]
+
+
+def test_amounts_are_those_after_a_sync(world: FileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every order, by the first quote without a store as after a full sync."""
+    rng = Random(f"orders of {world.name}")
+    orders = list(random_orders(rng, ORDERS))
+    found = []
+    for number, order in enumerate(orders):
+        # Every tenth order begins without anything remembered.
+        if number % 10 == 0:
+            world.remembered.unlink(missing_ok=True)
+        with open_market(world, monkeypatch) as market:
+            found.append(market.quote(*order).amount_out)
+    assert world.run("sync", "--quiet").exit_code == 0
+    with open_market(world, monkeypatch) as market:
+        synced = [market.quote(*order).amount_out for order in orders]
+    different = [(order, one, other) for order, one, other in zip(orders, found, synced, strict=True) if one != other]
+    assert not different, f"{len(different)} of {len(orders)}"
+
+
+@pytest.mark.parametrize("dialect", [SETTLER, UNIVERSAL_ROUTER])
+def test_payloads_are_exact(world: FileWorld, monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
+    """What the router of each dialect pays on the chain is the quote, to the unit."""
+    fixture, trader = world.fixture, world.trader
+    rng = Random(f"payloads of {dialect} on {world.name}")
+    for sold, bought, amount in random_orders(rng, examples(5, full=100)):
+        with open_market(world, monkeypatch, router_dialect=dialect) as market:
+            token_in, token_out = market.token(sold), market.token(bought)
+            order = Order(token_in, token_out, int(float(amount) * 10**token_in.decimals))
+            request, terms = QuoteRequest(order, ApiVersion.V2), SwapTerms(0, USER)
+            answer, payload = quote_and_build(market.source, request, terms)
+        before = fixture.balance(token_out.address, USER)
+        receipts = [trader.send(each) for each in build_transactions(payload)]
+        assert all(receipt.succeeded for receipt in receipts), (sold, bought, amount)
+        paid = fixture.balance(token_out.address, USER) - before
+        if token_out.address == ZERO_ADDRESS:
+            paid += sum(receipt.gas_used for receipt in receipts) * SECONDS
+        assert paid == answer.result.output_amount, (sold, bought, amount)
+
+
+def test_a_second_quote_only_reads_state(world: FileWorld) -> None:
+    """The requests of a quote: the first looks pools up, the second reads them, another pair looks up what is new."""
+    with open_proxy(world.chain.node.port) as proxy:
+        url = f"http://127.0.0.1:{proxy.server_port}"
+
+        def requests(*words: str) -> int:
+            before = len(proxy.exchanges)
+            ran = world.run("route", *words, "--json", url=url)
+            assert ran.exit_code == 0, ran.stderr
+            return len(proxy.exchanges) - before
+
+        first, second, other = requests(WETH, "USDC", "1"), requests(WETH, "USDC", "2"), requests("TKN", "DAI", "3")
+        assert second <= 3 < first <= 12
+        assert other <= 3
+
+
+def test_tokens_and_balances_need_no_pool(world: FileWorld) -> None:
+    ran = world.run("tokens", "--json", url=None)
+    assert {row["symbol"] for row in ran.json} == {"ETH", *DECIMALS}
+    assert {row["pools"] for row in ran.json} == {0}
+    held = world.run("balance", USER, "--json")
+    assert {row["symbol"] for row in held.json["balances"]} == {"ETH", *DECIMALS}
+    allowed = world.run("allowance", USER, "USDC", "0x" + "12" * 20, "--json")
+    assert allowed.json["allowance"] == "0"
+
+
+def test_prices_and_pools_are_found_too(world: FileWorld) -> None:
+    prices = world.run("price", "TKN", "--json").json["prices"]
+    assert prices[0]["priceUsd"] == pytest.approx(CENTS["TKN"] / 100, rel=1e-3)
+    world.remembered.unlink()
+    pools = world.run("pools", WETH, "USDC", "--json").json
+    assert pools["count"] == 5
+    assert world.run("health", "--json").json[0]["healthy"]
+
+
+def test_a_token_of_no_list_is_described_by_the_chain(world: FileWorld) -> None:
+    definition = world.fixture.definition()
+    rest = [token for token in definition["tokens"] if token["symbol"] != "TKN"]
+    ran = world.run("route", world.fixture.address("TKN"), "USDC", "100", "--json", changes={"tokens": rest})
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.json["inputToken"]["symbol"] == "TKN"
+    assert ran.json["outputAmount"] == world.run("route", "TKN", "USDC", "100", "--json").json["outputAmount"]
+
+
+def test_without_a_node_one_sentence_says_what_to_do(world: FileWorld) -> None:
+    ran = world.run("route", WETH, "USDC", "1", "--offline")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "no pools of" in ran.stderr
+    assert "--offline excludes it" in ran.stderr
+    assert f"swapcli sync {world.name}" in ran.stderr
+
+
+def test_remembered_pools_are_quoted_offline(world: FileWorld) -> None:
+    live = world.run("route", WETH, "USDC", "1", "--json")
+    offline = world.run("route", WETH, "USDC", "1", "--json", "--offline")
+    assert offline.json["outputAmount"] == live.json["outputAmount"]
+    assert offline.json["state"]["kind"] == "synced"
+
+
+def test_what_is_remembered_ends_with_its_day_and_with_its_definition(world: FileWorld) -> None:
+    """A damaged file, one of another definition and an old one are the same as none."""
+    words = ("route", WETH, "USDC", "1", "--offline")
+    assert world.run(*words[:-1]).exit_code == 0
+    assert world.run(*words).exit_code == 0
+    deployments = world.fixture.definition()["deployments"][1:]
+    assert world.run(*words, changes={"deployments": deployments}).exit_code == 2
+    remembered = world.remembered.read_bytes()
+    for damaged in (remembered[: len(remembered) // 2], b"{}", b'{"found": {"of": 1}}'):
+        world.remembered.write_bytes(damaged)
+        assert world.run(*words).exit_code == 2
+    old = json.loads(remembered)
+    old["found"]["pairs"] = {pair: int(time.time()) - 86_401 for pair in old["found"]["pairs"]}
+    world.remembered.write_text(json.dumps(old))
+    assert world.run(*words).exit_code == 2
