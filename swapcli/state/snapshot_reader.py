@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -18,7 +18,6 @@ from swapcli.core.model.quoter import Quoter, Sale
 from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
-from swapcli.core.networks.token_facts import TokenFacts
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData
 from swapcli.families.reading.l1_fee_params import read_l1_fee_params
@@ -30,15 +29,15 @@ from swapcli.families.uniswap.uniswap_v4_reader import ref_with_rule
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, ChainHead, Node
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
-from swapcli.state.tokens import read_token_facts
 
 if TYPE_CHECKING:
     from swapcli.core.model.token import Token
+    from swapcli.core.networks.token_facts import TokenFacts
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.state.discovery.pair_lookup import Pair, PairQuery
     from swapcli.state.discovery.token_pools import LookedUpPools
 
-_ReadValue = Pool | L1FeeParams | RegisteredRouter | TokenFacts | int | None
+_ReadValue: TypeAlias = "Pool | L1FeeParams | RegisteredRouter | TokenFacts | int | None"
 
 
 class ReadState(NamedTuple):
@@ -160,9 +159,11 @@ class BlockSnapshot:
 
     def _fact_reads(self, tokens: Collection[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
         """Yield the reads of what the contracts of tokens say, once."""
-        for address in tokens:
-            if address not in self.token_facts:
-                yield address, read_token_facts(address)
+        new = [address for address in tokens if address not in self.token_facts]
+        if new:
+            from swapcli.state.tokens import read_token_facts  # most quotes have no new tokens
+
+            yield from ((address, read_token_facts(address)) for address in new)
 
     def _take_others(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
         """Record what was read besides pools."""
@@ -171,7 +172,7 @@ class BlockSnapshot:
                 self.l1_fee_params = value
             elif isinstance(value, RegisteredRouter):
                 self.registered_router = value
-            elif isinstance(value, TokenFacts):
+            elif value is not None and not isinstance(value, (Pool, SkippedItem, int)):
                 self.token_facts[key] = value
 
     def find_pools(
