@@ -25,7 +25,7 @@ euler-xyz/euler-vault-kit. Swap hooks of the second version are not computed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
 from typing import ClassVar, Final, Self
@@ -56,11 +56,13 @@ COLLATERAL_BITS: Final = 128
 RATE_BITS: Final = 240
 COLLATERAL_SCALE: Final = 10**36
 """By which rates of collateral are scaled, so that they keep their digits between tokens of any decimals."""
-_KEPT_BACK: Final = 500_000
-"""One part of so many of the collateral is not counted on: interest of three minutes at 35% a year, or ten at 10%."""
+KEPT_BACK: Final = 500_000
+"""One part of so many of the collateral is not counted on: interest of three minutes at 35% a year, or ten at 10%.
+
+Nor are as many parts of a vault's loans and assets counted to stay below its caps."""
 
 
-class EulerAccount(NamedTuple):
+class VaultAccount(NamedTuple):
     """What the pool's account has in its vaults. Pairs have a value for the first token and one for the second.
 
     `deposits` are its deposits, in base units. `collateral` is what it could owe in the token in total, in base units:
@@ -96,7 +98,7 @@ class EulerSwap(Pool):
     v4_fee_ppm: int
     vaults: tuple[tuple[str, ...], tuple[str, ...]]
     vault_uses: tuple[tuple[int, int], ...]
-    account: EulerAccount | None
+    account: VaultAccount | None
     secured_outputs: tuple[int, int]
     reserves: tuple[int, int]
     equilibrium: tuple[int, int]
@@ -141,6 +143,16 @@ class EulerSwap(Pool):
         )
         after: Self = _replace_uses(self, uses)
         return after
+
+    def without_lenders(self) -> Self:
+        """Return the pool without the limits of its vaults, its account and the pool manager."""
+        unlimited = (MAX_RESERVE, MAX_RESERVE)
+        if self.account is None and self.secured_outputs == self.manager_balances == unlimited:
+            return self
+        return replace(
+            self, account=None, secured_outputs=unlimited, output_limits=unlimited, deposit_capacity=unlimited,
+            manager_balances=unlimited, min_deposits=(0, 0), vault_uses=((0, 0),) * len(self.vault_uses),
+        )  # fmt: skip
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
@@ -200,7 +212,7 @@ class EulerSwap(Pool):
         # With a debt, the lender refuses any withdrawal that leaves too little.
         return 0 if borrowed <= 0 < self.debts[bought] else withdrawn + max(borrowed, 0)
 
-    def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], EulerAccount | None]:
+    def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], VaultAccount | None]:
         """Return debts and account after a swap."""
         account, bought = self.account, 1 - sold
         if account is None:
@@ -267,7 +279,7 @@ class EulerSwap(Pool):
             yield SecuredRange(debt / taken, withdrawn if spare > 0 else 0.0, 0.0)
             if account.collateral_rates[sold]:
                 yield SecuredRange(debt / taken, spare / rate, taken / rate)
-        rate = account.collateral_rates[bought] / COLLATERAL_SCALE * (1.0 - 1.0 / _KEPT_BACK)
+        rate = account.collateral_rates[bought] / COLLATERAL_SCALE * (1.0 - 1.0 / KEPT_BACK)
         borrowed = _counted(account.collateral[bought]) - self.debts[bought]
         if borrowed <= 0 < self.debts[bought]:
             yield SecuredRange(inf, 0.0, 0.0)
@@ -364,7 +376,7 @@ class EulerSwap(Pool):
         """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
 
         `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault. The
-        fields of `EulerAccount` stand in place of `secured_outputs`, which files of older versions have.
+        fields of `VaultAccount` stand in place of `secured_outputs`, which files of older versions have.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -441,17 +453,17 @@ class _Taken(NamedTuple):
 
 def _counted(collateral: int) -> int:
     """Return the debt that collateral is counted to secure: it must be worth more than the debt."""
-    return max(collateral - collateral // _KEPT_BACK - 1, 0)
+    return max(collateral - collateral // KEPT_BACK - 1, 0)
 
 
 def _with_margin(rate: int) -> int:
     """Return how much a withdrawn unit is counted to have secured."""
-    return rate + rate // _KEPT_BACK + 1
+    return rate + rate // KEPT_BACK + 1
 
 
-def _read_account(fields: StateFields) -> EulerAccount:
+def _read_account(fields: StateFields) -> VaultAccount:
     deposits, collateral, rates = (_pair(fields, name, bits) for name, bits in _ACCOUNT_PAIRS.items())
-    return EulerAccount(deposits, collateral, rates, fields.integer("fee_paid_out", 0, WAD))
+    return VaultAccount(deposits, collateral, rates, fields.integer("fee_paid_out", 0, WAD))
 
 
 def _pair(fields: StateFields, name: str, bits: int) -> tuple[int, int]:

@@ -43,6 +43,10 @@ contract OwnVault {
         return asset.balanceOf(address(this));
     }
 
+    function totalAssets() external view returns (uint256) {
+        return cash() + totalBorrows;
+    }
+
     function maxDeposit(address) external pure returns (uint256) {
         return 1 << 110;
     }

@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.errors import InsufficientLiquidity
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families import family
 from swapcli.families.reading.calls import Log
@@ -142,6 +143,18 @@ def test_what_somebody_else_does_with_the_vaults_before_a_swap_is_reported(forei
         assert (found.outcome, found.reason.split(" (")[0]) == (Outcome.NOT_EXPLAINED, _FOREIGN)
         (found,) = block.verify(inserted(block.logs, event.first_log + 1, change))
         assert found.outcome is Outcome.EQUAL
+
+
+def test_a_swap_that_lenders_allowed_is_quoted_without_their_limits() -> None:
+    """They change with time: what the state at the parent block allows can be a little less."""
+    for block in [each for each in recorded_blocks("euler_swap") if len(each.sent) == 1][:10]:
+        (pool,) = block.pools.values()
+        state = {**pool.state(), "deposits": ["0", "0"], "collateral": ["0", "0"], "collateral_rates": ["0", "0"]}
+        poor = pool.from_state(pool.identity, state)
+        with pytest.raises(InsufficientLiquidity):
+            poor.swap(pool.tokens[block.sent[0][1]], pool.tokens[block.sent[0][2]], block.sent[0][3])
+        (found,) = block.verify(pools={pool.key: poor})
+        assert (found.outcome, found.quoted) == (Outcome.EQUAL, block.sent[0][4])
 
 
 def test_what_somebody_else_does_with_a_base_pool_before_a_swap_is_reported() -> None:
