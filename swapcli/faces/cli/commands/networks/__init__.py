@@ -28,9 +28,7 @@ def show(
         str | None, argument("[NETWORK]", "Network to show; without one, your networks are listed.")
     ] = None,
     *,
-    everything: Annotated[
-        bool, option("--all", "List all networks that come with swapcli, not only yours.", SETTINGS)
-    ] = False,
+    everything: options.AllNetworks = False,
     file: Annotated[
         bool, option("--file", "Print the definition of NETWORK, as swapcli networks add takes it.", SETTINGS)
     ] = False,
