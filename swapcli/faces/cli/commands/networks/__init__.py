@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 PUBLIC = ("view",)
 
-app = CommandApp("List, show, add, check and remove networks.", default="show")
+app = CommandApp(
+    "List, show, add, check and remove networks.\n\n"
+    "Without a command, it lists or shows them: swapcli networks base means swapcli networks show base.",
+    default="show",
+)
 
 
 @app.command(formats=LIST_FORMATS)
