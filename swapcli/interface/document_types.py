@@ -117,6 +117,56 @@ TransactionRequestJson.__doc__ = (
 )
 
 
+class ResourceBoundJson(TypedDict):
+    """The most units of a resource that a transaction may use, and the highest price of one in fri; hex."""
+
+    max_amount: str
+    max_price_per_unit: str
+
+
+class ResourceBoundsJson(TypedDict):
+    """The bounds of the three resources of a transaction on Starknet."""
+
+    l1_gas: ResourceBoundJson
+    l2_gas: ResourceBoundJson
+    l1_data_gas: ResourceBoundJson
+
+
+class InvokeTransactionJson(TypedDict):
+    """An unsigned transaction of version 3, by which an account on Starknet executes calls; numbers are hex."""
+
+    type: str
+    version: str
+    sender_address: str
+    calldata: list[str]
+    nonce: str
+    resource_bounds: ResourceBoundsJson
+    tip: str
+    paymaster_data: list[str]
+    account_deployment_data: list[str]
+    nonce_data_availability_mode: str
+    fee_data_availability_mode: str
+
+
+class AccountFeeJson(TypedDict):
+    """The fee of a transaction on Starknet: a node's estimate, and the most that its bounds allow; in fri and STRK."""
+
+    estimated: str
+    max: str
+    estimatedStrk: str
+    maxStrk: str
+
+
+class InvokeDetailsJson(TypedDict):
+    """What a transaction on Starknet has beside its calls, and its fee; numbers of the transaction are hex."""
+
+    sender_address: str
+    nonce: str
+    tip: str
+    resource_bounds: ResourceBoundsJson
+    fee: AccountFeeJson
+
+
 class ReadingJson(TypedDict):
     """The possible readings of a router whose code is not published, after a simulation."""
 
@@ -189,7 +239,8 @@ class DeadlineFieldsJson(TypedDict):
 class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
 
-    `witnesses` is how many nodes agree on the state, null if none was read here.
+    On Starknet an account executes them in one transaction, which `sender_address` to `fee` describe with a node and a
+    sender. `witnesses` is how many nodes agree on the state, null if none was read here.
     """
 
     to: str
@@ -202,6 +253,11 @@ class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     sender_name: NotRequired[str]
     transactions: list[TransactionRequestJson]
     missing: NotRequired[list[str]]
+    sender_address: NotRequired[str]
+    nonce: NotRequired[str]
+    tip: NotRequired[str]
+    resource_bounds: NotRequired[ResourceBoundsJson]
+    fee: NotRequired[AccountFeeJson]
     simulation: NotRequired[SimulationJson]
     verdict: NotRequired[VerdictJson]
 

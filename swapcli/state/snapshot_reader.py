@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -17,7 +18,6 @@ from swapcli.core.model.quoter import Quoter, Sale
 from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
-from swapcli.core.networks.token_facts import TokenFacts
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData
 from swapcli.families.reading.l1_fee_params import read_l1_fee_params
@@ -29,15 +29,15 @@ from swapcli.families.uniswap.uniswap_v4_reader import ref_with_rule
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, ChainHead, Node
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
-from swapcli.state.tokens import read_token_facts
 
 if TYPE_CHECKING:
     from swapcli.core.model.token import Token
+    from swapcli.core.networks.token_facts import TokenFacts
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.state.discovery.pair_lookup import Pair, PairQuery
     from swapcli.state.discovery.token_pools import LookedUpPools
 
-_ReadValue = Pool | L1FeeParams | RegisteredRouter | TokenFacts | int | None
+_ReadValue: TypeAlias = "Pool | L1FeeParams | RegisteredRouter | TokenFacts | int | None"
 
 
 class ReadState(NamedTuple):
@@ -159,9 +159,11 @@ class BlockSnapshot:
 
     def _fact_reads(self, tokens: Collection[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
         """Yield the reads of what the contracts of tokens say, once."""
-        for address in tokens:
-            if address not in self.token_facts:
-                yield address, read_token_facts(address)
+        new = [address for address in tokens if address not in self.token_facts]
+        if new:
+            from swapcli.state.tokens import read_token_facts  # most quotes have no new tokens
+
+            yield from ((address, read_token_facts(address)) for address in new)
 
     def _take_others(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
         """Record what was read besides pools."""
@@ -170,7 +172,7 @@ class BlockSnapshot:
                 self.l1_fee_params = value
             elif isinstance(value, RegisteredRouter):
                 self.registered_router = value
-            elif isinstance(value, TokenFacts):
+            elif value is not None and not isinstance(value, (Pool, SkippedItem, int)):
                 self.token_facts[key] = value
 
     def find_pools(
@@ -285,6 +287,21 @@ class BlockSnapshot:
         if registry is None:
             return network
         return network.with_registered_router(self.read_router(registry).address)
+
+    def read_l1_gas(self, to: str, calldata: str) -> int:
+        """Return the gas that an Arbitrum network adds for the data of a transaction; 0 if it is not known.
+
+        A node that cannot say it leaves the figure out, and does not end the quote.
+        """
+        from swapcli.families.reading.l1_gas import decode_l1_gas, encode_l1_gas_call
+
+        oracle = self.network.l1_gas_oracle
+        if oracle is None:
+            return 0
+        call = encode_l1_gas_call(to, bytes.fromhex(calldata.removeprefix("0x")))
+        with suppress(UpstreamError):
+            return decode_l1_gas(self.node.call(oracle, call, self.head.block)) or 0
+        return 0
 
     def read_router(self, registry: str) -> RegisteredRouter:
         """Return the router that a registry names, which is read if it has not been. Raise `UpstreamError`."""

@@ -86,6 +86,7 @@ _TRAITS: Final = {
 }
 
 DEFAULT_BLOCK_TIME_S: Final = 2.0  # until a network's own is known
+_BOOK_ROLE: Final = "token_registry"
 MAX_PROTOCOL_ID: Final = 2**23 - 1
 """Ids are int24 in the ABI of the interface's router."""
 WRAPPER_FAMILY: Final = "wrapper"
@@ -269,6 +270,11 @@ class Network(NamedTuple):
     def dialect_router(self) -> DialectRouter:
         """What is known of the router that payloads are built for."""
         return self.routers.get(self.router_dialect, DialectRouter())._replace(address=self.router)
+
+    @property
+    def book_registry(self) -> str | None:
+        """The contract that knows the tokens of order books beside the chain, as HyperCore's; None without any."""
+        return next((each.addresses[_BOOK_ROLE] for each in self.deployments if _BOOK_ROLE in each.addresses), None)
 
     @property
     def router_registry(self) -> str | None:

@@ -55,6 +55,7 @@ ROLES = (
     "lens", "stex", "pool",
     "router", "swap_router", "swap_router02", "smart_router", "universal_router", "quoter", "quoter_v2", "tick_lens",
     "state_view", "position_manager", "positions", "twamm_extension", "multicall2", "gateway", "portal",
+    "token_registry",
 )  # fmt: skip
 """What the contracts of a deployment are: first those that pools are found by, then those that only inform."""
 

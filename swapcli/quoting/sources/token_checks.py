@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.networks.token_facts import TokenFacts, check_token_facts, contradicts
-from swapcli.families.reading.lockstep_reads import run_batched
-from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
-from swapcli.state.rpc.multicall import MulticallReader
-from swapcli.state.rpc.node import Node
-from swapcli.state.tokens import read_token_facts
+
+if TYPE_CHECKING:
+    from swapcli.core.networks.token_facts import TokenFacts
+    from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
+    from swapcli.state.rpc.node import Node
 
 
 class TokenChecks:
@@ -49,6 +49,10 @@ class TokenChecks:
         the addresses of other wrong tokens, whose pools no route may use.
         """
         new = [tokens[address] for address in self.unconfirmed(facts, tokens)]
+        if not new:
+            return frozenset()
+        from swapcli.core.networks.token_facts import check_token_facts, contradicts
+
         wrong = []
         for token in new:
             found = facts[token.address]
@@ -86,6 +90,11 @@ def compare_listed_tokens(
     unconfirmed = checks.unconfirmed(tokens, tokens)
     if not unconfirmed:
         return frozenset()
+    from swapcli.core.networks.token_facts import TokenFacts
+    from swapcli.families.reading.lockstep_reads import run_batched
+    from swapcli.state.rpc.multicall import MulticallReader
+    from swapcli.state.tokens import read_token_facts
+
     reader = MulticallReader(node, node.read_head().block, network.multicall)
     found = run_batched([(address, read_token_facts(address)) for address in unconfirmed], reader.call)
     facts = {address: each for address, each in zip(unconfirmed, found, strict=True) if isinstance(each, TokenFacts)}
