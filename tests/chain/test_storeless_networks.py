@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -130,6 +131,26 @@ def test_a_second_quote_only_reads_state(world: FileWorld) -> None:
         first, second, other = requests(WETH, "USDC", "1"), requests(WETH, "USDC", "2"), requests("TKN", "DAI", "3")
         assert second <= 3 < first <= 12
         assert other <= 3
+
+
+def test_a_long_list_of_curve_is_searched_by_pairs(world: FileWorld) -> None:
+    """A list with more entries than a quote reads; no other factory has a way to find some of its pools."""
+    curve_list = world.fixture.curve_list
+    (place,) = (each for each in world.fixture.places if each.protocol == "curveFi")
+    for _ in range(200):
+        curve_list.send("add", "0x" + "66" * 20)
+
+    def quote() -> set[str]:
+        ran = world.run("route", "DAI", "USDT", "100000", "--json")
+        assert ran.exit_code == 0, ran.stderr
+        swaps = (swap for part in ran.json["route"] for hop in part["swaps"] for swap in hop)
+        return {swap["poolAddress"].lower() for swap in swaps}
+
+    assert place.key not in quote()
+    world.remembered.unlink()
+    for a, b in combinations(place.tokens, 2):
+        curve_list.send("register", place.key, a, b)
+    assert place.key in quote()
 
 
 def test_tokens_and_balances_need_no_pool(world: FileWorld) -> None:

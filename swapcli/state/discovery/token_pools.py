@@ -1,9 +1,9 @@
 """Find the pools of a few tokens for one quote, with their state, in few round trips.
 
 As a sync with named tokens does, it asks each factory for the pairs (`pair_lookup`). Of factories that cannot be asked
-so, it reads short lists, and the creation events of a chain that is short enough for one query. Longer ones are left to
-a sync, and are named. Everything is of the reader's block. A node whose requests are spent ends it early: what was
-found counts, and the next look-up continues there.
+so, it reads short lists, searches Curve's long ones, and reads the creation events of a chain that is short enough for
+one query. The others are left to a sync, and are named. Everything is of the reader's block. A node whose requests are
+spent ends it early: what was found counts, and the next look-up continues there.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, in_lockstep, run_batched
-from swapcli.families.reading.pool_readers import read_pool
+from swapcli.families.reading.pool_readers import pool_reader, read_pool
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.state.discovery.pair_lookup import (
     Pair,
     PairPools,
     PairQuery,
     can_be_queried,
+    can_be_searched,
     currencies_of,
     pair_reads,
+    read_pools_in_list,
     read_queries,
 )
 from swapcli.state.discovery.pool_discovery import (
@@ -114,7 +116,7 @@ class _TokenPoolLookup:
         found = self._found
         factories = find_factories(self._network)[0] if self._pairs else []
         try:
-            lists = self._read_functions(factories)
+            lists, searched = self._read_functions(factories)
             logs = self._read_events([each for each in factories if not _can_be_read(each)])
         except RequestBudgetSpent:
             return found
@@ -125,6 +127,8 @@ class _TokenPoolLookup:
             for listing in lists
             for n in range(listing.length)
         ]
+        in_lists = [(factory, pair) for factory in searched for pair in self._pairs]
+        reads += [(f"{factory.address} {' '.join(pair)}", self._searched(factory, pair)) for factory, pair in in_lists]
         reads += [
             (f"event {log.log_index} of {log.block_number}", self._created(factory, log)) for factory, log in logs
         ]
@@ -140,26 +144,31 @@ class _TokenPoolLookup:
         self._mark_pairs(reads, results)
         return found
 
-    def _read_functions(self, factories: Sequence[Factory]) -> list[FactoryPools]:
-        """Find out how each factory is asked, and read the lengths of the lists of others, in one round."""
+    def _read_functions(self, factories: Sequence[Factory]) -> tuple[list[FactoryPools], list[Factory]]:
+        """Find out how each factory is asked, and read the lengths of the lists of others, in one round.
+
+        Returns the short lists, and the factories whose long lists are searched.
+        """
         queried = [each for each in factories if can_be_queried(each) and each.address not in self._found.queries]
         listed = [each for each in factories if not can_be_queried(each) and each.is_enumerable]
         reads: list[tuple[str, BatchRead[Sequence[PairQuery] | FactoryPools]]]
         reads = [(each.address, read_queries(each, self._pairs[0])) for each in queried]
         reads += [(each.address, read_list_length(each)) for each in listed]
         results = run_batched(reads, self._reader.call)
-        lists = []
+        lists, searched = [], []
         self._find_missing_code(
             each for each, result in zip([*queried, *listed], results, strict=True) if isinstance(result, SkippedItem)
         )
         for factory, result in zip([*queried, *listed], results, strict=True):
             if isinstance(result, FactoryPools) and result.length <= _MAX_LISTED:
                 lists.append(result)
+            elif isinstance(result, FactoryPools) and can_be_searched(factory):
+                searched.append(factory)
             elif isinstance(result, (FactoryPools, SkippedItem)):
                 self._leave_out(factory)
             else:
                 self._found.queries[factory.address] = tuple(result)
-        return lists
+        return lists, searched
 
     def _find_missing_code(self, factories: Iterable[Factory]) -> None:
         """Take note of those of the factories, which do not answer, that have no code."""
@@ -224,12 +233,25 @@ class _TokenPoolLookup:
     def _listed(self, listing: FactoryPools, number: int) -> BatchRead[list[Pool | SkippedItem]]:
         return (yield from self._wanted((yield from read_list_entry(listing, number))))
 
+    def _searched(self, factory: Factory, pair: Pair) -> BatchRead[list[Pool | SkippedItem]]:
+        addresses = yield from read_pools_in_list(factory, pair)
+        return [
+            pool
+            for found in (yield from in_lockstep([(each, self._at(factory, each)) for each in addresses]))
+            for pool in ([found] if isinstance(found, SkippedItem) else found)
+        ]
+
+    def _at(self, factory: Factory, address: str) -> BatchRead[list[Pool | SkippedItem]]:
+        ref = yield from pool_reader(factory.kind).read_constants(factory, address)
+        return (yield from self._wanted(ref))
+
     def _created(self, factory: Factory, log: Log) -> BatchRead[list[Pool | SkippedItem]]:
         ref = yield from read_created_pool(factory, log, self._network.wrapped_native_address)
         return (yield from self._wanted(ref))
 
     def _wanted(self, ref: PoolRef) -> BatchRead[list[Pool | SkippedItem]]:
-        if len(self._tokens.intersection(ref.tokens)) < _MIN_TOKENS:
+        is_known = ref.key in self._found.refs or ref.key in self._found.pools  # by another of its pairs
+        if is_known or len(self._tokens.intersection(ref.tokens)) < _MIN_TOKENS:
             return []
         return (yield from self._load_all(ref))
 
@@ -245,7 +267,7 @@ class _TokenPoolLookup:
             raise invalid_response(*completed)
         pool = yield from read_pool(completed)
         self._found.tokens.update((address, tokens[address]) for address in missing)
-        del self._found.refs[ref.key]
+        self._found.refs.pop(ref.key, None)
         return pool
 
     def _mark_pairs(
