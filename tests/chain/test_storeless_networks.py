@@ -316,3 +316,12 @@ def test_a_node_of_another_chain_is_an_error(world: FileWorld, other_chain: str,
 def other_chain() -> Iterator[str]:
     with running_anvil(5) as chain:
         yield url_of(chain)
+
+
+def test_a_token_without_pools_has_no_route_and_the_hint_says_what_was_looked_for(world: FileWorld) -> None:
+    coin = world.fixture.chain.deploy(world.fixture.sources["Coin"], "LONE", 18)
+    ran = world.run("route", coin.address, "USDC", "1")
+    assert ran.exit_code == 3
+    assert "no route" in ran.stderr
+    assert "found through the factories at block" in ran.stderr
+    assert f"swapcli sync {world.name}" in ran.stderr
