@@ -24,6 +24,7 @@ from swapcli.quoting.sources.quote_source import quote_and_build
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
 from tests.chain.file_world import ARBITRUM, ETHEREUM, FileWorld, open_file_world
+from tests.chain.node.evm_node import sources
 from tests.chain.proxy import open_proxy
 from tests.chain.settings import url_of
 from tests.chain.trader import USER
@@ -325,3 +326,42 @@ def test_a_token_without_pools_has_no_route_and_the_hint_says_what_was_looked_fo
     assert "no route" in ran.stderr
     assert "found through the factories at block" in ran.stderr
     assert f"swapcli sync {world.name}" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "listed", "is_right"),
+    [
+        (b"MKR" + bytes(29), "MKR", True),
+        (b"MKR" + bytes(29), "SKY", False),
+        (b"", "ANY", True),
+        (bytes(32), "ANY", True),
+    ],
+)
+def test_symbols_of_old_contracts_and_missing_ones(world: FileWorld, said: bytes, listed: str, is_right: bool) -> None:
+    """As those of MKR, which returns 32 bytes instead of a text."""
+    odd = world.fixture.chain.deploy(sources()["OddToken"])
+    odd.send("say", "decimals()", (18).to_bytes(32))
+    odd.send("say", "balanceOf(address)", (5).to_bytes(32))
+    odd.send("say", "symbol()", said)
+    token = {"address": odd.address, "symbol": listed, "name": listed, "decimals": 18}
+    ran = world.run("balance", USER, changes={"tokens": [*world.fixture.definition()["tokens"], token]})
+    assert ran.exit_code == (0 if is_right else 2), ran.stderr
+    assert is_right or f'is called "MKR" on the chain, but "{listed}"' in ran.stderr
+
+
+def test_tokens_are_compared_in_the_requests_that_read_the_pools(world: FileWorld) -> None:
+    """A first quote takes as many as one after it, which compares nothing more."""
+    assert world.run("sync", "--quiet").exit_code == 0
+    confirmed = world.folder / "stores" / "confirmed-tokens.json"
+    with open_proxy(world.chain.node.port) as proxy:
+        counts = []
+        for _ in range(2):
+            before = len(proxy.exchanges)
+            ran = world.run("route", WETH, "USDC", "1", url=f"http://127.0.0.1:{proxy.server_port}")
+            assert ran.exit_code == 0, ran.stderr
+            counts.append((len(proxy.exchanges) - before, sum(proxy.exchanges[before:])))
+            if len(counts) == 1:
+                confirmed.unlink()
+        assert counts[0][0] == counts[1][0]
+        assert counts[1][1] == counts[0][1] + 1
+    assert confirmed.exists()
