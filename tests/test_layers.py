@@ -96,7 +96,7 @@ LOADED_ON_DEMAND = (
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
     "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py",
     "state/remembered_json.py", "state/agreements_file.py", "state/router_findings_file.py",
-    "quoting/sources/state_confirmation.py",
+    "quoting/sources/state_confirmation.py", "state/book_prices.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

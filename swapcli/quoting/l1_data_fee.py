@@ -1,11 +1,10 @@
-"""The fee that OP-stack networks charge for the data of a transaction on L1, in addition to its gas."""
+"""What rollups charge for the data of a transaction on L1: OP-stack networks a fee, Arbitrum networks more gas."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from swapcli.core.errors import SwapcliError
-from swapcli.core.model.quote import Quote
 from swapcli.core.model.route_result import with_gas
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
@@ -29,7 +28,7 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
     fee into account. If the route cannot be encoded, return the quote unchanged.
     """
     quote = answer.quote
-    built = payload or _build_placeholder_payload(answer, quote)
+    built = payload or placeholder_payload(answer)
     if built is None:
         return answer
     # As wallets do: a gas limit with a margin of a quarter, and a fee cap of twice the present price.
@@ -40,8 +39,24 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
     return answer._replace(quote=charged, result=with_gas(answer.result, charged))
 
 
-def _build_placeholder_payload(answer: LocalQuote, quote: Quote) -> UnsignedTransaction | None:
-    """Return a payload to estimate the size of the real one; None if the route cannot be encoded."""
+def with_l1_gas(answer: LocalQuote, gas_units: int) -> LocalQuote:
+    """Return a quote with the gas that its network adds for the data of its swap, in the quote and in its result.
+
+    The single path that it is compared with is charged as much, since its data is not priced. Routing does not take
+    the gas into account.
+    """
+    quote, single = answer.quote, answer.quote.best_single_path_gas_units
+    charged = quote._replace(
+        gas_units=quote.gas_units + gas_units,
+        best_single_path_gas_units=None if single is None else single + gas_units,
+        l1_gas_units=gas_units,
+    )
+    return answer._replace(quote=charged, result=with_gas(answer.result, charged))
+
+
+def placeholder_payload(answer: LocalQuote) -> UnsignedTransaction | None:
+    """Return a payload of about the size of the real one; None if the route cannot be encoded."""
+    quote = answer.quote
     network = answer.network._replace(router=answer.network.router or _PLACEHOLDER_ADDRESS)
     terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _PLACEHOLDER_ADDRESS)
     try:

@@ -42,7 +42,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
         gas_units=quote.gas_units if quote else result.gas_units or None,
         gas_price_wei=quote.gas_price_wei if quote else None,
         gas_wei=quote.gas_wei if quote else result.gas_cost_wei or None,
-        l1_fee_wei=quote.l1_fee_wei if quote else None,
+        l1_fee_wei=quote.l1_fee_wei + quote.l1_gas_units * quote.gas_price_wei if quote else None,
         gas_usd=result.gas_usd,
         output_net_of_gas=None if gas_cost is None else amount_out_after_fee - gas_cost,
         gas_value_source=gas_value_source,
@@ -63,6 +63,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
         ),
         is_exact=is_exact(answer),
         router_choice=answer.router_choice if isinstance(answer, LocalQuote) else None,
+        book_prices=answer.book_prices if isinstance(answer, LocalQuote) else None,
     )
 
 

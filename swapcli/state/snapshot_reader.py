@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -289,6 +290,21 @@ class BlockSnapshot:
         if registry is None:
             return network
         return network.with_registered_router(self.read_router(registry).address)
+
+    def read_l1_gas(self, to: str, calldata: str) -> int:
+        """Return the gas that an Arbitrum network adds for the data of a transaction; 0 if it is not known.
+
+        A node that cannot say it leaves the figure out, and does not end the quote.
+        """
+        from swapcli.families.reading.l1_gas import decode_l1_gas, encode_l1_gas_call
+
+        oracle = self.network.l1_gas_oracle
+        if oracle is None:
+            return 0
+        call = encode_l1_gas_call(to, bytes.fromhex(calldata.removeprefix("0x")))
+        with suppress(UpstreamError):
+            return decode_l1_gas(self.node.call(oracle, call, self.head.block)) or 0
+        return 0
 
     def read_router(self, registry: str) -> RegisteredRouter:
         """Return the router that a registry names, which is read if it has not been. Raise `UpstreamError`."""

@@ -258,6 +258,17 @@ def test_a_payload_pays_the_address_behind_the_name(ens_names: Names) -> None:
         assert SECRET not in each.stdout + each.stderr
 
 
+def test_an_ens_name_is_resolved_by_the_node_of_ethereum(ens_names: Names) -> None:
+    ens_names.register("alice.eth", ALICE)
+    url = f"http://127.0.0.1:{ens_names.chain.node.port}"
+    market = run_swapcli("market", "export", "base")
+    words = ("route", *WORDS, "--market", "-", "--destination", "alice.eth", "--json")
+    env = {"SWAPCLI_NETWORKS_ETHEREUM_RPC_URL": url}
+    ran = run_swapcli(*words, stdin=market.stdout.encode(), env=env)
+    assert ran.exit_code == 0, ran.stderr
+    assert "(ENS, its address on Ethereum" in ran.stderr
+
+
 def test_a_basename_is_resolved_by_the_node_of_base(basenames: Names) -> None:
     basenames.register("alice.base.eth", ALICE, BASE_COIN)
     url = f"http://127.0.0.1:{basenames.chain.node.port}"

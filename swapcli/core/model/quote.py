@@ -129,8 +129,9 @@ class Quote(NamedTuple):
     """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
 
     `gas_units` is an estimate of what is used, after refunds; a limit must be a quarter more. `l1_fee_wei` is what a
-    rollup charges on top for the data of the transaction: 0 if it charges nothing or the fee is unknown. `wei_usd` is
-    the worth of a wei of the native token.
+    rollup charges on top for the data of the transaction, `l1_gas_units` the part of `gas_units` that pays for it on
+    those that add gas instead: 0 if it charges nothing or the fee is unknown. `wei_usd` is the worth of a wei of the
+    native token.
     `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
     `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
     `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
@@ -166,6 +167,7 @@ class Quote(NamedTuple):
     unlimited_amount: int | None = None
     witness: ProofWitness | None = None
     wei_value: WeiValue | None = None
+    l1_gas_units: int = 0
 
     @property
     def gas_wei(self) -> int:

@@ -7,23 +7,26 @@ from typing import Final
 from swapcli.core.records import NamedTuple
 
 BASE: Final = "base"
+ETHEREUM: Final = "ethereum"
 
 
 class NameService(NamedTuple):
     """A name service: names that end in `suffix` are resolved on the chain `chain_id`.
 
-    `network` is its name in the catalogue, None for Ethereum, whose node is a setting of its own. `registry` knows the
-    resolvers of all names; None for ENS, which has one resolver for all of them.
+    `network` is the name of that chain in the catalogue, `setting` that of a setting with a node of its own, which is
+    asked in place of the network's. `registry` knows the resolvers of all names; None for ENS, which has one resolver
+    for all of them.
     """
 
     title: str
     suffix: str
     chain_id: int
-    network: str | None = None
+    network: str
     registry: str | None = None
+    setting: str | None = None
 
 
-ENS: Final = NameService("ENS", "", 1)
+ENS: Final = NameService("ENS", "", 1, ETHEREUM, setting="names_rpc_url")
 BASENAMES: Final = NameService(
     "Basenames", ".base.eth", 8_453, BASE, "0xb94704422c2a1e396835a571837aa5ae53285a95"
 )  # https://github.com/base/basenames, "Registry" of Base Mainnet

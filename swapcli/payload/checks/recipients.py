@@ -54,7 +54,8 @@ def describe_contract(address: str, network: Network) -> str | None:
             return f"a contract of {deployment.name}"
     if int(address, 16) >= _MIN_ETHEREUM_ADDRESS and is_foreign_account(address, network.kind):
         return "an Ethereum address"
-    is_system = address == network.l1_fee_oracle or _is_system_address(int(address, 16), network)
+    is_oracle = address in (network.l1_fee_oracle, network.l1_gas_oracle)
+    is_system = is_oracle or _is_system_address(int(address, 16), network)
     return "a precompile or a system contract" if is_system else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from swapcli.core.encoding.text import SHOWN_CHARACTERS, printable, truncate
 from swapcli.core.errors import InvalidInput, SwapcliError
@@ -43,13 +43,16 @@ def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: s
     return DecodedCall(name or "a message", approval=next(iter(message.approvals), None), message=message)
 
 
-def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callable[[str], MarketState]) -> str | None:
+def guess_network(
+    given: PayloadInput, meant: Collection[str], others: Iterable[str], open_market: Callable[[str], MarketState]
+) -> str | None:
     """Return the network whose tokens, pools and routers the payload names most of; None if none of them has any.
 
-    Networks without a market are left out.
+    Among equals it is the one that is `meant` by default, if only one of them is. Networks without a market are left
+    out.
     """
     scores: dict[str, int] = {}
-    for name in names:
+    for name in (*meant, *others):
         try:
             market = open_market(name)
         except SwapcliError:
@@ -58,6 +61,8 @@ def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callab
             scores[name] = _count_known(given, market)
     best = max(scores.values(), default=0)
     found = [name for name, score in scores.items() if score == best]
+    if len(found) > 1:
+        found = [name for name in found if name in meant]
     return found[0] if best and len(found) == 1 else None
 
 

@@ -95,10 +95,9 @@ def read_signing_plan(
     The fields are compared with `limits`, unless there are none, and with what a `second` node reports. Raises
     `UpstreamError` if the node does not answer.
     """
-    # On an OP-stack network a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
-    forecast = read_transaction_forecast(
-        node, sender, transactions, with_access_list=network.l1_fee_oracle is None, tag=tag
-    )
+    # On a rollup that charges for data, a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
+    pays_for_data = network.l1_fee_oracle is not None or network.l1_gas_oracle is not None
+    forecast = read_transaction_forecast(node, sender, transactions, with_access_list=not pays_for_data, tag=tag)
     gas_forecasts = list(forecast.gas)
     if not gas_forecasts[-1].is_supported and (grants := find_grants()):
         gas_forecasts[-1] = read_gas_after(node, sender, transactions[-1], grants, tag)

@@ -29,12 +29,11 @@ def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, 
     if nodes.setup.is_offline:
         raise InvalidOption(f"{name} is resolved by a node, which --offline excludes", hint="give the address")
     service = find_name_service(name)
-    setting = "names_rpc_url" if service.network is None else f"networks.{service.network}.rpc_url"
+    setting = service.setting or f"networks.{service.network}.rpc_url"
     urls, headers = _name_nodes(nodes, networks, service, network)
     if not urls:
-        where = service.network or "Ethereum"
         raise InvalidOption(
-            f"{name} is a name of {service.title}, which a node of {where} resolves, but none is set",
+            f"{name} is a name of {service.title}, which a node of {service.network} resolves, but none is set",
             hint=f"set {setting} in the settings, or give the address",
             details={"name": name, "setting": setting},
         )
@@ -55,8 +54,9 @@ def _name_nodes(
     nodes: NodeOpener, networks: KnownNetworks, service: NameService, network: Network
 ) -> tuple[Sequence[Secret], Mapping[str, str]]:
     """Return the nodes that resolve the names of a service, and the headers of requests to them."""
-    if service.network is None:
-        return [url for url in [nodes.setup.settings.names_rpc_url] if url], {}
+    own = nodes.setup.settings.names_rpc_url if service.setting else None
+    if own is not None:
+        return [own], {}
     # --rpc-url is a node of the order's network.
     uses_option = network.name == service.network
     named = nodes.rules.named_nodes(networks.find(service.network), uses_option=uses_option)

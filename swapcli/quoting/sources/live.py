@@ -144,8 +144,25 @@ class LiveSource:
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
         fees = snapshot.l1_fee_params if snapshot and is_live else None
+        registry = self.network.book_registry
+        if registry is not None and snapshot is not None and is_live:
+            from swapcli.state.book_prices import read_book_prices
+
+            answer = answer._replace(book_prices=read_book_prices(snapshot, request.order, registry))
         charged = with_l1_fee(answer, fees, payload) if fees else answer
+        if snapshot and is_live and self.network.l1_gas_oracle:
+            charged, payload = self._with_l1_gas(charged, payload, snapshot)
         return charged if payload is None else charged._replace(payload=payload)
+
+    def _with_l1_gas(
+        self, answer: LocalQuote, payload: UnsignedTransaction | None, snapshot: BlockSnapshot
+    ) -> tuple[LocalQuote, UnsignedTransaction | None]:
+        """Return a quote and its payload, if any, with the gas that its network adds for data on L1."""
+        from swapcli.quoting.l1_data_fee import placeholder_payload, with_l1_gas
+
+        swap = payload or placeholder_payload(answer)
+        added = snapshot.read_l1_gas(swap.to, swap.calldata) if swap else 0
+        return with_l1_gas(answer, added), payload and _with_more_gas(payload, added)
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """Return the payload of a quote on its block, or of an earlier route with its pools at the newest block.
@@ -174,9 +191,13 @@ class LiveSource:
             self._last, choice = choose_for_route(
                 read, result, needs_permit=terms.needs_permit or terms.permit is not None
             )
-            return self._payloads.of_route(self._last, result, terms)._replace(router_choice=choice)
-        market = self._with_router(read.market)
-        return self._payloads.of_route(read if market is read.market else read.with_market(market), result, terms)
+            built = self._payloads.of_route(self._last, result, terms)._replace(router_choice=choice)
+        else:
+            market = self._with_router(read.market)
+            searchable = read if market is read.market else read.with_market(market)
+            built = self._payloads.of_route(searchable, result, terms)
+        snapshot = self._block.last_snapshot
+        return _with_more_gas(built, snapshot.read_l1_gas(built.to, built.calldata)) if snapshot else built
 
     def _confirmed(self, build: Callable[[], T]) -> T:
         """Return what `build` builds, with witnesses that read along.
@@ -431,6 +452,11 @@ class LiveSource:
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
+
+
+def _with_more_gas(payload: UnsignedTransaction, gas_units: int) -> UnsignedTransaction:
+    """Return a payload with a further part of its gas; the same if its gas is unknown."""
+    return payload if payload.gas_units is None else payload._replace(gas_units=payload.gas_units + gas_units)
 
 
 def _used_as_read(built: BuiltRoute, snapshot: BlockSnapshot | None) -> dict[str, Pool]:

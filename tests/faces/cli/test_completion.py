@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.model.swappable_tokens import swappable_in
-from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.core.networks.catalogue import all_network_names, find_network
 from swapcli.faces.cli.completion.packaged_tokens import PACKAGED_TOKENS_FILE
 from swapcli.faces.cli.completion.shell_scripts import SHELL_SCRIPTS, SHELLS, completion_script
 from tests.examples import few
@@ -32,9 +32,9 @@ from tests.support.shell_session import (
 
 ROOT = Path(__file__).parents[3]
 
-NETWORKS = set(network_names())
+NETWORKS = set(all_network_names())
 
-FREE_ARGUMENTS = {"ADDRESS", "OWNER", "SPENDER", "AMOUNT", "VALUE", "NAME", "CALLDATA", "TX"}
+FREE_ARGUMENTS = {"FILE|NAME", "ADDRESS", "OWNER", "SPENDER", "AMOUNT", "VALUE", "NAME", "CALLDATA", "TX"}
 """Arguments that nothing completes."""
 
 SETTINGS = """

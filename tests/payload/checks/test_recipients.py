@@ -11,7 +11,7 @@ import pytest
 
 from swapcli import Market
 from swapcli.core.errors import InvalidAddress, UnsafeRecipient
-from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.core.networks.catalogue import all_network_names, find_network
 from swapcli.payload.checks.recipients import BURN_ADDRESS, check_recipient, describe_contract
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import known_contract
@@ -52,10 +52,11 @@ def build(market: str, recipient: str, *words: str) -> CommandResult:
 # What is known of an address.
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", all_network_names())
 def test_every_contract_of_the_catalogue_is_described(name: str) -> None:
     network = find_network(name)
     contracts = {network.router, network.multicall, network.l1_fee_oracle, network.wrapped_native_address}
+    contracts |= {network.l1_gas_oracle}
     contracts |= {token.address for token in network.tokens if token.address != network.native.address}
     contracts |= {each for router in network.routers.values() for each in (router.address, router.spender)}
     for deployment in network.deployments:

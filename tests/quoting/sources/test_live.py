@@ -36,6 +36,7 @@ from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.quoting.amount_notation import parse_notation
 from swapcli.quoting.order_amounts import BalanceOrder, read_balance
+from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
@@ -53,10 +54,12 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.random_routes import random_route
 from tests.chain.trader import USER, Trade, Trader, random_amount
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.l1_oracle import ORACLE, RealOracle
 from tests.support.chain import connected
 
 LIVE_TRADES = 24
+NODE_INTERFACE = "0x00000000000000000000000000000000000000c8"
 
 
 @pytest.fixture
@@ -351,6 +354,46 @@ def l1_fee_from_oracle(oracle: RealOracle, payload: UnsignedTransaction) -> int:
     """Return the fee that the network's contract computes for a similar transaction."""
     sent = Transaction(payload.to, payload.calldata, payload.value)
     return oracle.fee_wei(encode_unsigned(sent, CHAIN_ID, 7, GasFees(300_000, 10**9, 10**9)))
+
+
+def test_the_gas_for_l1_data_is_asked_from_outside_and_part_of_every_figure(trader: Trader) -> None:
+    model = trader.chain.place(NODE_INTERFACE, compile_solidity("l1_gas.sol")["NodeInterface"])
+    model.send("set", 3 * 10**8, 10**7)
+    trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+    stored = tried(trader.market)._replace(network=trader.world.network._replace(l1_gas_oracle=NODE_INTERFACE))
+    with connected(trader.chain) as node:
+        request = QuoteRequest(order(trader), ApiVersion.V2)
+        answer, payload = quote_and_build(live(stored, node), request, SwapTerms(0, USER))
+        size = len(bytes.fromhex(payload.calldata[2:]))
+        units = (16 * size + 256) * 10_100 // 10_000
+        expected = 3 * 10**8 * units * 11_000 // 10_000 // 10**7
+        assert answer.quote.l1_gas_units == expected
+        plain, plain_payload = quote_and_build(
+            live(stored._replace(network=trader.world.network), node), request, SwapTerms(0, USER)
+        )
+        assert answer.quote.gas_units - plain.quote.gas_units == expected
+        assert payload.gas_units is not None
+        assert payload.gas_units == (plain_payload.gas_units or 0) + expected
+        figures = compute_figures(answer, SwapTerms(0, USER), payload)
+        assert figures.l1_fee_wei == expected * answer.quote.gas_price_wei
+        assert answer.result.gas_cost_wei == answer.quote.gas_units * answer.quote.gas_price_wei
+        rough = live(stored, node).quote(request).quote
+        assert rough is not None
+        assert rough.l1_gas_units == pytest.approx(expected, rel=0.05)
+        again = live(stored, node)
+        rebuilt = again.build(answer.result, SwapTerms(0, USER))
+        assert rebuilt.gas_units is not None
+        assert rebuilt.gas_units - expected == pytest.approx(plain.quote.gas_units, rel=0.2)
+
+
+def test_a_node_that_cannot_say_the_gas_for_l1_data_is_quoted_without_it(trader: Trader) -> None:
+    stored = tried(trader.market)._replace(network=trader.world.network._replace(l1_gas_oracle=NODE_INTERFACE))
+    with connected(trader.chain) as node:
+        request = QuoteRequest(order(trader), ApiVersion.V2)
+        assert live(stored, node).quote(request).quote.l1_gas_units == 0
+        model = trader.chain.place(NODE_INTERFACE, compile_solidity("l1_gas.sol")["NodeInterface"])
+        model.send("set", 10**8, 0)  # it divides by zero, and reverts
+        assert live(stored, node).quote(request).quote.l1_gas_units == 0
 
 
 def test_orders_close_in_time_share_a_block_and_its_reads(trader: Trader, node: RpcNode) -> None:

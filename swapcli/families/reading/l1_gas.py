@@ -1,0 +1,44 @@
+"""Ask the `NodeInterface` of an Arbitrum network how much gas it charges for the data of a transaction on L1.
+
+The network adds gas to that of the execution, until it pays for the data at the block's base fee:
+
+    units    = 16 * bytes of the signed transaction, compressed by Brotli at the level of ArbOS
+    L1 gas   = units * price of a unit / base fee, rounded down
+
+The contract exists only inside a node: a call of it, by a transaction or by another contract, has no code to run. It
+compresses a transaction with other numbers in place of those that it does not know, adds 256 units and 1% for what
+these may be longer, and 10% to the price. Source: OffchainLabs/nitro @6dce8d1, gasEstimateL1Component of
+execution/nodeinterface/node_interface.go, and arbos/l1pricing/l1pricing.go.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, encode_word
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_words
+from swapcli.families.reading.calls import ReturnData
+
+_ESTIMATE: Final = "gasEstimateL1Component(address,bool,bytes)"
+_NO_CREATION: Final = 0
+_HEAD_BYTES: Final = 3 * WORD  # where the bytes begin
+_GAS_BITS: Final = 64  # gas is a uint64
+
+
+def encode_l1_gas_call(to: str, data: bytes) -> bytes:
+    """Return the calldata that asks for the gas of a transaction to `to` with `data`."""
+    padding = bytes(-len(data) % WORD)
+    return encode_call(_ESTIMATE, to, _NO_CREATION, _HEAD_BYTES) + encode_word(len(data)) + data + padding
+
+
+def decode_l1_gas(answer: ReturnData) -> int | None:
+    """Return the gas that data on L1 adds; None if the network has no such contract.
+
+    Raises `InvalidUpstreamResponse` for an answer of another form.
+    """
+    if not answer:
+        return None
+    gas_units, _, _ = read_words(answer, 3, _ESTIMATE)
+    if gas_units >> _GAS_BITS:
+        raise invalid_response(_ESTIMATE, f"more gas than {_GAS_BITS} bits hold")
+    return gas_units
