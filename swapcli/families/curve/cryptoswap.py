@@ -206,7 +206,10 @@ class CryptoSwap(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. Raises `InvalidPoolState` for a version or parameters without known maths."""
+        """Read the fields of `state`. Raises `InvalidPoolState` for a version or parameters without known maths.
+
+        Optional: `ramp_seconds_left`; of version v2.1.0d also `burnable_shares` and `scale_is_fixed`.
+        """
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
@@ -274,6 +277,8 @@ class CryptoSwap(Pool):
         fee = fee_at(balances, parameters.mid_fee, parameters.out_fee, parameters.fee_gamma)
         amount_out = gross - fee * gross // FEE_DENOMINATOR
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
+        if reserves[i] >> _BITS:
+            raise SwapReverts(f"{amount_in} would lift a balance above 2^128 - 1")
         balances[j] = reserves[j] * units[j] * scales[j] // WAD
         moved = tweak_price(
             FxPrices(

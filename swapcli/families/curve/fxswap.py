@@ -89,11 +89,13 @@ def tweak_price(prices: FxPrices, rules: FxRules, balances: Sequence[int]) -> Fx
     d = find_invariant(rules.amp, balances)
     last = price_of_second(balances, rules.amp, d, A_MULTIPLIER)
     last = require_uint256(last * prices.scale) // WAD
+    if not last:
+        raise SwapReverts("the price would be below what the contract can store")
     value = _value(d, prices.scale)
     virtual_price = WAD * value // prices.supply
     if virtual_price < prices.virtual_price and not rules.is_ramping:
         raise SwapReverts("the swap would lower the value of the pool's liquidity")
-    xcp_profit = prices.xcp_profit + virtual_price - prices.virtual_price
+    xcp_profit = require_uint256(prices.xcp_profit + virtual_price) - prices.virtual_price
     if xcp_profit < 0 or prices.burnable >= prices.supply:
         raise SwapReverts("the pool's profit or supply is below what the contract can compute")
     after = prices._replace(

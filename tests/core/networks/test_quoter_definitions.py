@@ -20,7 +20,9 @@ SELECTORS = {
     "liquidCore": "3f2f869a",
     **dict.fromkeys(("Nabla Finance", "nablaFinance"), "708d4d94"),
     **dict.fromkeys(("dodoDPP", "dodoDSP", "dodoDVM"), "79a04876 66410a21"),
-    "balancerLBPool": "3ebc54e5",
+    **dict.fromkeys(
+        ("balancerLBPool", "balancerFixedPriceLBP", "balancerV3FixedPriceLBP", "balancerV3QuantAMM"), "3ebc54e5"
+    ),
     "metric": "89aad153",
 }
 """As found in the contracts' ABIs; of the sale of the first token and of the second where they differ."""
