@@ -21,7 +21,7 @@ from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.oracle_priced.lfj_poe_math import PRICE_UNIT, curve_part, flat_part, virtual_reserves
 from swapcli.families.reserves import reserves_after_swap
-from swapcli.families.rounding import CAPACITY_MARGIN, UINT256_LIMIT, mul_div_up, require_uint256
+from swapcli.families.rounding import CAPACITY_MARGIN, UINT256_LIMIT, mul_div_up
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 from swapcli.families.two_part_curve import TwoPartCurve
@@ -57,9 +57,6 @@ class LfjPoe(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in`. Raises as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
-        if amount_in <= 0:
-            raise self.rounds_to_zero(amount_in)
-        require_uint256(amount_in)
         fee = 0 if sells_x else mul_div_up(amount_in, self.fee_ppm, PPM)
         net = amount_in - fee
         flat = flat_part(*self.reserves, self.price, net, sells_x)

@@ -32,7 +32,7 @@ from swapcli.families.oracle_priced.lunarbase_math import (
     split_fee,
 )
 from swapcli.families.reserves import reserves_after_swap
-from swapcli.families.rounding import CAPACITY_MARGIN, require_uint256
+from swapcli.families.rounding import CAPACITY_MARGIN
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 from swapcli.families.two_part_curve import TwoPartCurve
@@ -85,9 +85,6 @@ class Lunarbase(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in`. Raises as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
-        if amount_in <= 0:
-            raise self.rounds_to_zero(amount_in)
-        require_uint256(amount_in)
         gross, _ = gross_output(self._anchor, amount_in, sells_x, self.is_linear)
         amount_out, _ = split_fee(gross, self.fee_bid if sells_x else self.fee_ask, self.fee_multiplier)
         if not amount_out:

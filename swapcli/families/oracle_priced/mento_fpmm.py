@@ -84,8 +84,6 @@ class MentoFpmm(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""
         i = 0 if is_forward(self, token_in, token_out) else 1
-        if amount_in <= 0:
-            raise self.rounds_to_zero(amount_in)
         amount_out = self.amount_out(i, amount_in)
         if not amount_out:
             raise self.rounds_to_zero(amount_in)

@@ -207,7 +207,7 @@ def test_a_pair_of_mento_with_other_decimals_is_left_out() -> None:
     ("network", "protocol", "kind", "addresses"),
     [
         ("monad", "lunarbase", "lunarbase", 2),
-        ("base", "lunarbase", "lunarbase", 3),
+        ("base", "lunarbase", "lunarbase", 4),
         ("monad", "lfjPoe", "lfj_poe", 1),
         ("monad", "mentoV3", "mento_fpmm", 1),
     ],
