@@ -20,7 +20,7 @@ FOREIGN = {
     "ActionConstants", "AllowanceTransfer", "CallData", "ComposableStablePoolProtocolFees", "GasPriceOracle",
     "NodeInterface",
     "Hooks", "LibZip", "LogExpMath", "MAX_FEE", "MAX_LIQUIDITY_PER_BIN", "MINIMUM_LIQUIDITY_SWAP",
-    "MetaStablePool", "NodeInterface", "PriceHelper", "RateExceedsMaximum", "RateZero", "TickMath", "WeightedMath",
+    "MetaStablePool", "PriceHelper", "RateExceedsMaximum", "RateZero", "TickMath", "WeightedMath",
     "_beforeJoinExit", "_calculateInvariant", "_f", "_getProtocolPoolOwnershipPercentage",
     "_getTokenBalanceGivenInvariantAndAllOtherBalances", "_get_p", "_get_y", "_newton_y",
     "_updateInvariantAfterJoinExit", "_verifySwapAndNonPerfectActions", "exchange_underlying", "get_D", "get_p",
