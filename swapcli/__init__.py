@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from swapcli.faces.service.keys import KeyStore
     from swapcli.faces.service.service_sources import ReadyService
     from swapcli.families import family
-    from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
+    from swapcli.interface.json_schemas import DocumentList, JsonSchema
     from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
@@ -107,9 +107,13 @@ if TYPE_CHECKING:
     from swapcli.quoting.batch_line import BatchLine
     from swapcli.quoting.config.display import SettingList, SettingRow
     from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
+    from swapcli.quoting.document_schemas import schema
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_check import CheckedFact, FactOutcome, NetworkCheck, check_network
+    from swapcli.quoting.network_details import NetworkDefinition, NetworkDetails, network_definition, network_details
+    from swapcli.quoting.network_editing import AddedNetwork, RemovedNetwork, add_network, remove_network
     from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
@@ -273,17 +277,30 @@ _MODULES = {
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
-    "schema": "swapcli.interface.json_schemas",
+    "schema": "swapcli.quoting.document_schemas",
     "setting": "swapcli.quoting.user_settings",
     "settings": "swapcli.quoting.user_settings",
     "store_info": "swapcli.quoting.stores",
     "stores": "swapcli.quoting.stores",
     "sync": "swapcli.quoting.syncing.open_sync",
     "tokens": "swapcli.quoting.token_list",
+    "AddedNetwork": "swapcli.quoting.network_editing",
+    "RemovedNetwork": "swapcli.quoting.network_editing",
+    "add_network": "swapcli.quoting.network_editing",
+    "remove_network": "swapcli.quoting.network_editing",
+    "NetworkDetails": "swapcli.quoting.network_details",
+    "NetworkDefinition": "swapcli.quoting.network_details",
+    "network_details": "swapcli.quoting.network_details",
+    "network_definition": "swapcli.quoting.network_details",
+    "CheckedFact": "swapcli.quoting.network_check",
+    "FactOutcome": "swapcli.quoting.network_check",
+    "NetworkCheck": "swapcli.quoting.network_check",
+    "check_network": "swapcli.quoting.network_check",
 }
 """Where each name is, but for the errors."""
 
 __all__ = [
+    "AddedNetwork",
     "Allowance",
     "Alternative",
     "AlternativeKind",
@@ -302,6 +319,7 @@ __all__ = [
     "Certificate",
     "ChainReorganized",
     "ChainStep",
+    "CheckedFact",
     "Comparison",
     "ConfigError",
     "CreatedKey",
@@ -314,6 +332,7 @@ __all__ = [
     "Distribution",
     "DocumentList",
     "ExportedMarket",
+    "FactOutcome",
     "FailedRefresh",
     "FeeOnTransfer",
     "Finding",
@@ -352,6 +371,9 @@ __all__ = [
     "MarketUnavailable",
     "ModelledState",
     "Network",
+    "NetworkCheck",
+    "NetworkDefinition",
+    "NetworkDetails",
     "NetworkList",
     "NoProof",
     "NoRoute",
@@ -389,6 +411,7 @@ __all__ = [
     "RecordedPool",
     "Recording",
     "RemoteQuote",
+    "RemovedNetwork",
     "RemovedStore",
     "RequestBudgetSpent",
     "ReviewedTransaction",
@@ -445,18 +468,23 @@ __all__ = [
     "VerifiedSwap",
     "WatchedQuote",
     "__version__",
+    "add_network",
     "aquote",
+    "check_network",
     "decode",
     "export_market",
     "family",
     "health",
     "import_market",
+    "network_definition",
+    "network_details",
     "networks",
     "probe_nodes",
     "protocols",
     "prove",
     "public_venues",
     "quote",
+    "remove_network",
     "remove_store",
     "router_deployment",
     "schema",

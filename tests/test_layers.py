@@ -22,7 +22,8 @@ REMOTE_STATE_MODULES = (
     "quoting/backtest.py", "quoting/simulated_offers.py",
     "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py",
     "quoting/sources/live_reading.py", "quoting/sources/probed_transfers.py", "quoting/followers/",
-    "quoting/sources/found_pools.py", "state/found_pools_file.py",
+    "quoting/sources/found_pools.py", "quoting/sources/token_checks.py", "quoting/openers/listed_pools.py",
+    "state/found_pools_file.py", "state/confirmed_tokens_file.py",
     "payload/verdict/swap_rehearsal.py", "quoting/verification/",
     "payload/review/contract_codes.py", "payload/variant_memory.py", "payload/checks/presign_checks.py",
     "payload/checks/simulated_variants.py",
@@ -95,7 +96,7 @@ LOADED_ON_DEMAND = (
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
     "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py",
     "state/remembered_json.py", "state/agreements_file.py", "state/router_findings_file.py",
-    "quoting/sources/state_confirmation.py",
+    "quoting/sources/state_confirmation.py", "state/book_prices.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from swapcli.families.row import FamilyRow, KindRow
 
 PUBLIC = (
-    "ekubo", "protocol_fees", "reading", "row", "sampled", "solidly", "state_fields",
+    "ekubo", "order_books", "protocol_fees", "reading", "row", "sampled", "solidly", "state_fields",
     "tick_math", "uniswap", "wrap",
 )  # fmt: skip
 

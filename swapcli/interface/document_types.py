@@ -117,6 +117,56 @@ TransactionRequestJson.__doc__ = (
 )
 
 
+class ResourceBoundJson(TypedDict):
+    """The most units of a resource that a transaction may use, and the highest price of one in fri; hex."""
+
+    max_amount: str
+    max_price_per_unit: str
+
+
+class ResourceBoundsJson(TypedDict):
+    """The bounds of the three resources of a transaction on Starknet."""
+
+    l1_gas: ResourceBoundJson
+    l2_gas: ResourceBoundJson
+    l1_data_gas: ResourceBoundJson
+
+
+class InvokeTransactionJson(TypedDict):
+    """An unsigned transaction of version 3, by which an account on Starknet executes calls; numbers are hex."""
+
+    type: str
+    version: str
+    sender_address: str
+    calldata: list[str]
+    nonce: str
+    resource_bounds: ResourceBoundsJson
+    tip: str
+    paymaster_data: list[str]
+    account_deployment_data: list[str]
+    nonce_data_availability_mode: str
+    fee_data_availability_mode: str
+
+
+class AccountFeeJson(TypedDict):
+    """The fee of a transaction on Starknet: a node's estimate, and the most that its bounds allow; in fri and STRK."""
+
+    estimated: str
+    max: str
+    estimatedStrk: str
+    maxStrk: str
+
+
+class InvokeDetailsJson(TypedDict):
+    """What a transaction on Starknet has beside its calls, and its fee; numbers of the transaction are hex."""
+
+    sender_address: str
+    nonce: str
+    tip: str
+    resource_bounds: ResourceBoundsJson
+    fee: AccountFeeJson
+
+
 class ReadingJson(TypedDict):
     """The possible readings of a router whose code is not published, after a simulation."""
 
@@ -189,7 +239,8 @@ class DeadlineFieldsJson(TypedDict):
 class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
 
-    `witnesses` is how many nodes agree on the state, null if none was read here.
+    On Starknet an account executes them in one transaction, which `sender_address` to `fee` describe with a node and a
+    sender. `witnesses` is how many nodes agree on the state, null if none was read here.
     """
 
     to: str
@@ -202,6 +253,11 @@ class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     sender_name: NotRequired[str]
     transactions: list[TransactionRequestJson]
     missing: NotRequired[list[str]]
+    sender_address: NotRequired[str]
+    nonce: NotRequired[str]
+    tip: NotRequired[str]
+    resource_bounds: NotRequired[ResourceBoundsJson]
+    fee: NotRequired[AccountFeeJson]
     simulation: NotRequired[SimulationJson]
     verdict: NotRequired[VerdictJson]
 
@@ -288,6 +344,128 @@ class NodeCheckJson(TypedDict):
     name: str
     passed: bool
     problem: str
+
+
+class RouterDetailsJson(TypedDict):
+    """The router of a dialect: its address, or the registry contract that names it.
+
+    `protocols` is the number of protocols that it executes, null if it executes all.
+    """
+
+    dialect: str
+    address: str | None
+    registry: str | None
+    protocols: int | None
+
+
+class DescribedTokenJson(TypedDict):
+    """A token as the definition of a network describes it."""
+
+    address: str
+    symbol: str
+    name: str
+    decimals: int
+
+
+class DescribedProtocolJson(TypedDict):
+    """A protocol as the definition of a network describes it; `family` is null if its pools cannot be quoted."""
+
+    protocol: int
+    amm_name: str
+    display_name: str
+    family: str | None
+
+
+class VenueJson(TypedDict):
+    """The contracts of protocols by role, with the source of these facts.
+
+    `feeTiers` are tick spacings by fee in parts per million, 0 without any; `unconfirmed` names fields that one weak
+    source has.
+    """
+
+    name: str
+    protocols: list[str]
+    addresses: dict[str, str]
+    feeTiers: dict[str, int]
+    initCodeHash: str | None
+    source: str
+    unconfirmed: list[str]
+
+
+class NetworkDetailsJson(TypedDict):
+    """A network in full.
+
+    `describedBy` are what describes it, from the bottom up: program, a file, settings. `nodes` are the addresses of its
+    nodes without what may hold a key, the user's first. `blockTime` is in seconds. `factsDate` is the day on which the
+    facts were last compared with their `sources`; `unconfirmed` names facts to check before use.
+    """
+
+    name: str
+    kind: str
+    chainId: str
+    describedBy: list[str]
+    native: str
+    wrappedNative: str | None
+    explorer: str | None
+    multicall: str | None
+    blockTime: float | None
+    nodes: list[str]
+    routers: list[RouterDetailsJson]
+    tokens: list[DescribedTokenJson]
+    protocols: list[DescribedProtocolJson]
+    venues: list[VenueJson]
+    sources: dict[str, str]
+    unconfirmed: list[str]
+    factsDate: str | None
+
+
+class CheckedFactJson(TypedDict):
+    """A fact of a network's definition, as a node sees it. `found` is what the chain has, in words.
+
+    `key` is its place in the definition, `place` the file and the line that state it, null for what comes with the
+    program. `outcome` says whether the chain confirms the fact, contradicts it, or cannot tell.
+    """
+
+    key: str
+    fact: str
+    outcome: Literal["confirmed", "contradicted", "unknown"]
+    found: str
+    place: str | None
+
+
+class NetworkCheckJson(TypedDict):
+    """The definition of a network compared with the chain at `block`, which is null for a node of another chain."""
+
+    network: str
+    node: str
+    block: int | None
+    confirmed: int
+    contradicted: int
+    unknown: int
+    facts: list[CheckedFactJson]
+
+
+class AddedNetworkJson(TypedDict):
+    """A network file that was added, and where it is stored.
+
+    `change` is what it does: list a network of the program among the user's, extend or replace its definition, or
+    describe a new network. `entries` are the numbers of its entries by key. `check` is what a node confirmed.
+    """
+
+    network: str
+    chainId: str
+    file: str
+    change: Literal["listed", "extended", "replaced", "described"]
+    entries: dict[str, int]
+    check: NetworkCheckJson | None
+
+
+class RemovedNetworkJson(TypedDict):
+    """A network file that was removed; `packaged` says whether the network itself comes with the program."""
+
+    network: str
+    file: str
+    packaged: bool
 
 
 class NodeDocumentJson(TypedDict):
@@ -1331,7 +1509,11 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "decode": (DecodedDocumentJson,),
         "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
         "health": (list[HealthDocumentJson],),
-        "networks": (list[NetworkDocumentJson], list[NodeDocumentJson]),
+        "networks": (list[NetworkDocumentJson], list[NodeDocumentJson], NetworkDetailsJson),
+        "networks-show": (list[NetworkDocumentJson], list[NodeDocumentJson], NetworkDetailsJson),
+        "networks-add": (AddedNetworkJson,),
+        "networks-check": (NetworkCheckJson,),
+        "networks-remove": (RemovedNetworkJson,),
         "tokens": (list[TokenDocumentJson],),
         "protocols": (list[ProtocolDocumentJson], list[PublicVenueJson]),
         "pools": (PoolsJson,),
@@ -1364,6 +1546,11 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
 """The types of each document by its name: that of its command, with dashes. Any one of the types occurs."""
 
 TOOL_DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
-    {"check": (SwapCheckJson,), "quote_batch": (list[BatchLineJson],), "error": (ToolErrorJson,)}
+    {
+        "check": (SwapCheckJson,),
+        "quote_batch": (list[BatchLineJson],),
+        "networks": (list[NetworkDocumentJson],),
+        "error": (ToolErrorJson,),
+    }
 )
-"""The types of documents that only tools of `swapcli mcp` return, by the names of the tools."""
+"""The types of documents of tools of `swapcli mcp` where they are not those of a command, by the names of the tools."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import DIALECTS, Kind
 from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.quote_request import SharePrecision
@@ -238,14 +236,6 @@ class DocumentList(NamedTuple):
     def document(self) -> list[document_types.DocumentJson]:
         """Return the JSON of `swapcli schema`."""
         return [{"document": name, "printed_by": text} for name, text in self.rows]
-
-
-def schema(name: str) -> JsonSchema:
-    """Return the JSON schema of a command's document, such as "route" or "market-info". Raises `InvalidOption`."""
-    if name not in document_types.DOCUMENTS:
-        known = ", ".join(document_types.DOCUMENTS)
-        raise InvalidOption(f'no document "{printable(truncate(name, 40))}"', hint=f"documents: {known}")
-    return JsonSchema(build_document_schema(name))
 
 
 def build_document_schema(name: str) -> Schema:

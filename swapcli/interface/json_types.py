@@ -176,6 +176,20 @@ class RouterChoiceJson(TypedDict):
     passed: list[PassedRouterJson]
 
 
+class BookPricesJson(TypedDict):
+    """The best prices of an order book, in whole `quote` for one whole `base`, both addresses; null without an offer.
+
+    They are those at the block of the quote, for orders of unknown size and before the fees of the book. An order there
+    is not part of the transaction.
+    """
+
+    venue: str
+    base: str
+    quote: str
+    bid: str | None
+    ask: str | None
+
+
 class QuoteFieldsJson(TypedDict):
     """The figures of a quote. Amounts are in base units; what is unknown is null.
 
@@ -189,7 +203,8 @@ class QuoteFieldsJson(TypedDict):
     read might add to the output at most, by their last known state; null if reading did not end at a limit.
     `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
     very amount and block; `sampledPools` are the pools that protocols quote.
-    `routerChoice` is absent if the settings name the router, or if no node was read.
+    `routerChoice` is absent if the settings name the router, or if no node was read. `bookPrices` is only there for a
+    live quote on a network with an order book that no route can use, as HyperCore's.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
     block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
     `proofFile` is the file to which the proof of the certificate was written.
@@ -216,6 +231,7 @@ class QuoteFieldsJson(TypedDict):
     certificate: NotRequired[CertificateJson]
     proofFile: NotRequired[str]
     routerChoice: NotRequired[RouterChoiceJson]
+    bookPrices: NotRequired[BookPricesJson]
 
 
 class RouteEndsJson(TypedDict):

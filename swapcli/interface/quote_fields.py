@@ -12,14 +12,16 @@ from swapcli.core.model.quote import NO_PROOF_BPS, Certificate
 from swapcli.core.model.quote_figures import PoolLimitCost, QuoteFigures, SinglePath
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
-from swapcli.core.model.token import Token
+from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.networks.address import display_address
 
 if TYPE_CHECKING:
+    from swapcli.core.model.book_prices import BookPrices
     from swapcli.core.model.router_choice import RouterChoice
     from swapcli.interface.document_types import SwapTokenJson
     from swapcli.interface.json_types import (
         BestSinglePathJson,
+        BookPricesJson,
         CertificateJson,
         PoolLimitJson,
         QuoteFieldsJson,
@@ -60,6 +62,8 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
     if figures.router_choice:
         fields["routerChoice"] = render_router_choice(figures.router_choice)
+    if figures.book_prices:
+        fields["bookPrices"] = render_book_prices(figures.book_prices, network)
     if figures.certificate:
         fields["certificate"] = render_certificate(figures.certificate, is_complete=figures.is_search_complete)
     if figures.proof_file is not None:
@@ -85,6 +89,15 @@ def render_router_choice(choice: RouterChoice) -> RouterChoiceJson:
         "over": choice.over,
         "passed": [{"dialect": each.dialect, "reason": each.reason} for each in choice.passed],
     }
+
+
+def render_book_prices(prices: BookPrices, network: Network) -> BookPricesJson:
+    """Render the best prices of an order book; one that nobody offers is null."""
+    bid, ask = (
+        whole_tokens(price, prices.decimals).replace(",", "") if price else None for price in (prices.bid, prices.ask)
+    )
+    base, quote = (display_address(each.address, network.kind) for each in (prices.base, prices.quote))
+    return {"venue": prices.venue, "base": base, "quote": quote, "bid": bid, "ask": ask}
 
 
 def render_state_source(state: StateSource) -> StateJson:

@@ -30,7 +30,8 @@ class RenderedTransaction(NamedTuple):
 
     `request` is the transaction as libraries take it to sign; None on Starknet, whose accounts execute calls.
 
-    `spender_name` is who is approved, empty for a swap.
+    `spender_name` is who is approved, empty for a swap. `account_lines` are names and texts of what the one transaction
+    of an account on Starknet has for all its calls; the last call has them.
     """
 
     purpose: Purpose
@@ -40,6 +41,7 @@ class RenderedTransaction(NamedTuple):
     entrypoint: str | None = None
     spender_name: str = ""
     request: dict[str, object] | None = None
+    account_lines: tuple[tuple[str, str], ...] = ()
 
     @property
     def signed_fields(self) -> dict[str, object]:
@@ -62,7 +64,7 @@ def render_transactions(
     transactions = router_dialect(network).build_transactions(payload, allowances)
     sender = checked.sender if checked else None
     plan = checked.signing.fields if checked and checked.signing else (None,) * len(transactions)
-    return [
+    rendered = [
         RenderedTransaction(
             purpose=each.purpose,
             to=display_address(each.to, network.kind),
@@ -74,6 +76,9 @@ def render_transactions(
         )
         for each, fields in zip(transactions, plan, strict=True)
     ]
+    if checked and checked.invoke:
+        rendered[-1] = rendered[-1]._replace(account_lines=checked.invoke.lines())
+    return rendered
 
 
 def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:

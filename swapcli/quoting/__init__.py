@@ -10,12 +10,12 @@ it all for programs.
 
 PUBLIC = (
     "account_holdings", "aggregator_options", "alternatives", "amounts", "async_market", "backtest", "batch_line",
-    "comparison", "config", "depth_result", "followers", "health", "impact_measures", "live_choice", "many_quotes",
-    "market", "network_health", "network_list", "open_market", "openers", "order_amounts", "ordered_answers", "permits",
-    "pictures", "pool_listing", "prepared_payload", "price_policy", "proof", "protocol_list", "proving",
-    "public_venues", "quote_change", "quote_figures", "quote_options", "quote_results", "remote.url_document",
-    "resolve", "review", "router_deployment", "slippage_advice", "slippage_measures", "sources.freshness",
-    "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote",
-    "sources.state_confirmation", "stores", "swap_builder", "swap_check", "swap_quote", "syncing", "token_list",
-    "token_prices", "user_settings", "verification", "warnings",
+    "comparison", "config", "depth_result", "document_schemas", "followers", "health", "impact_measures", "live_choice",
+    "many_quotes", "market", "network_check", "network_details", "network_editing", "network_health", "network_list",
+    "open_market", "openers", "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing",
+    "prepared_payload", "price_policy", "proof", "protocol_list", "proving", "public_venues", "quote_change",
+    "quote_figures", "quote_options", "quote_results", "remote.url_document", "resolve", "review", "router_deployment",
+    "slippage_advice", "slippage_measures", "sources.freshness", "sources.in_memory", "sources.local_quotes",
+    "sources.public", "sources.quote_source", "sources.remote", "sources.state_confirmation", "stores", "swap_builder",
+    "swap_check", "swap_quote", "syncing", "token_list", "token_prices", "user_settings", "verification", "warnings",
 )  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from swapcli.families.reading.calls import ReturnData
     from swapcli.interface.document_types import AllowanceJson, BalanceJson, HoldingsJson
     from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.sources.token_checks import TokenChecks
     from swapcli.state.rpc.node import BlockHeader
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -125,7 +126,7 @@ def find_holdings(
         known = known_market().tokens.values()
         tokens = [network.native, *(token for token in known if token.address != ZERO_ADDRESS)]
     with closing(nodes.require_node(network)) as node:
-        found = read_holdings(node, network, address, tokens)
+        found = read_holdings(node, network, address, tokens, nodes.token_checks(network))
     return found._replace(balances=tuple(each for each in found.balances if named or each.amount))
 
 
@@ -152,16 +153,30 @@ def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token
         return read_allowance(node, network, address, token, taker, through_permit2=through_permit2)
 
 
-def read_holdings(node: RpcNode, network: Network, owner: str, tokens: Sequence[Token]) -> Holdings:
-    """Read the balances of an account on the newest block, in a few round trips. Raises `UpstreamError`."""
+def read_holdings(
+    node: RpcNode, network: Network, owner: str, tokens: Sequence[Token], checks: TokenChecks | None = None
+) -> Holdings:
+    """Read the balances of an account on the newest block, in a few round trips.
+
+    `checks` compare the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a wrong token.
+    """
     from swapcli.families.reading.call_encoding import encode_call
     from swapcli.families.reading.calls import ContractCall
+    from swapcli.state.tokens import parse_token_facts, token_fact_calls
     from swapcli.state.transfers.erc20_calls import BALANCE
 
     block = node.read_head().block
     native_wei = node.read_account(owner, block).balance_wei
     contracts = [token for token in tokens if token.address != ZERO_ADDRESS]
-    answers = node.call_many([ContractCall(token.address, encode_call(BALANCE, owner)) for token in contracts], block)
+    by_address = {token.address: token for token in contracts}
+    unconfirmed = checks.unconfirmed(by_address, by_address) if checks else []
+    calls = [ContractCall(token.address, encode_call(BALANCE, owner)) for token in contracts]
+    facts = [call for address in unconfirmed for call in token_fact_calls(address)]
+    found_data = node.call_many([*calls, *facts], block)
+    answers, said = found_data[: len(calls)], iter(found_data[len(calls) :])
+    if checks and unconfirmed:
+        of_contracts = {address: parse_token_facts(address, next(said), next(said)) for address in unconfirmed}
+        checks.check(by_address, of_contracts, by_address)
     found = {token.address: _word(answer, BALANCE) for token, answer in zip(contracts, answers, strict=True)}
     found[ZERO_ADDRESS] = native_wei
     return Holdings(network, owner, block, tuple(TokenBalance(token, found[token.address]) for token in tokens))

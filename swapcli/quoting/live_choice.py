@@ -91,6 +91,8 @@ class NodeRules(NamedTuple):
             return NodeChoice(NodeOrigin.OPTION, (self.rpc_url,), {})
         own = self.settings.networks.get(network.name)
         urls = tuple(url for url in (own.rpc_url, *own.rpc_urls) if url) if own else ()
+        in_file = (node_url(f"{NETWORKS}.{network.name}.rpc_urls", url) for url in network.own_nodes)
+        urls = tuple(dict.fromkeys([*urls, *in_file]))
         headers = {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
         return NodeChoice(NodeOrigin.SETTINGS, urls, headers) if urls else None
 

@@ -114,10 +114,11 @@ class Market:
         """Open the market that the command line uses for `network`, a name or chain id.
 
         That is the service of the settings if there is one; otherwise the market file, the store or the embedded
-        market, with the pools of an order read from the node that is set, else from the network's public nodes, unless
-        `offline` or the setting `live` excludes them. If no public node answers, quotes are on stored or modelled
-        state, with the warning `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises
-        `ModelledState`, unless nodes are excluded. With a `block`, by its number or hash, the state is that of this
+        market, or without all of these the pools that the factories have for the tokens of an order. The pools of an
+        order are read from the node that is set, else from the network's public nodes, unless `offline` or the setting
+        `live` excludes them. If no public node answers, quotes are on stored or modelled state, with the warning
+        `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises `ModelledState`, unless nodes are
+        excluded. With a `block`, by its number or hash, the state is that of this
         past block, as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
         """
         return cls(*_opener(settings, warn, reuse_searches, block).open(network, offline=offline))

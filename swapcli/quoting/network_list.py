@@ -81,10 +81,14 @@ class NodeReports(NamedTuple):
         return [node_document(self.network, each) for each in self.nodes]
 
 
-def networks(*, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkList:
-    """Return the networks of the catalogue and of the settings. Raises `ConfigError`."""
+def networks(*, everything: bool = False, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkList:
+    """Return the user's networks: those of the interface, of network files and of the settings. Raises `ConfigError`.
+
+    With `everything`, the further networks that come with the program are among them.
+    """
     sources = open_program_sources(settings)
-    found = [sources.networks.find(name) for name in network_names_from(sources.markets.setup.settings)]
+    names = network_names_from(sources.setup.settings, everything=everything)
+    found = [sources.networks.find(name) for name in names]
     return NetworkList(tuple(ListedNetwork(each, _count_tokens(sources, each)) for each in found))
 
 

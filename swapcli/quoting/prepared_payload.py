@@ -76,6 +76,8 @@ class BuiltPayload(NamedTuple):
         }
         if transactions[-1].request is not None:
             found["missing"] = missing_fields(transactions)
+        if self.checked and self.checked.invoke:
+            found |= self.checked.invoke.details()
         if self.checked and self.checked.simulation:
             found["simulation"] = _simulation_field(self.checked.simulation, self.network)
         if self.verdict:

@@ -31,8 +31,8 @@ class Coverage(StrEnum):
     """How the pools of a venue are quoted: by their maths, by asking their contracts, or not at all."""
 
     ABSENT = "absent"
-    SAMPLED = "sampled"
-    EXACT = "exact"
+    SAMPLED = QuoteKind.SAMPLED.value
+    EXACT = QuoteKind.EXACT.value
 
 
 class PublicList(NamedTuple):

@@ -63,6 +63,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
         ),
         is_exact=is_exact(answer),
         router_choice=answer.router_choice if isinstance(answer, LocalQuote) else None,
+        book_prices=answer.book_prices if isinstance(answer, LocalQuote) else None,
     )
 
 

@@ -16,6 +16,7 @@ from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
+    from swapcli.core.model.book_prices import BookPrices
     from swapcli.core.model.router_choice import RouterChoice
     from swapcli.core.model.transaction import UnsignedTransaction
 
@@ -40,7 +41,7 @@ class LocalQuote(NamedTuple):
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
     `payload` is that of the route, if the quote was requested with terms. For `contradictions`
     some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`. If a quote has made the
-    `router_choice`, `network` is that of the chosen router.
+    `router_choice`, `network` is that of the chosen router. `book_prices` are as in `QuoteFigures`.
     """
 
     order: Order
@@ -57,6 +58,7 @@ class LocalQuote(NamedTuple):
     contradictions: tuple[Contradiction, ...] = ()
     unread_gain_bps: float | None = None
     router_choice: RouterChoice | None = None
+    book_prices: BookPrices | None = None
 
 
 class RemoteQuote(NamedTuple):

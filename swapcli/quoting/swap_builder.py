@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.price_policy import PriceRequest
     from swapcli.quoting.quote_keywords import TransactionKeywords
-    from swapcli.quoting.review.presign_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import AnyChecker
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_check import SwapCheck
 
@@ -59,7 +59,7 @@ class RequestedChecks(NamedTuple):
     """The checker of a payload, if any, and whether the approvals are shown. `option_name` returns how errors call a
     setting. A verdict that blocks the swap is an error if it `refuses`."""
 
-    checker: PayloadChecker | None = None
+    checker: AnyChecker | None = None
     with_approval: bool = True
     option_name: Callable[[str], str] = str
     refuses: bool = True
@@ -277,20 +277,22 @@ class SwapBuilder:
 
     def _new_checker(
         self, network: Network, sender: str | None, settings: Settings, *, simulate: bool, allow_fees: bool
-    ) -> PayloadChecker:
+    ) -> AnyChecker:
         from swapcli.payload.checks.presign_checks import CheckOptions
         from swapcli.quoting.live_choice import missing_node_hint
 
-        if not network.kind.traits.has_eth_nodes:
-            raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
         address = None if sender is None else parse_address_option(sender, network, "sender")
+        options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees, sender=address)
+        if not network.kind.traits.has_eth_nodes:
+            from swapcli.quoting.review.account_checker import new_account_checker
+
+            return new_account_checker(self._nodes, network, options, "simulate")
         node = self._nodes.node(network)
         if node is None:
             raise InvalidOption(
                 f"sender and simulate need a node of {network.name}, but {self._nodes.rules.why_no_node()}",
                 hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
             )
-        options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees, sender=address)
         return new_checker(self._nodes, self._routers, network, node, options)
 
 

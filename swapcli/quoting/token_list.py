@@ -136,11 +136,11 @@ def _load(sources: SourceChooser, name: str, *, skip_bad_pools: bool = False) ->
     markets = sources.markets
     if markets.setup.settings.market is None and not markets.has_embedded(name):
         market = sources.pools.open_finding(name).known().whole()
-        swappable = {each.token.address: each for each in swappable_in(market)}
+        with_pools = {each.token.address: each for each in swappable_in(market)}
         # Pools of the others are found when they are quoted.
         every = [market.network.native, *market.tokens.values()]
-        listed = tuple(swappable.get(token.address) or SwappableToken(token, 0) for token in every)
-        ordered = sorted(listed, key=lambda each: -each.pools)
+        all_tokens = [with_pools.get(token.address) or SwappableToken(token, 0) for token in every]
+        ordered = sorted(all_tokens, key=lambda each: -each.pools)
         return _KnownTokens(market.network, ordered, {**market.transfers, **market.network.transfers})
     market = markets.market(name, skip_bad_pools=skip_bad_pools)
     return _KnownTokens(market.network, swappable_in(market), {**market.transfers, **market.network.transfers})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -32,11 +32,12 @@ from swapcli.state.settler_registry import RegisteredRouter, read_registered_rou
 
 if TYPE_CHECKING:
     from swapcli.core.model.token import Token
+    from swapcli.core.networks.token_facts import TokenFacts
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.state.discovery.pair_lookup import Pair, PairQuery
     from swapcli.state.discovery.token_pools import LookedUpPools
 
-_ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
+_ReadValue: TypeAlias = "Pool | L1FeeParams | RegisteredRouter | TokenFacts | int | None"
 
 
 class ReadState(NamedTuple):
@@ -94,7 +95,8 @@ class BlockSnapshot:
     means that the router is not the contract whose reading the network has.
     `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
     `on_read` receives all calls before they are made, and `answers` what they have returned, unless it is None.
-    `has_read_costs` means that what else a quote needs was read with the first pools, or could not be.
+    `has_read_costs` means that what else a quote needs was read with the first pools, or could not be. `token_facts`
+    are what contracts of tokens say of themselves, by address.
     """
 
     node: Node
@@ -114,9 +116,13 @@ class BlockSnapshot:
     on_read: Callable[[Sequence[ContractCall]], object] | None = None
     answers: dict[ContractCall, ReturnData] | None = None
     has_read_costs: bool = False
+    token_facts: dict[str, TokenFacts] = field(default_factory=dict)
 
-    def read(self, pools: Iterable[Pool]) -> None:
-        """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
+    def read(self, pools: Iterable[Pool], tokens: Collection[str] = ()) -> None:
+        """Read the pools and the facts of `tokens` that have not been read yet, all in the same batches.
+
+        Raise `UpstreamError`.
+        """
         unread = [pool for pool in pools if pool.key not in self.pools]
         self.known.update((pool.key, pool) for pool in unread)
         computed = (pool for pool in unread if not pool.is_sampled)
@@ -130,9 +136,10 @@ class BlockSnapshot:
         reads += self._sample_reads([pool for key, pool in sampled.items() if key not in by_rule])
         pool_count = len(reads)
         reads += self._cost_reads()
+        reads += self._fact_reads(tokens)
         results = self._read(reads)
         self._update(reads[:pool_count], results)
-        self._take_costs(results[pool_count:])
+        self._take_others(reads[pool_count:], results[pool_count:])
         # A reader returns a pool without samples where it cannot compute it, as those of hooks whose rule fails.
         to_sample = sampled_pools(pool for key, _ in reads[:pool_count] if (pool := self.pools[key]))
         sample_reads = list(self._sample_reads([pool for pool in to_sample if not pool.has_samples]))
@@ -150,12 +157,23 @@ class BlockSnapshot:
         if registry:
             yield registry, read_registered_router(registry)
 
-    def _take_costs(self, results: Iterable[_ReadValue | SkippedItem]) -> None:
-        for value in results:
+    def _fact_reads(self, tokens: Collection[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
+        """Yield the reads of what the contracts of tokens say, once."""
+        new = [address for address in tokens if address not in self.token_facts]
+        if new:
+            from swapcli.state.tokens import read_token_facts  # most quotes have no new tokens
+
+            yield from ((address, read_token_facts(address)) for address in new)
+
+    def _take_others(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
+        """Record what was read besides pools."""
+        for (key, _), value in zip(reads, results, strict=True):
             if isinstance(value, L1FeeParams):
                 self.l1_fee_params = value
             elif isinstance(value, RegisteredRouter):
                 self.registered_router = value
+            elif value is not None and not isinstance(value, (Pool, SkippedItem, int)):
+                self.token_facts[key] = value
 
     def find_pools(
         self,
@@ -169,9 +187,10 @@ class BlockSnapshot:
         from swapcli.state.discovery.token_pools import look_up_pools
 
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
-        costs = list(self._cost_reads())
-        found = look_up_pools(reader, self.network, pairs, known, queries=queries, refs=refs, more=costs)
-        self._take_costs(found.more)
+        tokens = dict.fromkeys(token for pair in pairs for token in pair if token in known)
+        more = [*self._cost_reads(), *self._fact_reads(tokens)]
+        found = look_up_pools(reader, self.network, pairs, known, queries=queries, refs=refs, more=more)
+        self._take_others(more, found.more)
         self._verify(reader)
         self.known.update(found.pools)
         self.pools.update(found.pools)

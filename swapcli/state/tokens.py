@@ -11,6 +11,7 @@ from unicodedata import category
 from swapcli.core.encoding.text import shorten_id
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.token import Token
+from swapcli.core.networks.token_facts import TokenFacts
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word
 from swapcli.families.reading.call_encoding import read_text as read_abi_text
 from swapcli.families.reading.calls import ContractCall, ReturnData
@@ -26,6 +27,8 @@ _CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAM
 _STARKNET_ADDRESS_LENGTH: Final = 66  # 0x and 64 digits
 _MAX_SYMBOL: Final = 32  # characters that are kept; chosen
 _MAX_NAME: Final = 64  # characters that are kept; chosen
+_FACTS: Final = "token facts"
+"""The group of calls that compare tokens: one call of the node for all of them."""
 _BATCH_SIZE: Final = 500  # tokens read at once; chosen
 _NOT_UTF8: Final = "\ufffd"
 """Stands for bytes that are not UTF-8."""
@@ -51,6 +54,27 @@ def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str
         with suppress(InvalidUpstreamResponse):
             found[address] = read_word(answer, _DECIMALS)
     return found
+
+
+def read_token_facts(address: str) -> BatchRead[TokenFacts]:
+    """Read what a token's contract says of its decimals and its symbol, apart from all other calls of the round."""
+    decimals, symbol = yield token_fact_calls(address)
+    return parse_token_facts(address, decimals, symbol)
+
+
+def token_fact_calls(address: str) -> list[ContractCall]:
+    """Return the calls that read a token's decimals and symbol, in the one group of such calls."""
+    return [each._replace(may_revert=True, group=_FACTS) for each in _token_calls(address)[:2]]
+
+
+def parse_token_facts(address: str, decimals: ReturnData, symbol: ReturnData) -> TokenFacts:
+    """Return what a token's contract says, from the data that `token_fact_calls` return."""
+    read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
+    try:
+        places: int | None = read_word(decimals, _DECIMALS)
+    except InvalidUpstreamResponse:
+        places = None
+    return TokenFacts(places, _clean_text(read_text, symbol, _SYMBOL, _MAX_SYMBOL))
 
 
 def _token_calls(address: str) -> list[ContractCall]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from swapcli import Market
+from swapcli.core.errors import ConfigError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.order import ZERO_ADDRESS, Order
@@ -19,9 +20,11 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.payload.evm import build_transactions
 from swapcli.quoting.sources.quote_source import quote_and_build
+from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
 from tests.chain.file_world import ARBITRUM, ETHEREUM, FileWorld, open_file_world
 from tests.chain.proxy import open_proxy
+from tests.chain.settings import url_of
 from tests.chain.trader import USER
 from tests.examples import examples
 from tests.support.chain import restored
@@ -55,8 +58,10 @@ def random_orders(rng: Random, count: int) -> Iterator[tuple[str, str, str]]:
         yield sold, bought, f"{10 ** rng.uniform(2, 6) * 100 / cents:.6f}"
 
 
-def open_market(world: FileWorld, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Market:
-    for name, value in world.environment().items():
+def open_market(
+    world: FileWorld, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any] | None = None, **settings: Any
+) -> Market:
+    for name, value in world.environment(changes=changes).items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("SWAPCLI_CONFIG_HOME", raising=False)
     return Market.open(world.name, settings={"solve_time_s": 0, **settings})
@@ -185,3 +190,108 @@ def test_what_is_remembered_ends_with_its_day_and_with_its_definition(world: Fil
     old["found"]["pairs"] = {pair: int(time.time()) - 86_401 for pair in old["found"]["pairs"]}
     world.remembered.write_text(json.dumps(old))
     assert world.run(*words).exit_code == 2
+
+
+def with_token(world: FileWorld, name: str, /, **changes: object) -> dict[str, Any]:
+    """Return the list of tokens with one of them described otherwise."""
+    tokens = world.fixture.definition()["tokens"]
+    return {"tokens": [token | (changes if token["symbol"] == name else {}) for token in tokens]}
+
+
+COMMANDS = (
+    ("route", WETH, "USDC", "1"),
+    ("calldata", WETH, "DAI", "1", "--destination", "0x" + "11" * 20),
+    ("compare", WETH, "DAI", "1"),
+    ("price", "TKN"),
+    ("pools", WETH),
+    ("balance", USER),
+    ("sync", "--quiet"),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_wrong_decimals_are_an_error_with_both_values(world: FileWorld, words: tuple[str, ...]) -> None:
+    """Nothing is remembered of them, and what is right later is quoted."""
+    wrong = world.run(*words, changes=with_token(world, "USDC", decimals=18))
+    address = world.tokens["USDC"].address
+    assert wrong.exit_code == 2
+    assert wrong.stdout == ""
+    sentence = wrong.stderr.splitlines()[0]
+    assert sentence.lower() == (
+        f"error: usdc ({address}) has 6 decimals on the chain, but 18 in the definition of {world.name}"
+    )
+    assert not world.remembered.exists()
+    assert not (world.folder / "stores" / f"{world.name}.sqlite").exists()
+    assert world.run(*words).exit_code == 0
+
+
+def test_wrong_decimals_are_an_error_in_the_library_and_in_health(
+    world: FileWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = with_token(world, "USDC", decimals=18)["tokens"]
+    with (
+        open_market(world, monkeypatch, changes={"tokens": tokens}) as market,
+        pytest.raises(ConfigError, match="6 decimals on the chain, but 18 in the definition") as caught,
+    ):
+        market.quote(WETH, "USDC", "1")
+    assert (caught.value.details["listed"], caught.value.details["chain"]) == (18, 6)
+    ran = world.run("health", changes={"tokens": tokens})
+    assert ran.exit_code == 8
+    assert "6 decimals on the chain, but 18" in ran.stderr
+
+
+def test_wrong_decimals_after_a_sync_are_those_of_the_chain(world: FileWorld) -> None:
+    """A store has read the chain's, which count."""
+    assert world.run("sync", "--quiet").exit_code == 0
+    right = world.run("route", WETH, "USDC", "1", "--json").json["outputAmount"]
+    ran = world.run("route", WETH, "USDC", "1", "--json", changes=with_token(world, "USDC", decimals=18))
+    assert ran.json["outputAmount"] == right
+    assert ran.json["outputToken"]["decimals"] == 6
+
+
+@pytest.mark.parametrize(
+    ("symbol", "is_right"), [("USDC.e", True), ("usdc", True), ("USDT0", False), ("USDCe", False), ("GOLD", False)]
+)
+def test_symbols_name_the_token_that_the_chain_names(world: FileWorld, symbol: str, is_right: bool) -> None:
+    address = world.tokens["USDC"].address
+    ran = world.run("route", WETH, address, "1", changes=with_token(world, "USDC", symbol=symbol))
+    assert ran.exit_code == (0 if is_right else 2)
+    if not is_right:
+        assert f'is called "USDC" on the chain, but "{symbol}" in the definition' in ran.stderr
+
+
+@pytest.mark.parametrize("place", ["Uniswap V2", "Uniswap V3", "Uniswap V4", "Curve", "multicall"])
+def test_an_address_without_code_is_an_error(world: FileWorld, place: str) -> None:
+    nowhere = "0x" + "77" * 20
+    deployments = world.fixture.definition()["deployments"]
+    for deployment in deployments:
+        if deployment["name"] == place:
+            deployment["addresses"] = dict.fromkeys(deployment["addresses"], nowhere)
+    changes: dict[str, Any] = {"deployments": deployments} | ({"multicall": nowhere} if place == "multicall" else {})
+    ran = world.run("route", WETH, "USDC", "1", changes=changes)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"error: nothing is deployed at {nowhere}, the ")
+    assert place in ran.stderr
+    assert not world.remembered.exists()
+
+
+def test_a_router_without_code_is_an_error_of_calldata(world: FileWorld) -> None:
+    changes = {"router": "0x" + "55" * 20, "router_dialect": "own"}
+    ran = world.run("calldata", WETH, "USDC", "1", "--destination", "0x" + "11" * 20, changes=changes)
+    assert ran.exit_code == 7
+    assert "nothing is deployed at the router's address" in ran.stderr
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_node_of_another_chain_is_an_error(world: FileWorld, other_chain: str, words: tuple[str, ...]) -> None:
+    ran = world.run(*words, url=other_chain)
+    assert (ran.exit_code, ran.stdout) == (5, "")
+    chain_id = world.fixture.network.chain_id
+    assert f"is a node of chain 5, not of chain {chain_id}" in ran.stderr.splitlines()[0]
+    assert not world.remembered.exists()
+
+
+@pytest.fixture(scope="module")
+def other_chain() -> Iterator[str]:
+    with running_anvil(5) as chain:
+        yield url_of(chain)

@@ -51,6 +51,10 @@ CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
     "pools base ETH USDC --offline": on_base(lambda market: market.pool_list("ETH", "USDC", limit=20)),
     "networks": swapcli.networks,
+    "networks --all": lambda: swapcli.networks(everything=True),
+    "networks show base": lambda: swapcli.network_details("base"),
+    "networks ethereum": lambda: swapcli.network_details("ethereum"),
+    "networks base --file": lambda: swapcli.network_definition("base"),
     "tokens base usd": lambda: swapcli.tokens("base", "usd"),
     "protocols base": lambda: swapcli.protocols("base"),
     "protocols base --missing": lambda: swapcli.public_venues("base"),
@@ -82,6 +86,15 @@ STORE_CALLS: Final[Mapping[str, Callable[[str], Result]]] = {
     ),
 }
 """Commands about the stores and keys in a folder."""
+
+FOLDER_CALLS: Final[Mapping[str, Callable[[str], Result]]] = {
+    "networks add ethereum --replace": lambda _: swapcli.add_network("ethereum", replace=True),
+    "networks add {folder}/mine.yaml --replace": lambda folder: swapcli.add_network(
+        f"{folder}/mine.yaml", replace=True
+    ),
+    "networks remove ethereum --yes": lambda _: swapcli.remove_network("ethereum"),
+}
+"""Commands that write network files."""
 
 ME: Final = "0x" + "1" * 40
 USDC: Final = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -262,6 +275,21 @@ def test_stores_and_keys_have_the_documents_of_their_commands(words: str, folder
     make_store(folder)  # again, for the command that removes it
     document = json.loads(json.dumps(STORE_CALLS[words](str(folder)).document()))
     assert lasting(document) == lasting(ran.json)
+
+
+@pytest.mark.parametrize("words", FOLDER_CALLS)
+def test_network_files_have_the_documents_of_their_commands(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.touch()
+    (tmp_path / "mine.yaml").write_text('name: base\nblocked_tokens: ["0x' + "12" * 20 + '"]\n')
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
+    swapcli.add_network("ethereum")
+    ran = run_swapcli(*words.format(folder=tmp_path).split(), "--json", env={"SWAPCLI_CONFIG": str(settings)})
+    assert ran.exit_code == 0, ran.stderr
+    swapcli.add_network("ethereum", replace=True)
+    assert json.loads(json.dumps(FOLDER_CALLS[words](str(tmp_path)).document())) == ran.json
 
 
 def test_a_new_key_has_the_document_of_its_command(tmp_path: Path) -> None:

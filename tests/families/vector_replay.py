@@ -34,8 +34,9 @@ from tests.families.uniswap import test_clanker_volatility, test_infinity_vector
 
 
 class RecordedAnswer(NamedTuple):
-    """A recorded swap of a pool of this family: both outputs are None where contract and pool refuse."""
+    """A recorded swap of `pool`, of this family: both outputs are None where contract and pool refuse."""
 
+    pool: Pool
     family: str
     expected: int | None
     amount_out: int | None
@@ -50,7 +51,7 @@ def _answer(pool: Pool, tokens: tuple[str, str], amount_in: object, expected: ob
         amount_out = pool.swap(*tokens, int(str(amount_in)))[0]
     except PoolError:
         amount_out = None
-    return RecordedAnswer(pool.family, int(str(expected or 0)) or None, amount_out)
+    return RecordedAnswer(pool, pool.family, int(str(expected or 0)) or None, amount_out)
 
 
 def _by_numbers(pool: Pool, step: Mapping[str, Any]) -> RecordedAnswer:
@@ -61,7 +62,7 @@ def _by_numbers(pool: Pool, step: Mapping[str, Any]) -> RecordedAnswer:
 def _of_vault_v3(build: Build) -> Replay:
     def replay(name: str) -> Iterator[RecordedAnswer]:
         for step, amount_out, pool in replay_pools(name, build):
-            yield RecordedAnswer(pool.family, int(step.get("amount_out") or 0) or None, amount_out)
+            yield RecordedAnswer(pool, pool.family, int(step.get("amount_out") or 0) or None, amount_out)
 
     return replay
 
@@ -159,7 +160,7 @@ def _stableswap(name: str) -> Iterator[RecordedAnswer]:
 
 def _recorded_swaps(name: str) -> Iterator[RecordedAnswer]:
     for swap in replay_recorded_swaps(name):
-        yield RecordedAnswer(swap.pool.family, swap.expected, swap.amount_out)
+        yield RecordedAnswer(swap.pool, swap.pool.family, swap.expected, swap.amount_out)
 
 
 REPLAYS: Final[Mapping[str, Replay]] = MappingProxyType(

@@ -23,6 +23,7 @@ from swapcli.faces.cli.output import COMMON_FORMATS
 from swapcli.faces.cli.tools.schemas import printed_by
 from swapcli.interface.document_types import DOCUMENTS
 from swapcli.quoting.config import TABLE
+from swapcli.quoting.document_schemas import NETWORK_FILE
 from swapcli.state.markets.embedded import embedded_names
 from tests.support.markets import embedded_market
 
@@ -45,7 +46,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
         "TOPIC": ORDER,
         "KEY": tuple(TABLE),
         "SHELL": SHELLS,
-        "DOCUMENT": (*DOCUMENTS, *printed_by()),
+        "DOCUMENT": (*DOCUMENTS, NETWORK_FILE, *printed_by()),
     }
 )
 """What completes an argument, by its metavar: the words themselves, or a kind of names."""
@@ -108,8 +109,9 @@ def _command_nodes() -> Iterator[CommandNode]:
     for name, entry in Root.entries.items():
         command = root.get_command(None, name)  # type: ignore[attr-defined]
         others = tuple(alias for alias, original in Root.aliases.items() if original == name)
-        yield _command_node((name,), entry.summary, command, others)
         inner: dict[str, Command] = getattr(command, "commands", {})
+        default = inner.get(getattr(command, "default", None) or "", command)
+        yield _command_node((name,), entry.summary, default, others)
         for inner_name, leaf in inner.items():
             yield _command_node((name, inner_name), leaf.get_short_help_str(200), leaf)
 

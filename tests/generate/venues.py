@@ -25,7 +25,7 @@ _LISTS = """## The lists
 _NOTE = """Lists also have entries that are no venues of their own, such as wallets, cards or markets of
 derivatives: they are kept as absent, so that nothing of a list is left out silently. A list names a network only where
 its files do: most simulators of `kyberswap-dex-lib` do not."""
-_ROWS = "| venue | coverage | protocols | lists | reason |\n|---|---|---|---|---|"
+_ROWS = "| venue | coverage | protocols | lists | what a part of it lacks |\n|---|---|---|---|---|"
 
 
 def render_page() -> str:
@@ -41,11 +41,19 @@ def _sections() -> Iterator[str]:
     yield "\n".join((_LISTS, *rows))
     yield f"All were read on {read_on()}. {_NOTE}"
     for name in listed_networks():
-        venues = list_venues(find_network(name)).venues
+        venues = sorted(list_venues(find_network(name)).venues, key=lambda venue: venue.name.lower())
         counts = Counter(venue.coverage for venue in venues)
         numbers = ", ".join(f"{counts[each]} {each}" for each in reversed(Coverage) if counts[each])
         yield f"## {name}\n\n{len(venues)} venues: {numbers}."
-        yield "\n".join((_ROWS, *map(_row, sorted(venues, key=lambda venue: venue.name.lower()))))
+        covered = [venue for venue in venues if venue.coverage is not Coverage.ABSENT]
+        yield "\n".join((_ROWS, *map(_row, covered)))
+        absent: dict[str, list[str]] = {}
+        for venue in venues:
+            if venue.coverage is Coverage.ABSENT:
+                absent.setdefault(venue.reason, []).append(venue.name)
+        if not absent:
+            continue
+        yield "\n".join(("Absent:\n", *(f"* {reason}: {', '.join(names)}" for reason, names in sorted(absent.items()))))
 
 
 def _row(venue: PublicVenue) -> str:

@@ -329,7 +329,8 @@ def test_dir_shows_what_programs_call() -> None:
     with Market.embedded("base") as market:
         expected = (
             "allowance backtest balance check close compare depth embedded execute from_file health hindsight"
-            " live network open permit pinned pool_list pool_rows pools prepare prices quote quote_many refresh"
-            " service settings state store token tokens transaction transactions verify verify_recent watch"
+            " live network open permit pinned pool_list pool_rows pools prepare prices quote quote_many record"
+            " record_recent refresh service settings state store token tokens transaction transactions verify"
+            " verify_recent watch"
         )
         assert " ".join(name for name in dir(market) if not name.startswith("__")) == expected

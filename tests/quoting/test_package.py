@@ -74,9 +74,10 @@ def test_the_public_names_are_these() -> None:
     assert swapcli.__all__ == sorted(swapcli.__all__)
     functions = [name for name in swapcli.__all__ if not name[0].isupper()]
     assert functions == [
-        *("__version__", "aquote", "decode", "export_market", "family", "health", "import_market", "networks"),
-        *("probe_nodes", "protocols", "prove", "public_venues", "quote", "remove_store", "router_deployment", "schema"),
-        *("setting", "settings", "store_info", "stores", "sync", "tokens"),
+        *("__version__", "add_network", "aquote", "check_network", "decode", "export_market", "family", "health"),
+        *("import_market", "network_definition", "network_details", "networks", "probe_nodes", "protocols", "prove"),
+        *("public_venues", "quote", "remove_network", "remove_store", "router_deployment", "schema", "setting"),
+        *("settings", "store_info", "stores", "sync", "tokens"),
     ]
     assert {"AsyncMarket", "Market", "SwapQuote", "SwapcliError"} < set(swapcli.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -9,8 +9,8 @@ import pytest
 
 import swapcli
 from swapcli.core.errors import InvalidInput
-from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.quoting import public_venues as module
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.definition_files import packaged_networks
 from swapcli.quoting.public_venues import FILE, Coverage, list_venues, listed_networks, public_lists
 from tests.generate.venues import PAGE, render_page
 from tests.support.command import run_swapcli
@@ -22,8 +22,8 @@ def test_the_page_is_current() -> None:
     assert PAGE.read_text() == render_page(), "run: make venues"
 
 
-def test_the_lists_of_the_interfaces_networks_are_read() -> None:
-    assert listed_networks() == network_names()
+def test_the_lists_of_all_packaged_networks_are_read() -> None:
+    assert set(listed_networks()) == packaged_networks()
     for each in public_lists():
         assert len(each.commit) == 40
         assert each.date < KNOWN["read"]
@@ -69,8 +69,9 @@ def test_absent_venues_come_first() -> None:
 
 
 def test_a_network_whose_lists_were_not_read_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="have not been read for ethereum") as caught:
-        module.public_venues("ethereum")
+    own = find_network("base")._replace(name="mine")
+    with pytest.raises(InvalidInput, match="have not been read for mine") as caught:
+        list_venues(own)
     assert "base, citrea" in str(caught.value.hint)
 
 

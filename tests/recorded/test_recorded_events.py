@@ -42,7 +42,7 @@ _KEY_IN_FIRST_TOPIC: Final = {
 
 def _signatures() -> Iterator[tuple[str, str]]:
     for kind, traits in KINDS.items():
-        for signature in (*traits.events, *traits.created):
+        for signature in (*traits.events, *traits.created, *traits.parts, *traits.harmless):
             if "(" in signature:
                 yield kind, signature
 

@@ -1,7 +1,8 @@
 """Values of the domain, as frozen data: no I/O, and no pool family by name."""
 
 PUBLIC = (
-    "api_version", "block_tag", "contract_kind", "decoded_call", "distribution", "finding", "live_and_check_modes",
+    "api_version", "block_tag", "book_prices", "contract_kind", "decoded_call", "distribution", "finding",
+    "live_and_check_modes",
     "market", "network", "number_format", "order", "past_block", "past_pools", "pool", "price_basis", "price_impact",
     "proof", "quote", "quote_figures", "quote_request", "quoter", "route_result", "router_dialect", "router_execution",
     "router_findings", "router_variant", "signing_figures", "skipped_pool", "state_source", "swap_terms", "swap_type",

@@ -86,6 +86,7 @@ _TRAITS: Final = {
 }
 
 DEFAULT_BLOCK_TIME_S: Final = 2.0  # until a network's own is known
+_BOOK_ROLE: Final = "token_registry"
 MAX_PROTOCOL_ID: Final = 2**23 - 1
 """Ids are int24 in the ABI of the interface's router."""
 WRAPPER_FAMILY: Final = "wrapper"
@@ -207,10 +208,12 @@ class Network(NamedTuple):
     public router are written, where the interface leaves it open; simulations have shown it while the router's code had
     the hash `router_code_hash`, None if they have not. `router_has_deadlines` says whether the code of this project's
     router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
-    `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked before use. `quoters`
-    describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live quotes.
+    `own_nodes` are the user's, and `public_nodes` those that need no key. `unconfirmed` names facts that should be
+    checked before use. `quoters` describe the quote functions of protocols; `core.networks.quoter_definitions` parses
+    them for live quotes.
     `hook_rules` describe what hooks of Uniswap V4 do; `core.networks.hook_rules` parses them to read their pools.
     `facts_date` is the day on which the facts were last compared with their sources, empty if it is not known.
+    `aggregators` are definitions of adapters by name, which `quoting.aggregators` parses to ask them on this network.
     """
 
     name: str
@@ -247,10 +250,12 @@ class Network(NamedTuple):
     quoters: tuple[object, ...] = ()
     hook_rules: tuple[object, ...] = ()
     public_nodes: tuple[PublicNode, ...] = ()
+    own_nodes: tuple[str, ...] = ()
     blocked_tokens: frozenset[str] = frozenset()
     revoke_first_tokens: frozenset[str] = frozenset()
     price_feeds: Mapping[str, str] = MappingProxyType({})
     facts_date: str = ""
+    aggregators: Mapping[str, Mapping[str, object]] = MappingProxyType({})
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""
@@ -265,6 +270,11 @@ class Network(NamedTuple):
     def dialect_router(self) -> DialectRouter:
         """What is known of the router that payloads are built for."""
         return self.routers.get(self.router_dialect, DialectRouter())._replace(address=self.router)
+
+    @property
+    def book_registry(self) -> str | None:
+        """The contract that knows the tokens of order books beside the chain, as HyperCore's; None without any."""
+        return next((each.addresses[_BOOK_ROLE] for each in self.deployments if _BOOK_ROLE in each.addresses), None)
 
     @property
     def router_registry(self) -> str | None:

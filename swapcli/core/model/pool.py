@@ -123,6 +123,10 @@ class Pool(ABC):
         """
         return "" if self.key == self.address else self.key
 
+    def without_lenders(self) -> Self:
+        """Return the pool without the limits of contracts that lend to it, which a mined swap has met. Mostly itself."""
+        return self
+
     @property
     def computes_output(self) -> bool:
         """Whether its contract computes outputs by Solidly's `getAmountOut`, so that routers need not know the fee."""

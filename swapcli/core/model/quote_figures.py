@@ -11,6 +11,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
+    from swapcli.core.model.book_prices import BookPrices
     from swapcli.core.model.router_choice import RouterChoice
 
 
@@ -63,7 +64,8 @@ class QuoteFigures(NamedTuple):
     `unread_gain_bps` is how much pools that were not read might add to the output at most, by their last known state;
     None if reading did not end at a limit. `proof_file` is the file to which the proof of the certificate was written.
     `router_choice` says which router was chosen, None where the settings or the
-    lack of a node leave no choice.
+    lack of a node leave no choice. `book_prices` are the best prices between the two tokens in an order book that no
+    route can use, at the block of a live quote; None without one.
     """
 
     amount_in: int
@@ -93,4 +95,5 @@ class QuoteFigures(NamedTuple):
     unread_gain_bps: float | None = None
     proof_file: str | None = None
     router_choice: RouterChoice | None = None
+    book_prices: BookPrices | None = None
     gas_value_source: GasValueSource | None = None

@@ -2,5 +2,6 @@
 
 PUBLIC = (
     "address", "catalogue", "definition", "definition_fields", "definition_files", "explorer", "hook_rules",
-    "l1_fee", "main_tokens", "name_services", "permit2", "pool_addresses", "quoter_definitions", "token_list_file",
+    "l1_fee", "main_tokens", "name_services", "permit2", "pool_addresses", "quoter_definitions", "token_facts",
+    "token_list_file",
 )  # fmt: skip

@@ -1,28 +1,35 @@
 """Look a network up by name or chain id. A network is a file in `definitions/`: adding one touches no code.
 
-A user's configuration may describe more networks, or add tokens, routers and the like to the packaged ones: what its
-`networks` section holds is passed as `added` (name -> mapping), and read only when that network is requested.
+A user may describe more networks, or add tokens, routers and the like to the packaged ones, in network files (`files`,
+by name) and in the `networks` section of the settings (`added`, name -> mapping), which come on top of the files. Both
+are read only when that network is requested.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
 from swapcli.core.errors import ConfigError, InvalidAddress, UnknownNetwork
 from swapcli.core.model.network import Network
+from swapcli.core.model.token import Token
 from swapcli.core.networks.address import without_chain
-from swapcli.core.networks.definition import extend_network, parse_network
+from swapcli.core.networks.definition import extend_network, is_whole, parse_network, require_same_network
 from swapcli.core.networks.definition_files import interface_networks, packaged_networks, read_definition
+from swapcli.core.records import NamedTuple
 
 __all__ = [
+    "NetworkFile",
     "all_network_names",
+    "build_from_file",
     "extend_network",
     "find_network",
     "find_network_by_chain_id",
     "network_names",
+    "own_contracts",
+    "own_tokens",
     "parse_network",
 ]
 
@@ -30,20 +37,65 @@ _CHAIN_ID = re.compile(r"[0-9]{1,78}|0x[0-9a-f]{1,64}")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
+class NetworkFile(NamedTuple):
+    """A file that describes a network, or extends a packaged one.
+
+    `place` begins the places of its errors, and `read` returns its content.
+    """
+
+    place: str
+    read: Callable[[], object]
+
+
+_NO_FILES: Mapping[str, NetworkFile] = MappingProxyType({})
+
+
+def find_network(
+    name: str, added: Mapping[str, object] = _NOTHING, files: Mapping[str, NetworkFile] = _NO_FILES
+) -> Network:
     """Return the network called `name`, in upper or lower case, or with that chain id (decimal, or hex with 0x).
 
     Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` where the
     configuration describes it badly.
     """
     requested = name.strip().lower()
-    if requested in all_network_names(added):
-        return _build_network(requested, added)
+    if requested in all_network_names((*added, *files)):
+        return _build_network(requested, added, files)
     chain_id = _parse_chain_id(requested)
-    return find_network_by_chain_id(chain_id, added) if chain_id is not None else _raise_unknown(name, requested, added)
+    if chain_id is not None:
+        return find_network_by_chain_id(chain_id, added, files)
+    return _raise_unknown(name, requested, (*added, *files))
 
 
-def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
+def own_tokens(network: Network) -> tuple[Token, ...]:
+    """Return the tokens that a user's configuration describes, or describes otherwise than the packaged network."""
+    packaged = _packaged_part(network)
+    return tuple(token for token in network.tokens if packaged is None or token not in packaged.tokens)
+
+
+def own_contracts(network: Network) -> dict[str, str]:
+    """Return the contracts that a user's configuration names, by address: the role and the name of each, for people.
+
+    Routers are not among them: whether one has code is checked before it is called.
+    """
+    packaged = _packaged_part(network)
+    own = {
+        address: f"the {role.replace('_', ' ')} of {deployment.name}"
+        for deployment in network.deployments
+        if packaged is None or deployment not in packaged.deployments
+        for role, address in deployment.addresses.items()
+    }
+    if network.multicall and (packaged is None or network.multicall != packaged.multicall):
+        own[network.multicall] = "the multicall"
+    return own
+
+
+def _packaged_part(network: Network) -> Network | None:
+    """Return the packaged network that a user's configuration may extend; None for one that is described in full."""
+    return _load_packaged(network.name) if network.name in packaged_networks() else None
+
+
+def network_names(added: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of the networks that are meant where none is named: those of the interface and the added ones.
 
     They are in lower case and alphabetical order.
@@ -51,30 +103,70 @@ def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
     return _sorted_names(interface_networks(), added)
 
 
-def all_network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
+def all_network_names(added: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of all known networks, in lower case and alphabetical order."""
     return _sorted_names(packaged_networks(), added)
 
 
-def find_network_by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
-    """Return the network with that chain id. Raises `UnknownNetwork`."""
-    for name in all_network_names(added):
-        if _read_chain_id(name, added) == chain_id:
-            return _build_network(name, added)
+def find_network_by_chain_id(
+    chain_id: int, added: Mapping[str, object] = _NOTHING, files: Mapping[str, NetworkFile] = _NO_FILES
+) -> Network:
+    """Return the network with that chain id: a packaged one, else one of the user. Raises `UnknownNetwork`."""
+    names = all_network_names((*added, *files))
+    for name in sorted(names, key=lambda each: each not in packaged_networks()):
+        if _read_chain_id(name, added, files) == chain_id:
+            return _build_network(name, added, files)
     raise UnknownNetwork(
         f"no network has the chain id {chain_id}",
-        hint=f"known networks: {', '.join(all_network_names(added))}",
-        details={"network": str(chain_id), "networks": list(all_network_names(added))},
+        hint=f"known networks: {', '.join(names)}",
+        details={"network": str(chain_id), "networks": list(names)},
     )
 
 
-def _sorted_names(packaged: frozenset[str], added: Mapping[str, object]) -> tuple[str, ...]:
+def build_from_file(name: str, file: NetworkFile) -> Network:
+    """Return the network that a file describes, or the packaged one that it extends. Raises `ConfigError`.
+
+    A file with the `name` of a packaged network extends it; with `native`, it is whole and takes its place.
+    """
+    content = file.read()
+    require_same_network(content, file.place, name)
+    if name not in packaged_networks():
+        if not is_whole(content):
+            raise _not_whole(name, file.place)
+        network = parse_network(content, file.place)
+    else:
+        packaged = _load_packaged(name)
+        require_same_network(content, file.place, name, packaged.chain_id)
+        if is_whole(content):
+            network = parse_network(content, file.place)
+        else:
+            content = _without_chain(content, packaged, file.place)
+            network = extend_network(packaged, content, file.place, is_file=True)
+    _check_lazy_parts(network, content, file.place)
+    return network
+
+
+def _not_whole(name: str, place: str) -> ConfigError:
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+    error = ConfigError(
+        f'no network "{name}" comes with the program, and a new one needs chain_id, native, tokens and protocols',
+        hint=did_you_mean(closest_names(name, packaged_networks())) or "swapcli help networks has an example",
+        details={"key": f"{place}.name"},
+    )
+    error.place = f"{place}.name"
+    return error
+
+
+def _sorted_names(packaged: frozenset[str], added: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({*packaged, *(str(name).lower() for name in added)}))
 
 
-def _build_network(name: str, added: Mapping[str, object]) -> Network:
+def _build_network(name: str, added: Mapping[str, object], files: Mapping[str, NetworkFile]) -> Network:
     given = [(label, mapping) for label, mapping in added.items() if str(label).lower() == name]
-    if name in packaged_networks():
+    if name in files:
+        known = build_from_file(name, files[name])
+    elif name in packaged_networks():
         known = _load_packaged(name)
     else:
         label, mapping = given.pop(0)
@@ -120,10 +212,10 @@ def _check_lazy_parts(network: Network, mapping: object, where: str) -> None:
         parse_hook_rules(network, where)
 
 
-def _read_chain_id(name: str, added: Mapping[str, object]) -> int:
+def _read_chain_id(name: str, added: Mapping[str, object], files: Mapping[str, NetworkFile]) -> int:
     if name in packaged_networks():
         return int(read_definition(name)["chain_id"])
-    return _build_network(name, added).chain_id
+    return _build_network(name, added, files).chain_id
 
 
 @lru_cache
@@ -135,7 +227,7 @@ def _parse_chain_id(text: str) -> int | None:
     return int(text, 16 if text.startswith("0x") else 10) if _CHAIN_ID.fullmatch(text) else None
 
 
-def _raise_unknown(name: str, requested: str, added: Mapping[str, object]) -> Network:
+def _raise_unknown(name: str, requested: str, added: Iterable[str]) -> Network:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     names = all_network_names(added)

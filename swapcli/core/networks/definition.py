@@ -1,42 +1,12 @@
-"""A network given as a mapping: the packaged definitions and those of a user's configuration, checked the same way.
+"""A network given as a mapping: packaged definitions, network files and users' settings, all checked the same way.
 
-| key | meaning |
-|---|---|
-| `name`, `kind`, `chain_id` | lower-case name; `evm` (default) or `starknet`; number or decimal text |
-| `native` | `{symbol, name, decimals}`; on Starknet also its `address` |
-| `wrapped_native` | the native token's ERC-20: an address (described in `tokens`, else named after the native token), a token, or null |
-| `tokens` | `[{address, symbol, name, decimals}]` |
-| `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
-| `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed, contracts, unsupported, extended}]`; extended are those that the interface does not list |
-| `deployments` | `[{protocols, name, addresses: {role: address, see `ROLES`}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
-| `router`, `multicall`, `explorer` | as named; absent or null where unknown |
-| `rpc_urls` | addresses of nodes; a public one is `{url, requests_per_s, batch_requests, log_blocks, latest_only, quote_requests, source, date}`, see `PublicNode` |
-| `public_rpc_urls` | addresses of nodes without a key, which replace the public ones of `rpc_urls` |
-| `router_dialect` | how payloads for `router` are written; default `fibrous` |
-| `routers` | `{dialect: {address, registry, spender, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
-| `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
-| `l1_gas_oracle` | the `NodeInterface` of an Arbitrum network, which says how much gas is charged for data on L1 |
-| `stablecoins` | addresses of the tokens that are worth one dollar |
-| `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
-| `max_gas_price_wei` | upper bound of the gas price on a busy network: decode warns above it; default 0, unknown |
-| `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
-| `blocked_tokens` | addresses of tokens that no route trades, not even in between |
-| `revoke_first_tokens` | addresses of tokens that refuse to change an allowance that is not zero, as USDT on Ethereum |
-| `price_feeds` | price feeds in USD of Chainlink's form, by the address of the token: {"0x…": "0x…"} |
-| `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
-| `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
-| `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
-| `gas_units_per_evm_gas` | units of gas that it charges for what costs one unit in an EVM; default 1 |
-| `quoters` | the quote functions of protocols whose maths is not known; see `quoter_definitions` |
-| `hook_rules` | what hooks of Uniswap V4 do to a swap; see `hook_rules` |
-| `facts_date` | the day, YYYY-MM-DD, on which the facts were last compared with their sources |
-| `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
-"""  # noqa: E501 - a table cannot be wrapped
+What each key means, with its form and an example, is in the help topic `networks`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from swapcli.core.model.network import (
@@ -56,23 +26,28 @@ from swapcli.core.model.token import MAX_TOKEN_DECIMALS, Token
 from swapcli.core.model.transfer_behaviour import SHARES, TransferBehaviour
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.definition_fields import DefinitionFields
-from swapcli.core.validation.values import MISSING, parse_choice, parse_integer, parse_list, parse_printable
+from swapcli.core.validation.values import (
+    MISSING,
+    parse_choice,
+    parse_integer,
+    parse_list,
+    parse_object,
+    parse_printable,
+)
 
-NETWORK_KEYS = (
-    "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
-    "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
-    "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
-    "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules", "facts_date", "max_gas_price_wei",
-    "l1_gas_oracle",
-)  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei", "l1_gas_oracle",
+    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei", "aggregators", "l1_gas_oracle",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
+FILE_KEYS = ("name", "chain_id", "kind", "sources", "unconfirmed", "facts_date")
+"""Keys that a network file may have besides when it extends a network of the catalogue: they describe the file, and
+the first three must be those of the network."""
+NETWORK_KEYS = (
+    *FILE_KEYS, "native", "wrapped_native", "has_v2", "unconfirmed_tokens", *ADDED_KEYS,
+)  # fmt: skip
 
 ROLES = (
     "factory", "factory_2", "pool_deployer", "pool_manager", "cl_pool_manager", "bin_pool_manager", "vault",
@@ -80,21 +55,22 @@ ROLES = (
     "lens", "stex", "pool",
     "router", "swap_router", "swap_router02", "smart_router", "universal_router", "quoter", "quoter_v2", "tick_lens",
     "state_view", "position_manager", "positions", "twamm_extension", "multicall2", "gateway", "portal",
+    "token_registry",
 )  # fmt: skip
 """What the contracts of a deployment are: first those that pools are found by, then those that only inform."""
 
-_TOKEN_KEYS = ("address", "symbol", "name", "decimals")
-_PROTOCOL_KEYS = (
+TOKEN_KEYS = ("address", "symbol", "name", "decimals")
+PROTOCOL_KEYS = (
     "id", "amm_name", "display_name", "family", "extra_keys", "confirmed", "contracts", "unsupported",
     "extended",
 )  # fmt: skip
-_DEPLOYMENT_KEYS = (
+DEPLOYMENT_KEYS = (
     "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed", "hooks",
 )  # fmt: skip
-_NODE_KEYS = (
+NODE_KEYS = (
     "url", "requests_per_s", "batch_requests", "log_blocks", "latest_only", "quote_requests", "source", "date",
 )  # fmt: skip
-_ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
+ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
 _T = TypeVar("_T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -109,14 +85,12 @@ _MAX_NODE_LIMIT = 1_000_000  # a bound against mistakes; chosen
 def parse_network(mapping: object, where: str) -> Network:
     """Parse the description of a network. Raises `ConfigError` that names the key, below `where`."""
     fields = DefinitionFields.of_keys(mapping, where, NETWORK_KEYS)
-    name = fields.text("name").lower()
-    if not _NAME.fullmatch(name):
-        fields.refuse(fields.path_of("name"), "letters, digits, - and _", name)
+    name = _read_name(fields)
     kind = parse_kind(fields)
     native = _read_native(fields, kind)
     tokens = _require_unique(_read_tokens(fields, kind), lambda token: token.address, fields, "tokens")
     protocols = _require_distinct_protocols(tuple(_read_protocols(fields)), fields)
-    rpc_urls, public_nodes = _read_nodes(fields)
+    rpc_urls, own_nodes, public_nodes = _read_nodes(fields)
     return Network(
         name=name,
         kind=kind,
@@ -128,6 +102,7 @@ def parse_network(mapping: object, where: str) -> Network:
         deployments=tuple(_read_deployments(fields, kind, protocols)),
         router=fields.optional_address("router", kind),
         rpc_urls=rpc_urls,
+        own_nodes=own_nodes,
         multicall=fields.optional_address("multicall", kind),
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind),
         l1_gas_oracle=fields.optional_address("l1_gas_oracle", kind),
@@ -143,7 +118,7 @@ def parse_network(mapping: object, where: str) -> Network:
         gas_units_per_evm_gas=fields.whole("gas_units_per_evm_gas", 1, _MAX_GAS_SCALE, 1),
         router_dialect=_parse_dialect(fields) or FIBROUS,
         routers=dict(_parse_routers(fields, kind)),
-        sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
+        sources=dict(_read_sources(fields)),
         unconfirmed=fields.texts("unconfirmed"),
         facts_date=fields.text("facts_date", ""),
         quoters=tuple(fields.read_optional("quoters", parse_list) or ()),
@@ -152,21 +127,45 @@ def parse_network(mapping: object, where: str) -> Network:
         blocked_tokens=frozenset(fields.addresses("blocked_tokens", kind)),
         revoke_first_tokens=frozenset(fields.addresses("revoke_first_tokens", kind)),
         price_feeds=dict(_read_price_feeds(fields, kind)),
+        aggregators=dict(_read_aggregators(fields)),
     )
 
 
-def extend_network(network: Network, mapping: object, where: str) -> Network:
+def is_whole(mapping: object) -> bool:
+    """Return whether a network file describes its network in full, rather than extending one of the catalogue."""
+    return isinstance(mapping, Mapping) and mapping.get("native") is not None
+
+
+def network_name_of(mapping: object, where: str) -> str:
+    """Return the name of the network that a network file is for, in lower case. Raises `ConfigError`."""
+    return _read_name(DefinitionFields(mapping, where))
+
+
+def require_same_network(mapping: object, where: str, name: str, chain_id: int | None = None) -> None:
+    """Raise `ConfigError` unless a network file is for the network called `name`, and has its chain id if any."""
+    fields = DefinitionFields(mapping, where)
+    if fields.text("name").lower() != name:
+        fields.refuse(fields.path_of("name"), f'"{name}", as the file is called', fields.values["name"])
+    if chain_id is not None and fields.has("chain_id"):
+        found = fields.integer("chain_id", 1, _MAX_CHAIN_ID)
+        if found != chain_id:
+            fields.refuse(fields.path_of("chain_id"), f"{chain_id}, the chain id of {name}", found)
+
+
+def extend_network(network: Network, mapping: object, where: str, *, is_file: bool = False) -> Network:
     """Return `network` extended by the keys of `mapping` (`ADDED_KEYS`).
 
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
     addresses go before the known ones; the rest is replaced. `router` has the dialect `router_dialect`. Raises
-    `ConfigError` as `parse_network` does.
+    `ConfigError` as `parse_network` does. A network file may also have `FILE_KEYS`.
     """
-    fields = DefinitionFields.of_keys(mapping, where, ADDED_KEYS)
+    known_keys = (*FILE_KEYS, *ADDED_KEYS) if is_file else ADDED_KEYS
+    fields = DefinitionFields.of_keys(mapping, where, known_keys)
     kind = network.kind
     routers = {**network.routers, **dict(_parse_routers(fields, kind))}
     network = network._replace(routers=routers).for_dialect(_parse_dialect(fields) or network.router_dialect)
     tokens = {token.address: token for token in (*network.tokens, *_read_tokens(fields, kind))}
+    rpc_urls, own_nodes, public_nodes = _read_nodes(fields)
     by_name = {protocol.amm_name: protocol for protocol in (*network.protocols, *_read_protocols(fields))}
     protocols = _require_distinct_protocols(tuple(by_name.values()), fields)
     return network._replace(
@@ -174,7 +173,8 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         protocols=protocols,
         deployments=(*network.deployments, *_read_deployments(fields, kind, protocols)),
         router=fields.optional_address("router", kind) or network.router,
-        rpc_urls=_merge(fields.texts("rpc_urls"), network.rpc_urls),
+        rpc_urls=_merge(rpc_urls, network.rpc_urls),
+        own_nodes=_merge(own_nodes, network.own_nodes),
         multicall=fields.optional_address("multicall", kind) or network.multicall,
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind) or network.l1_fee_oracle,
         l1_gas_oracle=fields.optional_address("l1_gas_oracle", kind) or network.l1_gas_oracle,
@@ -189,10 +189,13 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         gas_units_per_evm_gas=fields.whole("gas_units_per_evm_gas", 1, _MAX_GAS_SCALE, network.gas_units_per_evm_gas),
         quoters=(*(fields.read_optional("quoters", parse_list) or ()), *network.quoters),
         hook_rules=(*(fields.read_optional("hook_rules", parse_list) or ()), *network.hook_rules),
-        public_nodes=_replaced_public_nodes(fields) or network.public_nodes,
+        public_nodes=_replaced_public_nodes(fields) or (*public_nodes, *network.public_nodes),
         blocked_tokens=network.blocked_tokens.union(fields.addresses("blocked_tokens", kind)),
         revoke_first_tokens=network.revoke_first_tokens.union(fields.addresses("revoke_first_tokens", kind)),
         price_feeds={**network.price_feeds, **dict(_read_price_feeds(fields, kind))},
+        aggregators={**network.aggregators, **dict(_read_aggregators(fields))},
+        sources={**network.sources, **dict(_read_sources(fields))},
+        unconfirmed=(*network.unconfirmed, *fields.texts("unconfirmed")),
     )
 
 
@@ -222,18 +225,26 @@ def _override_protocol(protocol: ProtocolInfo, network: Network) -> ProtocolInfo
     return known._replace(id=protocol.id, display_name=protocol.display_name)
 
 
+def _read_name(fields: DefinitionFields) -> str:
+    name = fields.text("name").lower()
+    if not _NAME.fullmatch(name):
+        fields.refuse(fields.path_of("name"), "letters, digits, - and _", name)
+    return name
+
+
 def parse_kind(fields: DefinitionFields) -> Kind:
     return Kind(fields.read_optional("kind", parse_choice, tuple(Kind)) or Kind.EVM)
 
 
-def _read_nodes(fields: DefinitionFields) -> tuple[tuple[str, ...], tuple[PublicNode, ...]]:
-    """Return the addresses of all nodes, and the public ones among them."""
-    urls, public_nodes = [], []
+def _read_nodes(fields: DefinitionFields) -> tuple[tuple[str, ...], tuple[str, ...], tuple[PublicNode, ...]]:
+    """Return the addresses of all nodes, those of the user's own nodes, and the public ones among them."""
+    urls, own, public_nodes = [], [], []
     for where, item in fields.optional_items("rpc_urls"):
         if isinstance(item, str):
-            urls.append(fields.parse(where, item, parse_printable))
+            own.append(fields.parse(where, item, parse_printable))
+            urls.append(own[-1])
             continue
-        node = DefinitionFields.of_keys(item, where, _NODE_KEYS)
+        node = DefinitionFields.of_keys(item, where, NODE_KEYS)
         public = PublicNode(
             url=node.text("url"),
             requests_per_s=node.optional_positive_number("requests_per_s"),
@@ -246,7 +257,7 @@ def _read_nodes(fields: DefinitionFields) -> tuple[tuple[str, ...], tuple[Public
         )
         urls.append(public.url)
         public_nodes.append(public)
-    return tuple(urls), tuple(public_nodes)
+    return tuple(urls), tuple(own), tuple(public_nodes)
 
 
 def _parse_node_limit(node: DefinitionFields, key: str) -> int | None:
@@ -260,7 +271,7 @@ def _replaced_public_nodes(fields: DefinitionFields) -> tuple[PublicNode, ...]:
 
 def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
     """Parse the native token. Where it is an ordinary token, it has an address of its own."""
-    native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), _TOKEN_KEYS)
+    native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), TOKEN_KEYS)
     return Token(
         address=_native_address(native, kind, known),
         symbol=native.text("symbol"),
@@ -296,7 +307,7 @@ def _read_tokens(fields: DefinitionFields, kind: Kind) -> Iterator[Token]:
 
 
 def _read_token(value: object, where: str, kind: Kind) -> Token:
-    token = DefinitionFields.of_keys(value, where, _TOKEN_KEYS)
+    token = DefinitionFields.of_keys(value, where, TOKEN_KEYS)
     return Token(
         address=token.address("address", kind),
         symbol=token.text("symbol"),
@@ -307,7 +318,7 @@ def _read_token(value: object, where: str, kind: Kind) -> Token:
 
 def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
     for where, item in fields.optional_items("protocols"):
-        protocol = fields.of_keys(item, where, _PROTOCOL_KEYS)
+        protocol = fields.of_keys(item, where, PROTOCOL_KEYS)
         family, extra_keys, contracts = (
             protocol.optional_text("family"),
             protocol.texts("extra_keys"),
@@ -342,7 +353,7 @@ def _read_deployments(fields: DefinitionFields, kind: Kind, protocols: Sequence[
     """Yield the deployments of these protocols. Raises `ConfigError` for one of another protocol."""
     known = [protocol.amm_name for protocol in protocols]
     for where, item in fields.optional_items("deployments"):
-        deployment = DefinitionFields.of_keys(item, where, _DEPLOYMENT_KEYS)
+        deployment = DefinitionFields.of_keys(item, where, DEPLOYMENT_KEYS)
         names = deployment.texts("protocols")
         for index, name in enumerate(names):
             if name not in known:
@@ -376,11 +387,13 @@ def _read_hooks(deployment: DefinitionFields, kind: Kind) -> dict[str, tuple[str
 
 
 def _read_fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
-    for fee_ppm, path, spacing in deployment.members("fee_tiers"):
-        yield (
-            deployment.parse(path, fee_ppm, parse_integer, 0, MAX_FEE_PPM),
-            deployment.parse(path, spacing, parse_integer, 0, _MAX_TICK_SPACING),
-        )
+    seen = set()
+    for fee_text, path, spacing in deployment.members("fee_tiers"):
+        fee_ppm = deployment.parse(path, fee_text, parse_integer, 0, MAX_FEE_PPM)
+        if fee_ppm in seen:
+            raise deployment.failure(path, f"the fee tier {fee_ppm} is listed twice")
+        seen.add(fee_ppm)
+        yield fee_ppm, deployment.parse(path, spacing, parse_integer, 0, _MAX_TICK_SPACING)
 
 
 def _parse_block_gas_limit(fields: DefinitionFields) -> int | None:
@@ -396,7 +409,7 @@ def _parse_dialect(fields: DefinitionFields) -> str | None:
 
 def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, DialectRouter]]:
     for dialect, path, value in fields.members("routers"):
-        router = fields.of_keys(value, path, _ROUTER_KEYS)
+        router = fields.of_keys(value, path, ROUTER_KEYS)
         yield (
             fields.parse(path, dialect, parse_choice, DIALECTS),
             DialectRouter(
@@ -423,6 +436,15 @@ def _read_transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str,
 def _read_price_feeds(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, str]]:
     for name, path, value in fields.members("price_feeds"):
         yield fields.parse_address(path, name, kind), fields.parse_address(path, value, kind)
+
+
+def _read_sources(fields: DefinitionFields) -> Iterator[tuple[str, str]]:
+    return ((key, fields.parse(path, value, parse_printable)) for key, path, value in fields.members("sources"))
+
+
+def _read_aggregators(fields: DefinitionFields) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield definitions of adapters by name; what is in them is checked by who reads them."""
+    return ((name, fields.parse(path, value, parse_object)) for name, path, value in fields.members("aggregators"))
 
 
 def _merge(first: tuple[str, ...], then: tuple[str, ...]) -> tuple[str, ...]:

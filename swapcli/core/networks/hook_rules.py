@@ -1,21 +1,6 @@
 """Rules of Uniswap V4 hooks: the key `hook_rules` of a network's definition. A hook with a known rule needs no code.
 
-| key | meaning |
-|---|---|
-| `rule` | `fees` if this table says all that the hook does, else the name of a rule that the reader has |
-| `hooks` | addresses of the hooks with this rule |
-| `code_hash` | keccak256 of their code, if they run no code of others but what the rule knows; without it, the
-|  | network's quoter must confirm the rule at each read |
-| `contracts` | `{name: address}`: contracts that a rule of the reader needs |
-| `values` | `[{name, contract, call, arguments, word}]`: what is read at the block, as in `quoter_definitions` |
-| `requires` | `[[value, value], ...]`: pairs that must be equal; else the pool is not quoted exactly |
-| `opens_at` | value: swaps revert before this time |
-| `fees` | `{lp, input, output, cut, cut_rounds_up}` of both directions, or one for selling token0 and one for selling
-|  | token1 |
-| `exchanged_unless` | `[value, value]`: unless these are equal, the two entries of `fees` change places |
-| `fee_unit` | what `input` and `output` are divided by; default 10^6 |
-| `gas` | gas units that the hook adds to a swap |
-| `source` | where these facts come from |
+What each key means is in the help topic `networks`.
 
 `lp` is in ppm; without it, the fee is the one that the pool manager has. A value is a number, hex, or a name after `$`:
 one of `POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it
@@ -52,11 +37,11 @@ POOL_NAMES: Final = (
 )  # fmt: skip
 """Values of every pool. `time` is that of the block; `currency0` is the zero address where token0 is the native one."""
 
-_KEYS: Final = (
+RULE_KEYS: Final = (
     "rule", "hooks", "code_hash", "contracts", "values", "requires", "opens_at", "fees", "exchanged_unless", "fee_unit",
     "gas", "source",
 )  # fmt: skip
-_FEE_KEYS: Final = ("lp", "input", "output", "cut", "cut_rounds_up")
+FEE_KEYS: Final = ("lp", "input", "output", "cut", "cut_rounds_up")
 _MAX_FEE_UNIT: Final = 10**18  # a fee has at most 18 decimals
 _MAX_GAS: Final = 10_000_000  # a bound against mistakes; chosen
 
@@ -157,7 +142,7 @@ def parse_hook_rule(text: str) -> HookRule:
 
 
 def _parse_rule(item: object, path: str) -> HookRule:
-    fields = DefinitionFields.of_keys(item, path, _KEYS)
+    fields = DefinitionFields.of_keys(item, path, RULE_KEYS)
     name = fields.text("rule")
     if name not in RULES:
         raise fields.unknown(fields.path_of("rule"), "rule", name, RULES)
@@ -197,9 +182,9 @@ def _parse_fees(fields: DefinitionFields, names: Collection[str]) -> tuple[FeeTe
 
 
 def _parse_terms(fields: DefinitionFields, path: str, value: object, names: Collection[str]) -> FeeTerms:
-    terms = fields.of_keys(value, path, _FEE_KEYS)
-    rounds_up = terms.boolean(_FEE_KEYS[-1], default=False)
-    fees = (key for key in terms.values if key != _FEE_KEYS[-1])
+    terms = fields.of_keys(value, path, FEE_KEYS)
+    rounds_up = terms.boolean(FEE_KEYS[-1], default=False)
+    fees = (key for key in terms.values if key != FEE_KEYS[-1])
     read = {str(key): _parse_fee(terms, terms.path_of(key), terms.values[key], names) for key in fees}
     return FeeTerms(read.get("lp"), read.get("input", 0), read.get("output", 0), read.get("cut", 0), rounds_up)
 

@@ -1,22 +1,6 @@
 """Parse the quote functions of protocols: the key `quoters` of a network's definition.
 
-| key | meaning |
-|---|---|
-| `protocols` | `amm_name`s; pools of the list belong to the first one |
-| `quote` | `{contract, call, arguments, output, negative, leftover, taken}`, or one for each token |
-| `as_transaction` | true if the quote depends on the sender or on the gas price |
-| `values` | `[{name, contract, call, arguments, word}]`: what is read before every quote |
-| `holder` | the contract whose balances limit what a pool pays |
-| `list` | `{contract, call, arguments, entry, length, nested, pairwise}`: where the protocol lists its pools; `entry`
-|  | names the words; nested is a list of lists; pairwise a list of tokens |
-| `created` | `{contract, event, entry}`: the event by which the protocol announces a pool, such as
-|  | `PoolCreated(address,address)`; `entry` names its values, the indexed ones first |
-| `pools` | `[{name: value}]`: pools that no list has |
-| `reads` | as `values`: what completes the values of a pool |
-| `constants` | names of values that are stored with a pool |
-| `pool_ids` | true if pools share a contract |
-| `check` | true if the program computes these pools, and the quotes only have to agree with it |
-| `source` | where these facts come from |
+What each key means is in the help topic `networks`.
 
 A contract or an argument is an address, a number, or a name of a value after `$`; `{packed: [[value, bytes], ...]}` are
 bytes without padding.
@@ -53,15 +37,15 @@ from swapcli.core.validation.values import (
     parse_printable,
 )
 
-_QUOTER_KEYS = (
+QUOTER_KEYS = (
     "protocols", "quote", "as_transaction", "values", "holder", "list", "created", "pools", "reads", "constants",
     "pool_ids", "check", "source",
 )  # fmt: skip
-_FUNCTION_KEYS = ("contract", "call", "arguments")
-_QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover", "taken")
-_READ_KEYS = (*_FUNCTION_KEYS, "name", "word")
-_LIST_KEYS = (*_FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
-_CREATED_KEYS = ("contract", "event", "entry")
+FUNCTION_KEYS = ("contract", "call", "arguments")
+QUOTE_KEYS = (*FUNCTION_KEYS, "output", "negative", "leftover", "taken")
+READ_KEYS = (*FUNCTION_KEYS, "name", "word")
+LIST_KEYS = (*FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
+CREATED_KEYS = ("contract", "event", "entry")
 _INDEX = "index"
 _SKIPPED = "-"
 """The name of a word that has no use."""
@@ -100,7 +84,7 @@ def _parse_all(network: Network, where: str = "") -> dict[str, Quoter]:
     path = f"{where}.quoters" if where else f"{network.name}: quoters"
     quoters: dict[str, Quoter] = {}
     for number, item in enumerate(network.quoters):
-        fields = DefinitionFields.of_keys(item, f"{path}[{number}]", _QUOTER_KEYS)
+        fields = DefinitionFields.of_keys(item, f"{path}[{number}]", QUOTER_KEYS)
         quoter = _parse_quoter(fields)
         if not quoter.protocols:
             raise fields.failure(fields.path_of("protocols"), "expected the name of a protocol")
@@ -144,11 +128,11 @@ def _parse_list(fields: DefinitionFields) -> tuple[PoolEnumeration | None, tuple
     if not fields.has("list"):
         return None, ()
     where = fields.path_of("list")
-    listing = fields.of_keys(fields.values["list"], where, _LIST_KEYS)
+    listing = fields.of_keys(fields.values["list"], where, LIST_KEYS)
     length = None
     if listing.has("length"):
         at = listing.path_of("length")
-        length = _parse_function(listing.of_keys(listing.values["length"], at, _FUNCTION_KEYS), ())
+        length = _parse_function(listing.of_keys(listing.values["length"], at, FUNCTION_KEYS), ())
     entry = listing.texts("entry")
     function = _parse_function(listing, (_INDEX,) if length else ())
     lists_tokens_of_pairs = listing.boolean("pairwise")
@@ -163,7 +147,7 @@ def _named(entry: tuple[str, ...]) -> tuple[str, ...]:
 def _parse_created(fields: DefinitionFields) -> CreationEvent | None:
     if not fields.has("created"):
         return None
-    created = fields.of_keys(fields.values["created"], fields.path_of("created"), _CREATED_KEYS)
+    created = fields.of_keys(fields.values["created"], fields.path_of("created"), CREATED_KEYS)
     contract, signature, entry = created.text("contract"), created.text("event"), created.texts("entry")
     try:
         address = parse_address(contract, Kind.EVM)
@@ -184,7 +168,7 @@ def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
 def parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
     """Yield the reads of a list; each adds its name to those that the next ones may use."""
     for where, item in fields.optional_items(key):
-        read = fields.of_keys(item, where, _READ_KEYS)
+        read = fields.of_keys(item, where, READ_KEYS)
         name = read.text("name")
         yield ReadValue(name, _parse_function(read, names), read.whole("word", 0, _MAX_WORD, default=0))
         names.add(name)
@@ -200,7 +184,7 @@ def _parse_quotes(fields: DefinitionFields, names: Collection[str]) -> tuple[Quo
 
 
 def _parse_quote(fields: DefinitionFields, value: object, where: str, names: Collection[str]) -> QuoteFunction:
-    quote = fields.of_keys(value, where, _QUOTE_KEYS)
+    quote = fields.of_keys(value, where, QUOTE_KEYS)
     return QuoteFunction(
         _parse_function(quote, names),
         quote.whole("output", 0, _MAX_WORD, default=0),

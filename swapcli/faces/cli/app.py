@@ -56,7 +56,8 @@ def _run_plain(arguments: Sequence[str]) -> int | None:
     """Run a plain command line (`command_app`) and return its exit status; None if it is not plain."""
     name = arguments[0] if arguments else ""
     original = ALIASES.get(name, name)
-    command = load_app(command_module(original)).only_command if original in command_names() else None
+    app = load_app(command_module(original)) if original in command_names() else None
+    command = app.only_command if app and not app.names_command(arguments[1:]) else None
     values = command and parse_plain(command, arguments[1:])
     if not command or values is None:
         return None

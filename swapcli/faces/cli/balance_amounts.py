@@ -14,7 +14,7 @@ from swapcli.quoting.order_amounts import BalanceOrder, BalancePart
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli.quoting.review.presign_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import AnyChecker
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def answer_balance_part(
     session: Session,
     written: WrittenAmount,
     order: Order,
-    open_sender: Callable[[], PayloadChecker | None],
+    open_sender: Callable[[], AnyChecker | None],
     request_quote: Callable[[Order], T],
     quote_of: Callable[[T], QuoteResult],
 ) -> T:
@@ -43,6 +43,13 @@ def answer_balance_part(
         raise InvalidOption(
             f"{written.shown} is a part of a balance, so the sender must be known",
             hint="add --from ADDRESS; the balance is read from your node",
+        )
+    from swapcli.quoting.review.presign_checker import PayloadChecker
+
+    if not isinstance(checker, PayloadChecker):
+        raise InvalidOption(
+            f"{written.shown} is a part of a balance, which works on EVM networks only, not on {checker.network.name}",
+            hint="write an amount",
         )
     part_order = BalanceOrder(written, order, sender, checker.node)
     answer = request_quote(part_order.order)

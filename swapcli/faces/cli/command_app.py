@@ -93,6 +93,11 @@ class RegisteredCommand(NamedTuple):
     formats: Sequence[str] = ()
     on_defect: Callable[..., Any] | None = None
 
+    @property
+    def command_name(self) -> str:
+        """The name by which it is called."""
+        return self.name or self.function.__name__
+
     def groups(self) -> dict[str, Any]:
         """Return the groups of options among the parameters: NamedTuples by the name of the parameter."""
         annotations = self.function.__annotations__
@@ -150,10 +155,14 @@ class RegisteredCommand(NamedTuple):
 
 
 class CommandApp:
-    """The commands of a module: one, or several in a group with a `summary`."""
+    """The commands of a module: one, or several in a group with a `summary`.
 
-    def __init__(self, summary: str | None = None) -> None:
+    Words after the group that are no command of it, or none at all, are for its `default` command, if it has one.
+    """
+
+    def __init__(self, summary: str | None = None, *, default: str | None = None) -> None:
         self.summary = summary
+        self.default = default
         self.commands: list[RegisteredCommand] = []
 
     def command(
@@ -172,8 +181,13 @@ class CommandApp:
 
     @property
     def only_command(self) -> RegisteredCommand | None:
-        """The command of a module without a group."""
-        return self.commands[0] if self.summary is None else None
+        """The command of a module without a group, or the default one of a group."""
+        name = self.default if self.summary is not None else self.commands[0].command_name
+        return next((each for each in self.commands if each.command_name == name), None)
+
+    def names_command(self, words: Sequence[str]) -> bool:
+        """Return whether the words behind a group begin with one of its commands."""
+        return self.summary is not None and bool({each.command_name for each in self.commands}.intersection(words[:1]))
 
 
 def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[str]:

@@ -11,7 +11,8 @@ from swapcli.faces.cli.exit_codes import MEANING
 TOPICS = Path(__file__).parent / "topics"
 ORDER = (
     "amounts", "slippage", "state", "live", "history", "proof", "pools", "transactions", "routers", "aggregators",
-    "warnings", "exit-codes", "scripting", "library", "agents", "service", "deploy", "scale", "settings", "routing",
+    "warnings", "exit-codes", "scripting", "library", "agents", "service", "deploy", "scale", "settings", "networks",
+    "routing",
 )  # fmt: skip
 """The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
 
@@ -24,6 +25,10 @@ def topic_text(name: str) -> str:
     text = (TOPICS / f"{name}.txt").read_text(encoding="utf-8")
     if name == "pools":
         text = text.replace("{families}\n", _fields_of_families())
+    if name == "networks":
+        from swapcli.quoting.config.network_schema import key_lines
+
+        text = text.replace("{keys}\n", key_lines())
     if name == "exit-codes":
         text += "".join(f"  {status:<5}{meaning}\n" for status, meaning in MEANING.items())
     return text

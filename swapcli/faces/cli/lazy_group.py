@@ -34,7 +34,8 @@ from swapcli.faces.cli.options import FORMAT, format_text
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
-CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
+_HELP = ("-h", "--help")
+CONTEXT_SETTINGS = {"help_option_names": list(_HELP)}
 WHOLE_SUMMARY = 200  # characters: more than any summary has
 
 
@@ -87,7 +88,15 @@ def _panel(parameter: Parameter) -> str:
 
 
 class Group(TyperGroup):
-    """A group that lists its commands with whole summaries."""
+    """A group that lists its commands with whole summaries. Words that are no command are for the `default` one."""
+
+    default: str | None = None
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        words = args
+        if self.default is not None and not (args and (args[0] in self.commands or args[0] in _HELP)):
+            words = [self.default, *args]
+        return super().parse_args(ctx, words)
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         if args[0] not in self.commands and not args[0].startswith("-"):
@@ -129,7 +138,7 @@ def load_command(name: str, entry: CommandEntry) -> Command:
 
 def build_typer(app: CommandApp) -> typer.Typer:
     """Return Typer's application of a module with commands."""
-    built = new_typer(app.summary)
+    built = new_typer(app.summary, type(Group.__name__, (Group,), {"default": app.default}) if app.default else None)
     if app.summary is not None:
         built.callback()(lambda: None)  # with it, a group of one command is a group
     for command in app.commands:

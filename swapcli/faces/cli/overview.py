@@ -31,7 +31,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "keys": "Create, list and revoke API keys of swapcli serve.",
         },
         "Inspect": {
-            "networks": "List the networks.",
+            "networks": "List, show, add, check and remove networks.",
             "tokens": "List the tokens of a network.",
             "protocols": "List the protocols of a network.",
             "pools": "List the pools of a network with liquidity and price.",

@@ -23,7 +23,7 @@ from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli import Market, Network, SwapQuote, SwapTerms, UnsignedTransaction
-    from swapcli.quoting.review.presign_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import AnyChecker
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class QuoteContext(NamedTuple):
         words: OrderWords,
         request_quote: Callable[[Order], T],
         quote_of: Callable[[T], QuoteResult],
-        open_sender: Callable[[], PayloadChecker | None],
+        open_sender: Callable[[], AnyChecker | None],
     ) -> T:
         """Build an order and return the answer of `request_quote`; the amount may be a part of the sender's balance.
 

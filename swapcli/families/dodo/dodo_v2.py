@@ -25,7 +25,7 @@ from swapcli.families.fixed_rate.fixed_rate_curve import fixed_rate_curve
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.reserves import reserves_after_swap
-from swapcli.families.rounding import require_uint256
+from swapcli.families.rounding import require_uint128, require_uint256
 from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import FEE_PER_PPM
 from swapcli.families.token_positions import is_forward
@@ -92,6 +92,7 @@ class DodoV2(Pool):
             return amount_out, after
         if r_state is not self.r_state and targets[i] >= _RESERVE_LIMIT:
             raise SwapReverts(f"pool {self.key} stores targets below 2^112")
+        require_uint128(max(targets))
         after = _after_swap(self, reserves, targets, r_state)
         return amount_out, after
 

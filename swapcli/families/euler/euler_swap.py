@@ -25,7 +25,7 @@ euler-xyz/euler-vault-kit. Swap hooks of the second version are not computed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
 from typing import ClassVar, Final, Self
@@ -56,9 +56,10 @@ COLLATERAL_BITS: Final = 128
 RATE_BITS: Final = 240
 COLLATERAL_SCALE: Final = 10**36
 """By which rates of collateral are scaled, so that they keep their digits between tokens of any decimals."""
-_KEPT_BACK: Final = 10**5
-"""A hundred-thousandth of the collateral is not counted on: interest on the debt of a quarter of an hour at 35% a year.
-"""
+KEPT_BACK: Final = 500_000
+"""One part of so many of the collateral is not counted on: interest of three minutes at 35% a year, or ten at 10%.
+
+Nor are as many parts of a vault's loans and assets counted to stay below its caps."""
 
 
 class VaultAccount(NamedTuple):
@@ -142,6 +143,16 @@ class EulerSwap(Pool):
         )
         after: Self = _replace_uses(self, uses)
         return after
+
+    def without_lenders(self) -> Self:
+        """Return the pool without the limits of its vaults, its account and the pool manager."""
+        unlimited = (MAX_RESERVE, MAX_RESERVE)
+        if self.account is None and self.secured_outputs == self.manager_balances == unlimited:
+            return self
+        return replace(
+            self, account=None, secured_outputs=unlimited, output_limits=unlimited, deposit_capacity=unlimited,
+            manager_balances=unlimited, min_deposits=(0, 0), vault_uses=((0, 0),) * len(self.vault_uses),
+        )  # fmt: skip
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
@@ -268,7 +279,7 @@ class EulerSwap(Pool):
             yield SecuredRange(debt / taken, withdrawn if spare > 0 else 0.0, 0.0)
             if account.collateral_rates[sold]:
                 yield SecuredRange(debt / taken, spare / rate, taken / rate)
-        rate = account.collateral_rates[bought] / COLLATERAL_SCALE * (1.0 - 1.0 / _KEPT_BACK)
+        rate = account.collateral_rates[bought] / COLLATERAL_SCALE * (1.0 - 1.0 / KEPT_BACK)
         borrowed = _counted(account.collateral[bought]) - self.debts[bought]
         if borrowed <= 0 < self.debts[bought]:
             yield SecuredRange(inf, 0.0, 0.0)
@@ -442,12 +453,12 @@ class _Taken(NamedTuple):
 
 def _counted(collateral: int) -> int:
     """Return the debt that collateral is counted to secure: it must be worth more than the debt."""
-    return max(collateral - collateral // _KEPT_BACK - 1, 0)
+    return max(collateral - collateral // KEPT_BACK - 1, 0)
 
 
 def _with_margin(rate: int) -> int:
     """Return how much a withdrawn unit is counted to have secured."""
-    return rate + rate // _KEPT_BACK + 1
+    return rate + rate // KEPT_BACK + 1
 
 
 def _read_account(fields: StateFields) -> VaultAccount:

@@ -15,7 +15,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.records import NamedTuple
-from swapcli.families.euler.euler_swap import COLLATERAL_BITS, COLLATERAL_SCALE, MAX_RESERVE, RATE_BITS
+from swapcli.families.euler.euler_swap import COLLATERAL_BITS, COLLATERAL_SCALE, KEPT_BACK, MAX_RESERVE, RATE_BITS
 from swapcli.families.reading.block_time import read_block_time, undecoded_time_view
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
@@ -86,6 +86,7 @@ class _Supply(NamedTuple):
     cash: int
     least: int
     reference_shares: int
+    assets: int
     hooks: tuple[int, ...] | None
 
 
@@ -173,7 +174,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
             for name in ("equilibrium", "min_reserves", "prices", "concentrations", "fees")
         },
         "debts": [min(each.debt, MAX_RESERVE) for each in loans],
-        "deposit_capacity": [min(each.room, MAX_RESERVE) for each in supplies],
+        "deposit_capacity": [min(max(each.room - each.assets // KEPT_BACK, 0), MAX_RESERVE) for each in supplies],
         "min_deposits": [min(each.least, MAX_RESERVE) for each in supplies],
         "output_limits": [
             min(_payable(configuration, supplies[k], loans[k], deposits[k], k), MAX_RESERVE) for k in (0, 1)
@@ -299,6 +300,7 @@ def _vault_views(configuration: _Configuration, references: Sequence[int], k: in
     yield view(f"cash {k}", supply, "cash()")
     yield view(f"least {k}", supply, "previewMint(uint256)", 1)
     yield view(f"reference_shares {k}", supply, "convertToShares(uint256)", references[k])
+    yield view(f"assets {k}", supply, "totalAssets()")
     yield optional_view(f"hooks {k}", supply, _HOOKS, decode=words(2))
     if borrow is None:
         return
@@ -314,12 +316,12 @@ def _vault_views(configuration: _Configuration, references: Sequence[int], k: in
 
 def _loans(values: Mapping[str, Any], configuration: _Configuration, k: int) -> _Loans:
     _, borrow_cap = values[f"caps {k}"]
-    cap = _decode_cap(borrow_cap)
+    cap, lent = _decode_cap(borrow_cap), values[f"lent {k}"]
     is_enabled = configuration.vaults[1 - k].supply in values["collaterals"]
     return _Loans(
         debt=values[f"debt {k}"],
         cash=values[f"loan cash {k}"],
-        room=None if cap is None else max(cap - values[f"lent {k}"], 0),
+        room=None if cap is None else max(cap - lent - lent // KEPT_BACK, 0),
         oracle=values[f"oracle {k}"],
         unit=values[f"unit {k}"],
         loan_to_value_bps=values[f"loan to value {k}"] if is_enabled else 0,

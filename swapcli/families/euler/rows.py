@@ -72,8 +72,8 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "euler_swap": FamilyRow(
         (
             *("version", "reserves", "equilibrium", "min_reserves", "prices", "concentrations", "fees", "debts"),
-            *("deposit_capacity", "min_deposits", "output_limits", "secured_outputs", "manager_balances"),
-            *("pool_manager", "v4_fee_ppm", "\nvaults"),
+            *("deposit_capacity", "min_deposits", "output_limits", "deposits", "collateral", "collateral_rates"),
+            *("fee_paid_out", "manager_balances", "pool_manager", "v4_fee_ppm", "\nvaults"),
         ),
         # The pool is the hook of a Uniswap V4 pool.
         RouterEncoding(RouterPoolKind.SINGLETON, v4_pool_key),

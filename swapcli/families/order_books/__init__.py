@@ -1,3 +1,3 @@
 """Order books: pools whose liquidity are orders at prices, and the levels that they share."""
 
-PUBLIC = ()
+PUBLIC = ("hypercore_books",)

@@ -9,6 +9,8 @@ quote.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swapcli.core.errors import InsufficientBalance
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.state_source import StateSource
@@ -33,6 +35,9 @@ from swapcli.payload.simulation.sender_balances import SenderBalances, read_send
 from swapcli.state.rpc.multicall import find_answering_block
 from swapcli.state.rpc.node import BlockId, ChainHead, StateOverrideNode, block_number
 
+if TYPE_CHECKING:
+    from swapcli.payload.starknet.invoke_transaction import InvokeTransaction
+
 
 class CheckOptions(NamedTuple):
     """Which checks to run. Without a `sender`, no balances are checked, and the recipient is the sender.
@@ -54,8 +59,9 @@ class PayloadCheck(NamedTuple):
     payloads that paid what they should.
     `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
     transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
-    exact. `signing` has the fields that only a node knows. `sender` and
-    `signing` are None if no sender was given. `tag` names the block of the quote, on which the gas is estimated too.
+    exact. `signing` has the fields that only a node knows. `sender` and `signing` are None if no sender was given.
+    `tag` names the block of the quote, on which the gas is estimated too. `invoke` is the transaction of an account on
+    Starknet, with the fee that a node has estimated.
     """
 
     tokens: TradedTokens
@@ -68,6 +74,7 @@ class PayloadCheck(NamedTuple):
     read_payload: ReadPayload | None = None
     proven: tuple[ReadPayload, ...] = ()
     tag: BlockTag = BlockTag.LATEST
+    invoke: InvokeTransaction | None = None
 
     @property
     def allowances(self) -> tuple[int, ...]:

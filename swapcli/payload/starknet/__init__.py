@@ -7,7 +7,14 @@ from swapcli.payload.starknet.felts import from_felt_text, to_felt_text
 from swapcli.payload.starknet.router_params import build_call
 from swapcli.payload.starknet.swap_call_felts import deserialise_call, serialise_call
 
-PUBLIC = ("account_calls", "account_transactions", "decode_felts", "router_params", "swap_call_felts")
+PUBLIC = (
+    "account_calls",
+    "account_transactions",
+    "decode_felts",
+    "invoke_transaction",
+    "router_params",
+    "swap_call_felts",
+)
 
 __all__ = [
     "build_account_calls",

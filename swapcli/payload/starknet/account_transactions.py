@@ -14,9 +14,16 @@ from typing import Final
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.transaction import Transaction
 from swapcli.payload.starknet.account_calls import APPROVE, SWAP
-from swapcli.payload.starknet.felts import APPROVE_SELECTOR, SWAP_SELECTOR, address_of_felt, from_felt_text
+from swapcli.payload.starknet.felts import (
+    APPROVE_SELECTOR,
+    SWAP_SELECTOR,
+    address_of_felt,
+    felt_of_address,
+    from_felt_text,
+)
 
 _NAMES: Final = {SWAP_SELECTOR: SWAP, APPROVE_SELECTOR: APPROVE}
+_SELECTORS: Final = {name: selector for selector, name in _NAMES.items()}
 _MAX_CALLS: Final = 256  # a bound against hostile input; chosen
 _CALL_FELTS: Final = 3  # to, selector, length
 _TABLE_FELTS: Final = 4  # to, selector, offset, length
@@ -28,6 +35,14 @@ def entrypoint_name(text: str) -> str:
         return _NAMES.get(from_felt_text(text), text)
     except InvalidInput:
         return text
+
+
+def serialise_account_calls(calls: Sequence[Transaction]) -> tuple[int, ...]:
+    """Return the arguments of `__execute__` of an account in Cairo 1 for these calls of `swap` and `approve`."""
+    felts = [len(calls)]
+    for call in calls:
+        felts += (felt_of_address(call.to), _SELECTORS[call.entrypoint or SWAP], len(call.felts), *call.felts)
+    return tuple(felts)
 
 
 def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:

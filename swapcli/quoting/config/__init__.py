@@ -18,7 +18,10 @@ from swapcli.quoting.config.source_readers import (
     peek_user_setting,
 )
 
-PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "settings_file", "source_readers")
+PUBLIC = (
+    "aggregators", "display", "edit", "file_lines", "loader", "network_files", "network_folder", "network_schema",
+    "networks", "settings", "settings_file", "source_readers",
+)  # fmt: skip
 
 __all__ = [
     "TABLE",

@@ -11,6 +11,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.interface.value_types import PATH
 from swapcli.quoting.config import networks
+from swapcli.quoting.config.network_folder import NetworkFolder, list_network_files
 from swapcli.quoting.config.settings import (
     AGGREGATORS,
     FIELDS,
@@ -71,7 +72,8 @@ def load_settings(
     home: Path,
     read: Callable[[Path], str] = read_text,
 ) -> Settings:
-    """Load all settings. Reads only the settings file and checks every value of every source.
+    """Load all settings. Reads only the settings file, and the names of the network files beside it; checks every value
+    of every source.
 
     `flags` by dotted key, as text or typed, None where not given; `config_path` is the file that the command line
     names. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
@@ -79,7 +81,8 @@ def load_settings(
     path = config_file_path(config_path, environ, home)
     is_required = config_path is not None or bool(variable(environ, CONFIG_VARIABLE))
     in_file = from_file(path, read, required=is_required)
-    in_environment = from_environment(environ, lambda group: _known_members(group, in_file))
+    folder = list_network_files(path)
+    in_environment = from_environment(environ, lambda group: _known_members(group, in_file, folder))
     sources = (in_file, in_environment, from_flags(flags))
     given: dict[str, RawValue] = {}
     values: dict[str, Any] = {}
@@ -90,8 +93,9 @@ def load_settings(
         **_fields("", values),
         integrator=IntegratorSettings(**_fields("integrator", values)),
         service=ServiceSettings(**_fields("service", values)),
-        networks=networks.read_networks(given, values),
-        aggregators=_aggregators(given, values),
+        networks=networks.read_networks(given, values, folder),
+        network_folder=folder,
+        aggregators=_aggregators(given, values, folder),
         origins={key: each.origin for key, each in given.items()},
     )
 
@@ -113,21 +117,23 @@ def override_settings(settings: Settings, values: Mapping[str, object]) -> Setti
     return settings._replace(**changed, origins=origins)
 
 
-def _known_members(group: str, in_file: Mapping[str, RawValue]) -> tuple[str, ...]:
+def _known_members(group: str, in_file: Mapping[str, RawValue], folder: NetworkFolder) -> tuple[str, ...]:
     """Return the names of networks or of aggregators, those that the settings file adds included."""
     if group != AGGREGATORS:
-        return networks.known_names(in_file)
+        return networks.known_names(in_file, folder)
     from swapcli.quoting.config.aggregators import known_names
 
     return known_names(in_file)
 
 
-def _aggregators(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> Mapping[str, AggregatorSettings]:
+def _aggregators(
+    given: Mapping[str, RawValue], values: Mapping[str, Any], folder: NetworkFolder
+) -> Mapping[str, AggregatorSettings]:
     if not any(key.startswith(f"{AGGREGATORS}.") for key in given):
         return {}
     from swapcli.quoting.config.aggregators import read_aggregators
 
-    return read_aggregators(given, values)
+    return read_aggregators(given, values, folder)
 
 
 def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +149,7 @@ def _value(row: Setting, given: RawValue, home: Path | None) -> object:
         found = "" if row.secret else f", not {describe(given.value)}"
         hint = did_you_mean([] if row.secret else row.value_type.suggestions(given.value)) or None
         raise ConfigError(
-            f"{given.place}: expected {row.value_type.expected}{found}",
+            f"{given.lined_place}: expected {row.value_type.expected}{found}",
             hint=hint,
             details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},
         ) from None

@@ -1,63 +1,165 @@
-"""Networks as the user's settings extend them: other nodes and routers, more tokens, whole networks.
+"""Networks as the user's files and settings extend them: other nodes and routers, more tokens, whole networks.
 
-`networks.NAME` holds `rpc_url`, `router` and further additions to a known network, or a new network in full.
+`networks.NAME` of the settings holds `rpc_url`, `router` and further additions to a known network, or a new network in
+full. A network file (`network_files`) does the same; the settings come on top of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import AUTO, Network
-from swapcli.interface.value_types import NODE_URL
+from swapcli.interface.value_types import NODE_URL, PUBLIC_URLS, ValueType
 from swapcli.payload.dialects import has_dialects
+from swapcli.quoting.config.network_files import name_line, network_files
+from swapcli.quoting.config.network_folder import NetworkFolder
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.quoting.config.source_readers import RawValue
 
+if TYPE_CHECKING:
+    from swapcli.core.networks.catalogue import NetworkFile
+    from swapcli.core.networks.definition_fields import DefinitionFields
+
 
 def networks_from(settings: Settings) -> Callable[[str], Network]:
-    """Look a network up by name or chain id, in the catalogue and the user's settings. Raises `UnknownNetwork`.
+    """Look a network up by name or chain id, in the catalogue, the user's files and settings. Raises `UnknownNetwork`.
 
-    Its router is that of the dialect in the settings, which may leave it to quotes.
+    Its router is that of the dialect in the settings, which may leave it to quotes. A network file is read when its
+    network is requested; what is wrong in it raises `ConfigError` with the file and the line.
     """
     from swapcli.core.networks.catalogue import find_network
 
     added = {name: _described(each) for name, each in settings.networks.items()}
+    files = network_files(settings.network_folder)
+    checked: set[str] = set()
 
     def find(name: str) -> Network:
-        return _with_dialect(find_network(name, added), settings)
+        try:
+            network = find_network(name, added, files)
+            file = files.get(network.name)
+            if file is not None and network.name not in checked:
+                check_parts(file.read(), file.place)
+                checked.add(network.name)
+        except ConfigError as error:
+            for each in files.values():
+                name_line(error, each.place)
+            raise
+        return _with_dialect(network, settings, file)
 
     return find
 
 
-def _with_dialect(network: Network, settings: Settings) -> Network:
+def described_network(settings: Settings, name: str) -> Network:
+    """Return a network as definitions, files and settings describe it, without the nodes that the settings name.
+
+    Raises as what `networks_from` returns.
+    """
+    from swapcli.core.networks.catalogue import find_network
+
+    found = networks_from(settings)(name)
+    without_nodes = {
+        label: _described(each._replace(rpc_url=None, rpc_urls=(), public_rpc_urls=None))
+        for label, each in settings.networks.items()
+    }
+    return find_network(found.name, without_nodes, network_files(settings.network_folder))
+
+
+def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None) -> Network:
     """Return a network with the router dialect of the settings.
 
-    With `auto`, the choice is left to quotes, unless the settings of the network name a router.
+    With `auto`, the choice is left to quotes, unless the settings or the file of the network name a router.
     """
     if settings.router_dialect != AUTO:
         return network.for_dialect(settings.router_dialect)
     own = settings.networks.get(network.name)
     if own and own.router_dialect != AUTO and (own.router or own.router_dialect):
         return network
+    if (own is None or own.router_dialect != AUTO) and file is not None and _names_router(file.read()):
+        return network
     return network._replace(chooses_router=has_dialects(network))
 
 
-def network_names_from(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the interface's networks and those of the user's settings, in alphabetical order."""
-    from swapcli.core.networks.catalogue import network_names
+def _names_router(content: object) -> bool:
+    """Return whether a network file names the router of a network of the catalogue."""
+    from swapcli.core.networks.definition import is_whole
 
-    return network_names(settings.networks)
-
-
-def known_names(given: Mapping[str, RawValue]) -> tuple[str, ...]:
-    """Return the names of the catalogue and of the networks that `given` mentions."""
-    return _all_names(dict.fromkeys(_names(given)))
+    if not isinstance(content, Mapping) or is_whole(content):
+        return False
+    return bool(content.get("router") or content.get("router_dialect"))
 
 
-def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> dict[str, NetworkSettings]:
+def network_names_from(settings: Settings, *, everything: bool = False) -> tuple[str, ...]:
+    """Return the names of the interface's networks and those of the user's files and settings, alphabetically.
+
+    With `everything`, the further networks that come with the program are among them.
+    """
+    from swapcli.core.networks.catalogue import all_network_names, network_names
+
+    own = (*settings.network_folder.files, *settings.networks)
+    return all_network_names(own) if everything else network_names(own)
+
+
+def known_names(given: Mapping[str, RawValue], folder: NetworkFolder) -> tuple[str, ...]:
+    """Return the names of the catalogue and of the networks that `given` mentions, or files describe."""
+    return _all_names((*folder.files, *_names(given)))
+
+
+def check_parts(content: object, where: str) -> None:
+    """Check what only this layer knows in a definition of the user's: families, kinds of contracts, nodes, aggregators.
+
+    Raises `ConfigError` whose place is below `where`.
+    """
+    from swapcli.core.networks.definition_fields import DefinitionFields
+    from swapcli.core.validation.values import parse_object
+
+    fields = DefinitionFields(content, where)
+    for path, item in fields.optional_items("protocols"):
+        _check_protocol(DefinitionFields(item, path))
+    for path, item in fields.optional_items("rpc_urls"):
+        if isinstance(item, Mapping):
+            _check_node(fields, f"{path}.url", [item.get("url")], PUBLIC_URLS)
+        else:
+            _check_node(fields, path, item, NODE_URL)
+    for path, item in fields.optional_items("public_rpc_urls"):
+        _check_node(fields, path, [item], PUBLIC_URLS)
+    if fields.has("aggregators"):
+        from swapcli.quoting.aggregators.adapter_definitions import find_adapter
+
+        for name, path, value in fields.members("aggregators"):
+            try:
+                find_adapter(name, {name: fields.parse(path, value, parse_object)})
+            except ConfigError as error:
+                error.place = f"{where}.{error.place}" if error.place else path
+                if "key" in error.details:
+                    error.details["key"] = f"{where}.{error.details['key']}"
+                raise
+
+
+def _check_protocol(protocol: DefinitionFields) -> None:
+    from swapcli.families import FAMILIES, KIND_NAMES
+
+    family = protocol.optional_text("family")
+    if family is not None and family not in FAMILIES:
+        raise protocol.unknown(protocol.path_of("family"), "family", family, sorted(FAMILIES))
+    for path, kind in protocol.optional_items("contracts"):
+        if kind not in KIND_NAMES:
+            raise protocol.unknown(path, "kind of contract", kind, sorted(KIND_NAMES))
+
+
+def _check_node(fields: DefinitionFields, path: str, value: object, value_type: ValueType[Any]) -> None:
+    """Check the URL of a node. It may hold a key, so the error does not repeat it."""
+    try:
+        value_type.parse(value)
+    except ValueError:
+        raise fields.failure(path, f"expected {value_type.expected}") from None
+
+
+def read_networks(
+    given: Mapping[str, RawValue], values: Mapping[str, Any], folder: NetworkFolder
+) -> dict[str, NetworkSettings]:
     """Return the settings of each network, checked by building it. `values` holds the parsed values of `given`."""
     networks = {}
     for name in _names(given):
@@ -70,10 +172,10 @@ def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> d
             public_rpc_urls=values.get(f"{key}.public_rpc_urls"),
             router=values.get(f"{key}.router"),
             router_dialect=values.get(f"{key}.router_dialect"),
-            rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.place}.rpc_urls" if whole else ""),
+            rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.lined_place}.rpc_urls" if whole else ""),
             additions={member: value for member, value in members.items() if member not in NETWORK_TABLE},
         )
-        _check(name, networks[name], given)
+        _check(name, networks[name], given, folder)
     return networks
 
 
@@ -98,7 +200,7 @@ def _names(given: Mapping[str, RawValue]) -> list[str]:
     return list(dict.fromkeys(parts[1] for parts in keys if parts[0] == NETWORKS))
 
 
-def _all_names(added: Mapping[str, object]) -> tuple[str, ...]:
+def _all_names(added: Iterable[str]) -> tuple[str, ...]:
     from swapcli.core.networks.catalogue import all_network_names
 
     return all_network_names(added)
@@ -112,29 +214,41 @@ def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
         raise ConfigError(f"{place}: expected a list, each entry {NODE_URL.expected}") from None
 
 
-def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue]) -> None:
-    """Build the network. Raises `ConfigError` that names the source."""
-    from swapcli.core.networks.catalogue import find_network
-
+def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue], folder: NetworkFolder) -> None:
+    """Build the network if its settings have more than nodes. Raises `ConfigError` that names the source."""
     key = f"{NETWORKS}.{name}"
     source = next(each for each_key, each in given.items() if f"{each_key}.".startswith(f"{key}."))
-    if name not in _all_names({}) and "chain_id" not in settings.additions:
+    if name not in _all_names(folder.files) and "chain_id" not in settings.additions:
         raise _unknown(name, source)
+    if not (settings.additions or settings.router or settings.router_dialect):
+        return  # nodes are checked already
+    from swapcli.core.networks.catalogue import find_network
+
+    described, files = _described(settings), network_files(folder)
     try:
-        find_network(name, {name: _described(settings)})
+        find_network(name, {name: described}, files)
+        check_parts(settings.additions, key)
     except ConfigError as error:
-        place = error.place or ""
-        error.place = given[place].place if place in given else source.place.removesuffix(key) + place
+        if name in files and error.place is not None and error.place.startswith(files[name].place):
+            name_line(error, files[name].place)
+            raise
+        raw = given.get(error.place or "", source)
+        if raw.source is not None:
+            from swapcli.quoting.config.file_lines import place_error
+
+            place_error(error, raw.source.path, raw.source.lines())
+        else:
+            error.place = raw.place if error.place in given else source.place.removesuffix(key) + (error.place or "")
         raise
 
 
 def _unknown(name: str, source: RawValue) -> ConfigError:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
-    closest = closest_names(name, _all_names({}), limit=1)
-    new = "a new network needs chain_id, native, wrapped_native, tokens and protocols in the settings file"
+    closest = closest_names(name, _all_names(()), limit=1)
+    new = "a network of your own needs chain_id, native, tokens and protocols: see swapcli help networks"
     return ConfigError(
-        f'{source.place}: there is no network "{name}"',
+        f'{source.lined_place}: there is no network "{name}"',
         hint=f"{did_you_mean(closest)} Else: {new}" if closest else new,
         details={"key": f"{NETWORKS}.{name}", "closest": closest},
     )

@@ -29,6 +29,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface import value_types
 from swapcli.interface.quote_parameters import PARAMETERS
 from swapcli.interface.value_types import ValueType
+from swapcli.quoting.config.network_folder import NetworkFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -284,7 +285,7 @@ class AggregatorSettings(NamedTuple):
 
 @in_table()
 class Settings(NamedTuple):
-    """All settings, typed.
+    """All settings, typed. `network_folder` has the network files beside the settings file.
 
     `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
     """
@@ -418,6 +419,7 @@ class Settings(NamedTuple):
     service: ServiceSettings = ServiceSettings()
     networks: Mapping[str, NetworkSettings] = MappingProxyType({})
     aggregators: Mapping[str, AggregatorSettings] = MappingProxyType({})
+    network_folder: NetworkFolder = NetworkFolder()
     origins: Mapping[str, str] = MappingProxyType({})
 
     def origin(self, key: str) -> str:

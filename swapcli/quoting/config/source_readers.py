@@ -28,16 +28,44 @@ _MEMBER_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 
+class SourceText(NamedTuple):
+    """The path and the text of a settings file, to find the line of a key in."""
+
+    path: str
+    text: str
+
+    def lines(self) -> Mapping[str, int]:
+        """Return the line of each key by its path."""
+        from swapcli.quoting.config.yaml_parser import lines_of_yaml
+
+        return lines_of_yaml(self.text)
+
+    def __repr__(self) -> str:
+        return f"SourceText(path={self.path!r})"  # no secrets
+
+
 class RawValue(NamedTuple):
     """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
 
-    `folder` is where a relative file name in it starts from; None is the working directory.
+    `folder` is where a relative file name in it starts from; None is the working directory. `source` is the file that
+    has it.
     """
 
     value: object
     origin: str
     place: str
     folder: Path | None = None
+    source: SourceText | None = None
+
+    @property
+    def lined_place(self) -> str:
+        """Its place with the line of the file that has it, as in `FILE:LINE: KEY`."""
+        if self.source is None:
+            return self.place
+        from swapcli.quoting.config.file_lines import find_line
+
+        key = self.place.removeprefix(f"{self.source.path}: ")
+        return f"{self.source.path}:{find_line(self.source.lines(), key)}: {key}"
 
     def __repr__(self) -> str:
         return f"RawValue(origin={self.origin!r}, place={self.place!r}, folder={self.folder!r})"  # no secrets
@@ -143,16 +171,16 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     from swapcli.quoting.config.yaml_parser import parse_yaml
 
-    return dict(_FileReader(path).entries(_without_line_ends(parse_yaml(text, str(path)))))
+    return dict(_FileReader(path, text).entries(without_line_ends(parse_yaml(text, str(path)))))
 
 
-def _without_line_ends(value: object) -> object:
+def without_line_ends(value: object) -> object:
     """Return a value of YAML without the line ends of its texts: a block (`|`, `>`) ends with one."""
     if isinstance(value, str):
         return value.rstrip("\r\n")
     if isinstance(value, list):
-        return [_without_line_ends(each) for each in value]
-    return {key: _without_line_ends(each) for key, each in value.items()} if isinstance(value, dict) else value
+        return [without_line_ends(each) for each in value]
+    return {key: without_line_ends(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def peek_user_setting(key: str, config_path: str | None) -> object:
@@ -195,8 +223,9 @@ def expanded(path: Path, home: Path) -> Path:
 class _FileReader:
     """A reader that flattens the mapping of a settings file to dotted keys."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str) -> None:
         self._path = path
+        self._source = SourceText(str(path), text)
 
     def entries(self, document: object) -> Iterator[tuple[str, RawValue]]:
         if document is not None and not isinstance(document, dict):
@@ -245,10 +274,11 @@ class _FileReader:
         return value
 
     def _refuse(self, key: str, problem: str) -> NoReturn:
-        raise ConfigError(f"{self._path}: {key}: {problem}", details={"key": key})
+        place = RawValue(None, "", f"{self._path}: {key}", None, self._source).lined_place
+        raise ConfigError(f"{place}: {problem}", details={"key": key})
 
     def _given(self, key: str, value: object) -> RawValue:
-        return RawValue(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent)
+        return RawValue(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent, self._source)
 
 
 def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> str | None:

@@ -40,9 +40,16 @@ def parse_yaml(text: str, where: str) -> object:
         return _Document(yaml.parse(text, Loader=_LOADER), where).read()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{where}, line {line}: not YAML: {error.problem}", details={"line": line}) from None
+        raise ConfigError(f"{where}:{line}: not YAML: {error.problem}", details={"line": line}) from None
     except yaml.reader.ReaderError as error:
         raise ConfigError(f"{where}: not YAML: {error.reason}") from None
+
+
+def lines_of_yaml(text: str) -> dict[str, int]:
+    """Return the line of each key and of each entry of a list by its path, as in `tokens[3].symbol`."""
+    document = _LinedDocument(yaml.parse(text, Loader=_LOADER), "")
+    document.read()
+    return document.lines
 
 
 class _Document:
@@ -70,10 +77,15 @@ class _Document:
         return self._list(depth) if isinstance(event, SequenceStartEvent) else self._mapping(depth)
 
     def _list(self, depth: int) -> list[object]:
-        items = []
+        items: list[object] = []
         while not isinstance(event := next(self._events), SequenceEndEvent):
-            items.append(self._value(event, depth + 1))
+            items.append(self._member(f"[{len(items)}]", event, event, depth))
         return items
+
+    def _member(self, name: str, begin: Event, event: Event, depth: int) -> object:
+        """Return the value of a member of a list or mapping, whose name or value begins with the event `begin`."""
+        del name, begin
+        return self._value(event, depth + 1)
 
     def _mapping(self, depth: int) -> dict[str, object]:
         entries: dict[str, object] = {}
@@ -83,7 +95,7 @@ class _Document:
             self._check(event, depth)
             if event.value in entries:
                 self._refuse(event, f'the key "{event.value}" stands there twice')
-            entries[event.value] = self._value(next(self._events), depth + 1)
+            entries[event.value] = self._member(event.value, event, next(self._events), depth)
         return entries
 
     def _check(self, event: Event, depth: int) -> None:
@@ -96,7 +108,24 @@ class _Document:
 
     def _refuse(self, event: Event, problem: str) -> NoReturn:
         line = event.start_mark.line + 1 if event.start_mark else 1
-        raise ConfigError(f"{self._where}, line {line}: {problem}", details={"line": line})
+        raise ConfigError(f"{self._where}:{line}: {problem}", details={"line": line})
+
+
+class _LinedDocument(_Document):
+    """Reads a document and notes where its keys and entries are."""
+
+    def __init__(self, events: Iterator[Event], where: str) -> None:
+        super().__init__(events, where)
+        self.lines: dict[str, int] = {}
+        self._path = ""
+
+    def _member(self, name: str, begin: Event, event: Event, depth: int) -> object:
+        around = self._path
+        self._path = f"{around}.{name}" if around and not name.startswith("[") else around + name
+        self.lines[self._path] = begin.start_mark.line + 1 if begin.start_mark else 1
+        value = super()._member(name, begin, event, depth)
+        self._path = around
+        return value
 
 
 def _scalar(text: str) -> object:

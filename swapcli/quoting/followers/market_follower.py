@@ -21,6 +21,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.families.sampled.sampled import sampled_pools
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.token_checks import TokenChecks, compare_listed_tokens
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import ChainHead, KnowsTime, Node
@@ -139,6 +140,12 @@ def _fill_private_store(
     """Create a store with the pools of a market, as the node has them. An interrupted call is resumed."""
     assert followed.node is not None
     market = read_stored_market(followed, max_pools) if isinstance(followed, FollowedStore) else followed.load()
+    wrong = compare_listed_tokens(
+        followed.node, followed.network, TokenChecks(followed.network), market.tokens.values()
+    )
+    if wrong:
+        pools = {key: pool for key, pool in market.pools.items() if wrong.isdisjoint(pool.tokens)}
+        market = market._replace(pools=pools)
     with create_store(str(path), followed.network, followed.networks) as store:
         for progress in import_pools(store, followed.node, market):
             on_progress(progress)

@@ -45,7 +45,7 @@ def choose_aggregators(
 
     Raises `InvalidOption` for an unknown name, and for a named one that does not know the network, or lacks its key.
     """
-    definitions = definitions_of(settings)
+    definitions = definitions_of(settings, network)
     known, is_all = adapter_names(definitions), ALL in names
     for name in names:
         if name not in (*known, ALL):

@@ -231,12 +231,20 @@ class SourceChooser:
     def _live_on(self, pool_source: PoolSource, node: AnyNode) -> LiveSource:
         from swapcli.quoting.sources.live import LiveSource
 
-        route_ttl_s = self._settings.route_ttl_s
+        route_ttl_s, network = self._settings.route_ttl_s, pool_source.network
+        checks = self.nodes.token_checks(network)
         if self._setup.block is not None:
             from swapcli.state.rpc.block_view import view_past_block
 
-            view = view_past_block(node, self._setup.block)
-            return LiveSource(pool_source, view, SYSTEM_CLOCK, route_ttl_s=route_ttl_s, tag=None, close_node=node.close)
+            return LiveSource(
+                pool_source,
+                view_past_block(node, self._setup.block),
+                SYSTEM_CLOCK,
+                route_ttl_s=route_ttl_s,
+                tag=None,
+                close_node=node.close,
+                token_checks=checks,
+            )
         return LiveSource(
             pool_source,
             node,
@@ -245,7 +253,8 @@ class SourceChooser:
             route_ttl_s=route_ttl_s,
             tag=self._settings.state,
             close_node=node.close,
-            witnesses=self.nodes.witnesses(node, pool_source.network),
+            witnesses=self.nodes.witnesses(node, network),
+            token_checks=checks,
         )
 
     def _fall_back(self, network: Network, state: StateSource) -> None:

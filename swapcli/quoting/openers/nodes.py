@@ -30,6 +30,7 @@ from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from swapcli.quoting.sources.token_checks import TokenChecks
     from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcNode
     from swapcli.state.rpc.witness_node import Witnesses, WitnessNode
@@ -227,6 +228,13 @@ class NodeOpener:
                 f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
                 " --offline reads none"
             )
+
+    def token_checks(self, network: Network) -> TokenChecks:
+        """Return what compares tokens with their contracts, and the file that remembers those that are right."""
+        from swapcli.quoting.sources.token_checks import TokenChecks
+        from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
+
+        return TokenChecks(network, ConfirmedTokensFile(self.setup.stores_folder, network.chain_id))
 
     def witnesses(self, node: AnyNode, network: Network) -> Witnesses | None:
         """Return the nodes that confirm the reads of `node` before a payload is built on them; None without any.

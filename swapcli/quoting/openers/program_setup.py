@@ -67,3 +67,13 @@ def open_program_sources(
     if isinstance(settings, SourceChooser):
         return settings
     return open_source_chooser(program_setup({**(settings or {}), **overrides}, offline=offline))
+
+
+def sources_with_node(sources: SourceChooser, rpc_url: str | None) -> SourceChooser:
+    """Return `sources` that read the node at `rpc_url`; unchanged without one. Raises `ConfigError`."""
+    if rpc_url is None:
+        return sources
+    from swapcli.quoting.config import node_url
+    from swapcli.quoting.openers.choose_source import open_source_chooser
+
+    return open_source_chooser(sources.setup._replace(rpc_url=node_url("rpc_url", rpc_url)))

@@ -53,8 +53,8 @@ def choose_service_pools(
     warn_of_node: Callable[[str, str], object],
 ) -> ServicePools:
     """Choose the pools of a service: those of the market file, for its network alone; else, of each of the networks
-    called `names`, those of the feed, else those of its store, else those of the embedded market. No names mean all
-    networks.
+    called `names`, those of the feed, else those of its store, else those of the embedded market, else those that the
+    factories have for the tokens of the definition. No names mean all networks.
 
     `warn_of_node` receives the network and the reason when another node replaces one that fails. Raises
     `InvalidOption`, `InvalidInput`, `UnknownNetwork`.
@@ -129,6 +129,8 @@ def _choose_by_network(
             _add_store(service, network, markets, store, lasting, may_fall_back=may_fall_back)
         elif network.name in embedded_names():
             _add_market(service, network, markets, lasting, may_fall_back=may_fall_back)
+        elif lasting is not None:
+            _add_found_pools(service, network, markets, lasting)
         else:
             continue  # the service lists its tokens and protocols, and refuses orders
         check_node = _check_node(nodes, network, warn_of_node)
@@ -155,6 +157,15 @@ def _add_market(
     if lasting is None or may_fall_back:
         service.openers[network.name] = load
         service.modelled.append(network.name)
+
+
+def _add_found_pools(service: ServicePools, network: Network, markets: MarketOpener, lasting: LastingNode) -> None:
+    """Serve the pools between the tokens that the definition lists, which the node finds at the start."""
+    from swapcli.quoting.followers.market_follower import FollowedMarket
+    from swapcli.quoting.openers.listed_pools import find_listed_pools
+
+    load = partial(find_listed_pools, network, lasting.node, markets.setup.stores_folder)
+    service.followed.append(FollowedMarket(network, markets.networks.find, load, lasting.node, lasting.heads))
 
 
 def _add_store(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.config import Settings
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.review.account_checker import AccountChecker
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.agreements_file import AgreementsFile
     from swapcli.state.rpc.node import StateOverride
@@ -45,6 +46,10 @@ _HINT_OWN_VARIANTS: Final = (
     "only the service's variant of the router was simulated, as others need the state of the pools: quote without"
     " a service to try all of them"
 )
+
+
+AnyChecker: TypeAlias = "PayloadChecker | AccountChecker"
+"""A checker of either kind of network."""
 
 
 class PayloadChecker(NamedTuple):
@@ -367,7 +372,7 @@ def check_swap(
     quote: SwapQuote,
     payload: UnsignedTransaction,
     terms: SwapTerms,
-    checker: PayloadChecker | None,
+    checker: AnyChecker | None,
     nodes: NodeOpener,
     routers: RouterMemory,
     market: PreparesSwaps,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import BlockMismatch, ChainReorganized, MarketError, UnknownToken, UpstreamError
+from swapcli.core.errors import BlockMismatch, ChainReorganized, ConfigError, MarketError, SwapcliError, UnknownToken
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
@@ -22,12 +22,13 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
-from swapcli.core.networks.address import is_native, parse_address, without_chain
+from swapcli.core.networks.address import display_address, is_native, parse_address, without_chain
 from swapcli.core.networks.main_tokens import main_tokens
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.resolve import find_token
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.searchable_market import SearchableMarket
+from swapcli.quoting.sources.token_checks import TokenChecks
 from swapcli.state.clock import Clock
 from swapcli.state.discovery.token_pools import pairs_among
 from swapcli.state.found_pools_file import FoundPools, FoundPoolsFile
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search_memory import SearchMemory
     from swapcli.quoting.health import Health
     from swapcli.quoting.sources.quote_source import ReadsBlocks
+    from swapcli.state.discovery.token_pools import LookedUpPools
 
 _NAMED_TOKENS = 4  # in the description of a state
 _MAX_ATTEMPTS = 4  # at different blocks
@@ -65,6 +67,7 @@ class FoundPoolSource:
         self._found = file.load()
         self._node: ReadsBlocks | None = None
         self._remembers = True
+        self._token_checks = TokenChecks(network)
         self._inner = self._new_source()
         self._known = KnownByLookup(self)
 
@@ -117,7 +120,7 @@ class FoundPoolSource:
         """Return the health: a sample between main tokens is quoted on their pools."""
         try:
             self.find(())
-        except UpstreamError as error:
+        except SwapcliError as error:
             from swapcli.interface.health import UNHEALTHY
             from swapcli.quoting.health import Health
 
@@ -168,8 +171,26 @@ class FoundPoolSource:
                 self._node.refresh()
                 if attempt == _MAX_ATTEMPTS:
                     raise
+        self._check_contracts(looked_up)
+        # Before anything is remembered, as pools have the decimals of their tokens.
+        self._token_checks.check(self._inner.market.tokens, snapshot.token_facts, wanted)
         snapshot.read_at_s = self._clock.monotonic_s()  # the order is quoted on the block at which its pools were found
         self._add(self._found.with_found(looked_up, snapshot.head, self._clock.now_s()))
+
+    def _check_contracts(self, looked_up: LookedUpPools) -> None:
+        """Raise `ConfigError` for a contract of the user's definition that does not exist."""
+        if looked_up.without_code:
+            from swapcli.core.networks.catalogue import own_contracts
+
+            own, network = own_contracts(self._network), self._network
+            for address in looked_up.without_code:
+                if address in own:
+                    raise ConfigError(
+                        f"nothing is deployed at {display_address(address, network.kind)}, {own[address]} in the"
+                        f" definition of {network.name}",
+                        hint=f"correct the address in networks.{network.name}",
+                        details={"network": network.name, "address": address},
+                    )
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour]) -> None:
         """Remember how tokens transfer."""

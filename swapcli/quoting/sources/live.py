@@ -41,6 +41,7 @@ from swapcli.quoting.sources.quote_source import FindsPools, KnownMarket, PoolSo
 from swapcli.quoting.sources.requote_sampled_pools import with_quoted_amounts
 from swapcli.quoting.sources.sampled_markets import without_wrong_prices
 from swapcli.quoting.sources.searchable_market import SearchableMarket
+from swapcli.quoting.sources.token_checks import TokenChecks
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.node import BudgetedNode, Node
 from swapcli.state.snapshot_reader import ReadState
@@ -79,7 +80,8 @@ class LiveSource:
     is used without reading; a block that is older raises `MarketUnavailable`. Without a `tag`, the node is a view of
     one past block, of which nothing is remembered elsewhere, and which has no payloads. `close` calls `close_node`.
     If there are `witnesses`, they confirm the state of each payload: then `quote` with terms and `build` raise
-    `NodesDisagree`. Methods raise `UpstreamError` if the node fails.
+    `NodesDisagree`. `token_checks` compare tokens with their contracts. Methods raise `UpstreamError` if the node
+    fails, and `ConfigError` if a contract contradicts what is known of a token.
     """
 
     def __init__(
@@ -94,7 +96,9 @@ class LiveSource:
         tag: BlockTag | None = BlockTag.LATEST,
         close_node: Callable[[], object] | None = None,
         witnesses: Witnesses | None = None,
+        token_checks: TokenChecks | None = None,
     ) -> None:
+        self._token_checks = token_checks or TokenChecks(pool_source.network)
         self._pool_source, self._clock, self._max_age_s, self._limits = pool_source, clock, max_age_s, limits
         network = pool_source.network
         if tag is None:
@@ -140,6 +144,11 @@ class LiveSource:
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
         fees = snapshot.l1_fee_params if snapshot and is_live else None
+        registry = self.network.book_registry
+        if registry is not None and snapshot is not None and is_live:
+            from swapcli.state.book_prices import read_book_prices
+
+            answer = answer._replace(book_prices=read_book_prices(snapshot, request.order, registry))
         charged = with_l1_fee(answer, fees, payload) if fees else answer
         if snapshot and is_live and self.network.l1_gas_oracle:
             charged, payload = self._with_l1_gas(charged, payload, snapshot)
@@ -287,7 +296,12 @@ class LiveSource:
             if not chooses:
                 return known, quote_locally(known, request)
             return self._quote_fresh(known, request, needs_permit=needs_permit)
-        reader = self._reader(known, has_gas_price=request.gas_price_wei is not None)
+        ends = (request.order.token_in, request.order.token_out)
+        reader = self._reader(
+            known,
+            has_gas_price=request.gas_price_wei is not None,
+            order_tokens=[known.network.to_wrapped_token(token).address for token in ends],
+        )
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
             return read, _quote_wrapping(read, request) if chooses else quote_locally(read, request)
@@ -394,8 +408,17 @@ class LiveSource:
             del self._made[next(iter(self._made))]
         self._made[id(made.steps)] = made
 
-    def _reader(self, known: SearchableMarket, *, has_gas_price: bool = False) -> LivePoolReader:
-        return LivePoolReader(self._block, known.market, self._transfers, has_gas_price=has_gas_price)
+    def _reader(
+        self, known: SearchableMarket, *, has_gas_price: bool = False, order_tokens: Collection[str] = ()
+    ) -> LivePoolReader:
+        return LivePoolReader(
+            self._block,
+            known.market,
+            self._transfers,
+            self._token_checks,
+            has_gas_price=has_gas_price,
+            order_tokens=order_tokens,
+        )
 
     def _with_listed_pools(self, known: SearchableMarket) -> SearchableMarket:
         """Return the market with the sampled pools that the network's definition lists, between tokens that it has."""

@@ -19,6 +19,7 @@ from swapcli.core.model.quoter import Sale
 from swapcli.core.networks.address import hash_code
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
+from swapcli.quoting.sources.token_checks import TokenChecks
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.node import Node
 from swapcli.state.snapshot_reader import BlockSnapshot
@@ -117,18 +118,30 @@ class LiveBlock:
 class LivePoolReader:
     """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again.
 
-    An order that `has_gas_price` does not need the node's.
+    An order that `has_gas_price` does not need the node's. The tokens of the pools, and `order_tokens`, are compared
+    with their contracts by `checks`.
     """
 
     def __init__(
-        self, block: LiveBlock, known: MarketState, transfers: ProbedTransfers, *, has_gas_price: bool = False
+        self,
+        block: LiveBlock,
+        known: MarketState,
+        transfers: ProbedTransfers,
+        checks: TokenChecks,
+        *,
+        has_gas_price: bool = False,
+        order_tokens: Collection[str] = (),
     ) -> None:
         self._block, self._known, self._transfers, self._has_gas_price = block, known, transfers, has_gas_price
+        self._checks, self._order_tokens = checks, frozenset(order_tokens)
         self._snapshot: BlockSnapshot | None = None
         self._requested: dict[str, None] = {}
 
     def read(self, keys: Collection[str]) -> MarketState:
-        """Return the known market with only these pools, at the newest block. Raise `UpstreamError`."""
+        """Return the known market with only these pools, at the newest block.
+
+        Raise `UpstreamError`, and `ConfigError` for a token that its contract contradicts.
+        """
         self._requested.update(dict.fromkeys(keys))
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
@@ -136,9 +149,10 @@ class LivePoolReader:
         while True:
             self._snapshot = self._snapshot or self._block.newest_snapshot()
             try:
-                self._snapshot.read(real)
+                self._snapshot.read(real, self._unconfirmed(real))
                 keys = [pool.key for pool in real]
                 market = self._snapshot.market(self._known, keys, has_gas_price=self._has_gas_price)
+                market = self._without_wrong_tokens(market)
                 return self._transfers.probe(self._block.node, self._snapshot.head.block, market)
             except BlockMismatch as error:
                 self._discard_snapshot()
@@ -165,6 +179,20 @@ class LivePoolReader:
                     if self._block.is_past:
                         error.hint = archive_hint(None)
                     raise
+
+    def _unconfirmed(self, pools: Sequence[Pool]) -> list[str]:
+        """Return the tokens that have to be compared with their contracts."""
+        tokens = {token for pool in pools for token in pool.tokens}
+        return self._checks.unconfirmed(sorted(tokens | self._order_tokens), self._known.tokens)
+
+    def _without_wrong_tokens(self, market: MarketState) -> MarketState:
+        """Return the market without pools of tokens that their contracts contradict. Raises as `TokenChecks.check`."""
+        facts = self._snapshot.token_facts if self._snapshot else {}
+        wrong = self._checks.check(market.tokens, facts, self._order_tokens) if facts else ()
+        if not wrong:
+            return market
+        pools = {key: pool for key, pool in market.pools.items() if wrong.isdisjoint(pool.tokens)}
+        return market._replace(pools=pools)
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:
         """Return sampled pools with what their protocols quote for these sales at the block of their samples.

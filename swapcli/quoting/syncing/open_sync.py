@@ -12,6 +12,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.openers.long_running_nodes import any_lasting_node
 from swapcli.quoting.openers.program_setup import open_program_sources
+from swapcli.quoting.sources.token_checks import compare_listed_tokens
 from swapcli.quoting.stores import describe_store
 from swapcli.quoting.syncing.filters import TokenListReader, compare_decimals, parse_sync_filter, read_token_lists
 from swapcli.quoting.syncing.publish import publishing
@@ -178,6 +179,7 @@ def open_sync(
             on_connecting(node.redacted_url)
         # Before the store: an unusable node should not leave an empty store behind.
         _check_from_block(sync_filter, node)
+        compare_listed_tokens(node, network, sources.nodes.token_checks(network))
         for difference in compare_decimals(node, network, listed_decimals) if listed_decimals else ():
             note(difference)
         with sources.markets.create_store(network) as store:

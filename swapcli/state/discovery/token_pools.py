@@ -8,7 +8,7 @@ found counts, and the next look-up continues there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final
@@ -43,7 +43,7 @@ from swapcli.state.discovery.pool_discovery import (
 )
 from swapcli.state.rpc.log_scan import scan_first_range
 from swapcli.state.rpc.multicall import MulticallReader
-from swapcli.state.rpc.node import BudgetedNode
+from swapcli.state.rpc.node import BudgetedNode, StateOverrideNode
 from swapcli.state.tokens import read_token
 
 _MAX_LISTED: Final = 200
@@ -58,7 +58,8 @@ class LookedUpPools:
 
     `pairs` are those that were looked up completely. `refs` are pools that were found and not read: the node's requests
     were spent. `queries` are the functions of factories, for later look-ups. `left_out` are the names of the protocols
-    whose pools were not looked for. `more` are the results of further reads.
+    whose pools were not looked for. `more` are the results of further reads, and `without_code` the
+    addresses of contracts that do not exist.
     """
 
     pools: dict[str, Pool] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class LookedUpPools:
     queries: dict[str, tuple[PairQuery, ...]] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
     more: list[Any] = field(default_factory=list)
+    without_code: dict[str, None] = field(default_factory=dict)
 
 
 def pairs_among(tokens: Collection[str]) -> list[Pair]:
@@ -147,6 +149,9 @@ class _TokenPoolLookup:
         reads += [(each.address, read_list_length(each)) for each in listed]
         results = run_batched(reads, self._reader.call)
         lists = []
+        self._find_missing_code(
+            each for each, result in zip([*queried, *listed], results, strict=True) if isinstance(result, SkippedItem)
+        )
         for factory, result in zip([*queried, *listed], results, strict=True):
             if isinstance(result, FactoryPools) and result.length <= _MAX_LISTED:
                 lists.append(result)
@@ -155,6 +160,18 @@ class _TokenPoolLookup:
             else:
                 self._found.queries[factory.address] = tuple(result)
         return lists
+
+    def _find_missing_code(self, factories: Iterable[Factory]) -> None:
+        """Take note of those of the factories, which do not answer, that have no code."""
+        node = self._reader.node
+        addresses = [factory.address for factory in factories]
+        if self._reader.multicall_is_missing and self._network.multicall:
+            addresses.append(self._network.multicall)
+        if not isinstance(node, StateOverrideNode):
+            return
+        for address in addresses:
+            if not node.read_account(address, self._reader.at).code:
+                self._found.without_code[address] = None
 
     def _read_events(self, factories: Sequence[Factory]) -> list[tuple[Factory, Log]]:
         """Return the creation events of factories, each with its factory, if the chain is short."""

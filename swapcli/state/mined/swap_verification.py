@@ -238,7 +238,9 @@ class _Track:
         tokens = _token(self._pool, amounts.sold), _token(self._pool, amounts.bought)
         assert tokens[0] is not None
         assert tokens[1] is not None
-        self._pool = self._pool.swap(tokens[0], tokens[1], amounts.amount_in)[1]
+        swapped = _swap(self._pool, tokens[0], tokens[1], amounts.amount_in)
+        assert swapped is not None
+        self._pool = swapped[1]
 
     def shares_with(self, other: _Track) -> bool:
         """Return whether another pool swaps through a contract that this one swaps through as well."""
@@ -394,10 +396,22 @@ def _rounding_units(pool: Pool, event: SwapEvent) -> int:
 
 
 def _output(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:
+    swapped = _swap(pool, token_in, token_out, amount_in)
+    return swapped[0] if swapped else None
+
+
+def _swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool] | None:
+    """Return the output and the pool after it; None if the pool refuses the swap.
+
+    What lenders allow changes with time, also between the blocks. A mined swap was allowed.
+    """
     try:
-        return pool.swap(token_in, token_out, amount_in)[0]
+        return pool.swap(token_in, token_out, amount_in)
     except PoolError:
+        unlimited = pool.without_lenders()
+    if unlimited is pool:
         return None
+    return _swap(unlimited, token_in, token_out, amount_in)
 
 
 def _token(pool: Pool | None, token: int | str) -> str | None:

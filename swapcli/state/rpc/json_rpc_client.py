@@ -48,6 +48,7 @@ _MAX_BYTES: Final = 2**20  # of a batch; chosen
 _SHOWN_CHARACTERS: Final = 160  # of a node's message; chosen
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>|[<>{}]", re.IGNORECASE | re.DOTALL)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
+_MAX_NESTED_ERRORS: Final = 64  # a bound against hostile input; chosen
 _WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title", "msg")
 """Where replies that are JSON but no JSON-RPC keep their sentence."""
 
@@ -470,9 +471,21 @@ def _error_of(entry: object) -> RpcError | None:
     if isinstance(code, str) and re.fullmatch(r"-?[0-9]{1,9}", code):
         code = int(code)
     text = message if isinstance(message, str) else "" if message is None else str(message)
+    if isinstance(data, dict) and (reason := _execution_error(data)):
+        text = f"{text}: {reason}"
     return RpcError(
         code if type(code) is int else 0, text, data if isinstance(data, str) else "", requested_pause_s(text, data)
     )
+
+
+def _execution_error(data: Mapping[str, object]) -> str:
+    """Return why a transaction on Starknet fails: the innermost of its calls' nested errors; empty if absent."""
+    reason = data.get("execution_error")
+    for _ in range(_MAX_NESTED_ERRORS):
+        if not isinstance(reason, dict):
+            break
+        reason = reason.get("error")
+    return reason if isinstance(reason, str) else ""
 
 
 def _words_of(reply: RpcResponse) -> str:

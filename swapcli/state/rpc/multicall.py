@@ -88,6 +88,11 @@ class MulticallReader:
         self._to_remember: list[tuple[ContractCall, ReturnData]] = []
 
     @property
+    def multicall_is_missing(self) -> bool:
+        """Whether the chain has not got the contract, so that calls are made one by one."""
+        return self._multicall is None
+
+    @property
     def width(self) -> int:
         """How many nodes share large reads: callers read so many times as much at once."""
         return max(len(self._find_helpers()), 1)

@@ -17,9 +17,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from swapcli.core.encoding.abi import WORD
-from swapcli.core.errors import BlockMismatch, ChainReorganized, InvalidInput, UpstreamError, UpstreamRejected
+from swapcli.core.errors import (
+    BlockMismatch,
+    ChainReorganized,
+    InvalidInput,
+    SimulationError,
+    UpstreamError,
+    UpstreamRejected,
+)
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
+from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import MAX_FELT
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.starknet_calls import is_block_time
@@ -33,6 +41,15 @@ _BLOCK: Final = "starknet_getBlockWithTxHashes"
 _CALL: Final = "starknet_call"
 _EVENTS: Final = "starknet_getEvents"
 _CLASS: Final = "starknet_getClassHashAt"
+_NONCE: Final = "starknet_getNonce"
+_ESTIMATE: Final = "starknet_estimateFee"
+_SKIP_VALIDATE: Final = "SKIP_VALIDATE"
+"""The flag of an estimate without a signature."""
+_FRI: Final = "FRI"
+_CONTRACT_NOT_FOUND: Final = 20  # codes of the Starknet JSON-RPC specification
+_REVERT_CODES: Final = frozenset({40, 41, 55})
+"""An error in a contract, one in the execution of a transaction, and one in its validation."""
+_METHOD_NOT_FOUND: Final = -32601
 _BLOCK_NOT_FOUND: Final = 24  # codes of the Starknet JSON-RPC specification
 _PAGE_TOO_LARGE: Final = 31  # codes of the Starknet JSON-RPC specification
 _INVALID_PARAMS: Final = frozenset({-32602, -32600})
@@ -63,6 +80,21 @@ million units of L2 gas."""
 _L2_GAS_PER_L1_GAS: Final = 40_000
 """General knowledge, not recorded: a Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had
 a price; 100 / 0.0025 = 40,000."""
+
+
+class FeeEstimate(NamedTuple):
+    """What a node estimates of a transaction of version 3: units of each resource, and their prices in fri.
+
+    A fri is the smallest unit of STRK. The names are those of the specification's FEE_ESTIMATE.
+    """
+
+    l1_gas_consumed: int
+    l1_gas_price: int
+    l2_gas_consumed: int
+    l2_gas_price: int
+    l1_data_gas_consumed: int
+    l1_data_gas_price: int
+    overall_fee: int
 
 
 class SingleStarknetNode(JsonRpcNode):
@@ -231,6 +263,48 @@ class SingleStarknetNode(JsonRpcNode):
             for key, each in zip(distinct, results, strict=True)
         }
         return [found[call.to, call.calldata] for call in calls]
+
+    def read_nonce(self, account: str, at: BlockId) -> int:
+        """Return the nonce of the account's next transaction. Raises `SimulationError` if there is no account."""
+        (found,) = self._send_at(
+            [RpcRequest(_NONCE, (self._block_parameter(at), _short(account)), is_optional=True)], at
+        )
+        if isinstance(found, RpcError):
+            if found.code == _CONTRACT_NOT_FOUND:
+                raise SimulationError(
+                    f"there is no account at {account}",
+                    hint="check the address; an account must be deployed before it can swap",
+                    details={"account": account},
+                )
+            raise self._not_estimated(found, _NONCE)
+        return self._felt(found, _NONCE)
+
+    def estimate_fee(self, transaction: Mapping[str, object], at: BlockId) -> FeeEstimate:
+        """Return the estimate of an unsigned transaction, whose validation is skipped, on the state of a block.
+
+        Raises `SimulationError` if the transaction reverts, and `UpstreamRejected` if the node does not estimate.
+        """
+        parameters = ([transaction], [_SKIP_VALIDATE], self._block_parameter(at))
+        (found,) = self._send_at([RpcRequest(_ESTIMATE, parameters, is_optional=True)], at)
+        if isinstance(found, RpcError):
+            if found.code in _REVERT_CODES:
+                raise SimulationError(
+                    f"the transaction reverts: {found.message}",
+                    hint="check the balance of the account, or get a fresh quote",
+                )
+            raise self._not_estimated(found, _ESTIMATE)
+        estimate = found[0] if isinstance(found, list) and len(found) == 1 else None
+        if not isinstance(estimate, dict) or estimate.get("unit") != _FRI:
+            self._fail(_ESTIMATE, "no estimate in fri")
+        return FeeEstimate(*(self._felt(estimate.get(name), _ESTIMATE) for name in FeeEstimate._fields))
+
+    def _not_estimated(self, error: RpcError, method: str) -> UpstreamRejected:
+        problem = "does not have the method" if error.code == _METHOD_NOT_FOUND else f"rejected it: {error.message}"
+        return UpstreamRejected(
+            f"{self.redacted_url} cannot estimate the fee: {method}: it {problem}",
+            hint="use another node",
+            details={"code": error.code, "method": method},
+        )
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         """As `Node.read_blooms`: blocks of Starknet have no filters."""

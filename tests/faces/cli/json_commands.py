@@ -36,6 +36,9 @@ JSON_COMMANDS = {
     "market info": ("market", "info", "testnet", "--store", "STORE"),
     "market remove": ("market", "remove", "testnet", "--yes", "--store", "STORE"),
     "networks": ("networks",),
+    "networks add": ("networks", "add", "ethereum", "--replace", "--config", "CONFIG"),
+    "networks remove": ("networks", "remove", "ethereum", "--yes", "--config", "CONFIG"),
+    "networks show": ("networks", "show", "base"),
     "pools": ("pools", "base", "ETH", "USDC"),
     "price": ("price", "base", "cbBTC"),
     "protocols": ("protocols", "base"),
@@ -46,7 +49,9 @@ JSON_COMMANDS = {
 }
 """Command lines without `--json`, in an order in which they can run. Words in capitals are files of a test."""
 
-LONG_RUNNING = {"allowance", "backtest", "balance", "hindsight", "prove", "record", "serve", "sync", "verify"}
+LONG_RUNNING = {
+    "allowance", "backtest", "balance", "hindsight", "networks check", "prove", "record", "serve", "sync", "verify",
+}  # fmt: skip
 """Commands that need a node or do not end by themselves; their own tests check their JSON."""
 
 ALIASES = {"quote"}
@@ -77,10 +82,14 @@ def json_command_runner(folder: Path) -> Run:
     route.write_text(run_swapcli(*JSON_COMMANDS["route"], "--json").stdout)
     files = {"ROUTE": str(route), "MARKET": write_market_file(folder)}
     files |= {name: str(folder / name.lower()) for name in ("KEYS", "STORE", "EXPORTED")}
+    files["CONFIG"] = str(folder / "settings.yaml")
+    Path(files["CONFIG"]).touch()
 
     def run(name: str, *more: str) -> CommandResult:
         if name == "market remove":
             run("market import")  # an earlier run has removed it
+        if name == "networks remove":
+            run("networks add")
         return run_swapcli(*(files.get(word, word) for word in JSON_COMMANDS[name]), *more)
 
     for prepared in ("keys create", "market import"):

@@ -153,8 +153,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     def callback() -> None:
         raise raised[0]
 
-    (command,) = networks_app.commands
-    monkeypatch.setattr(networks_app, "commands", [command._replace(function=callback)])
+    command, *others = networks_app.commands
+    monkeypatch.setattr(networks_app, "commands", [command._replace(name="show", function=callback), *others])
     return raised
 
 

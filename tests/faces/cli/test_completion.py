@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[3]
 
 NETWORKS = set(all_network_names())
 
-FREE_ARGUMENTS = {"ADDRESS", "OWNER", "SPENDER", "AMOUNT", "VALUE", "NAME", "CALLDATA", "TX"}
+FREE_ARGUMENTS = {"FILE|NAME", "ADDRESS", "OWNER", "SPENDER", "AMOUNT", "VALUE", "NAME", "CALLDATA", "TX"}
 """Arguments that nothing completes."""
 
 SETTINGS = """

@@ -121,7 +121,9 @@ MISTAKES = [
     ("help rout", 'no topic "rout"', "did you mean route"),
     ("completion bsh", "did you mean bash?", "see swapcli completion --help"),
     ("config set slipage 1", 'no setting "slipage"', "did you mean slippage?"),
-    ("networks base", "NETWORK requires --probe", "swapcli networks lists all networks"),
+    ("networks bas", 'no network "bas"', "did you mean base?"),
+    ("networks add etherum", 'no file and no network "etherum"', "did you mean ethereum?"),
+    ("networks remove base", "base comes with the program", ""),
     # files, hashes and calldata
     ("execute nofile.json", "cannot read nofile.json: No such file", "check its name and its folder"),
     ("route base ETH USDC 1 --market /nonexistent", "cannot read /nonexistent", "check its name and its folder"),

@@ -17,7 +17,8 @@ from tests.support.service import (
     in_process_service,
 )
 
-FIELDS = set(get_type_hints(QuoteFieldsJson)) - {"l1Fee", "poolLimit", "certificate", "proofFile", "routerChoice"}
+OPTIONAL = {"l1Fee", "poolLimit", "certificate", "proofFile", "routerChoice", "bookPrices"}
+FIELDS = set(get_type_hints(QuoteFieldsJson)) - OPTIONAL
 ROUTES = [(name, path) for name in ("base", "hyperevm") for path in ("route", "v2/route")]
 PAYLOADS = [
     ("base", "routeAndCalldata"),

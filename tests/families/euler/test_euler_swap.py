@@ -35,11 +35,43 @@ def euler_pool(**changes: object) -> EulerSwap:
     texts = {
         name: [str(each) for each in value] if isinstance(value, tuple) else value for name, value in state.items()
     }
+    if "deposits" in changes:
+        del texts["secured_outputs"]
     return EulerSwap.from_state(PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 18), 1_000), texts)
 
 
+DEPOSITS, LTV = 10**23, 0.9
+"""Of the account of `secured_pool`, in either token of the same price."""
+
+
+def secured_pool(**changes: object) -> EulerSwap:
+    """Return a pool of two tokens at 1:1, of an account with deposits in both, each of which secures 0.9 of the other.
+
+    Its curve is a constant sum of 10^25 each, so that only the account limits a swap.
+    """
+    state: Mapping[str, object] = {
+        "reserves": (10**25, 10**25), "equilibrium": (10**25, 10**25), "prices": (E18, E18),
+        "concentrations": (WAD, WAD), "fees": (0, 0), "deposits": (DEPOSITS, DEPOSITS),
+        "collateral": (9 * DEPOSITS // 10,) * 2, "collateral_rates": (9 * 10**35,) * 2, "fee_paid_out": 0, **changes,
+    }  # fmt: skip
+    return euler_pool(**state)
+
+
+def largest(pool: EulerSwap, sold: int = 0) -> int:
+    """Return the largest output of a pool whose swaps are refused from some amount on."""
+    low, high = 0, 10**25
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            pool.swap(*tokens_of(sold), middle)
+            low = middle
+        except PoolError:
+            high = middle
+    return pool.swap(*tokens_of(sold), low)[0]
+
+
 def valid_pool() -> EulerSwap:
-    return euler_pool()
+    return secured_pool()
 
 
 def tokens_of(sold: int) -> tuple[str, str]:
@@ -236,3 +268,100 @@ def test_a_pool_is_its_own_hook() -> None:
     assert pool.is_single_use
     assert (pool.called_address, pool.key) == (MANAGER, ADDRESS)
     assert replace(pool, v4_fee_ppm=0).swap(*tokens_of(0), 10**21)[0] == pool.swap(*tokens_of(0), 10**21)[0]
+
+
+def test_the_input_is_collateral_for_what_a_swap_borrows() -> None:
+    """With deposits D of both and x sold, D is withdrawn, and at most 0.9 (D + x) borrowed: x = 1.9 D / 0.1."""
+    pool = secured_pool()
+    for sold in (0, 1):
+        assert largest(pool, sold) == pytest.approx(19 * DEPOSITS, rel=2e-3)
+        assert largest(pool, sold) <= 19 * DEPOSITS
+        assert pool.curve(*tokens_of(sold)).capacity == pytest.approx(largest(pool, sold), rel=1e-6)
+    without = secured_pool(collateral_rates=(0, 0))
+    assert largest(without) == pytest.approx(1.9 * DEPOSITS, rel=1e-4)
+    check_state_round_trip(pool)
+
+
+def test_old_files_count_no_input() -> None:
+    """Those without an account have what it could pay without the input."""
+    state = secured_pool().state()
+    for name in ("deposits", "collateral", "collateral_rates", "fee_paid_out"):
+        del state[name]
+    state["secured_outputs"] = [str(19 * DEPOSITS // 10)] * 2
+    pool = EulerSwap.from_state(secured_pool().identity, state)
+    assert largest(pool) == 19 * DEPOSITS // 10
+    check_state_round_trip(pool)
+
+
+def test_a_fee_that_is_paid_out_is_no_collateral() -> None:
+    """Of 10% of the input, a half is deposited: x 0.95 0.9 + 1.9 D = 0.9 x."""
+    pool = secured_pool(fees=(WAD // 10, 0), fee_paid_out=WAD // 2)
+    x = 1.9 * DEPOSITS / (0.9 - 0.95 * 0.9)
+    assert largest(pool) == pytest.approx(0.9 * x, rel=2e-3)
+    assert pool.curve(*tokens_of(0)).capacity == pytest.approx(x, rel=2e-3)
+
+
+@pytest.mark.parametrize("collateral", [9, 6])
+def test_while_a_debt_in_the_sold_token_is_left_only_spare_deposits_are_paid(collateral: int) -> None:
+    """The debt is half of the deposits. Each unit sold frees one of collateral, each unit bought takes 0.9."""
+    debt = DEPOSITS // 2
+    pool = secured_pool(debts=(debt, 0), deposits=(0, DEPOSITS), collateral=(collateral * DEPOSITS // 10, 0))
+    for part in (0.1, 0.5, 0.99):
+        sold = int(debt * part)
+        assert pool.swap(*tokens_of(0), sold)[0] == sold
+    # Beyond the debt, the rest is deposited and secures a loan.
+    beyond, after = pool.swap(*tokens_of(0), 2 * debt)
+    assert beyond == 2 * debt
+    assert after.debts == (0, 0)
+
+
+def test_a_debt_that_the_deposits_are_needed_for() -> None:
+    """The account owes almost what its deposits secure: what it sells may be worth no less than nine tenths."""
+    debt = DEPOSITS * 899 // 1000
+    poor = {"debts": (debt, 0), "deposits": (0, DEPOSITS), "collateral": (9 * DEPOSITS // 10, 0)}
+    assert secured_pool(**poor).swap(*tokens_of(0), debt // 2)[0] == debt // 2
+    # At a price of 1.2 for the sold token, each unit sold would take 1.08 of collateral for one of debt.
+    cheap = secured_pool(**poor, prices=(12 * E18 // 10, E18))
+    with pytest.raises(InsufficientLiquidity, match="lacks the collateral"):
+        cheap.swap(*tokens_of(0), debt // 2)
+    assert 0.0 < cheap.curve(*tokens_of(0)).capacity < debt / 2
+    unhealthy = secured_pool(**{**poor, "collateral": (debt - 1, 0)})
+    with pytest.raises(InsufficientLiquidity, match="lacks the collateral"):
+        unhealthy.swap(*tokens_of(0), 10**6)
+    assert unhealthy.curve(*tokens_of(0)).capacity == 0.0
+
+
+def test_debts_and_deposits_follow_a_swap() -> None:
+    pool = secured_pool(deposits=(0, DEPOSITS))
+    amount_out, after = pool.swap(*tokens_of(0), 2 * DEPOSITS)
+    assert amount_out == 2 * DEPOSITS
+    account = after.account
+    assert account is not None
+    assert (after.debts, account.deposits) == ((0, DEPOSITS), (2 * DEPOSITS, 0))
+    assert account.collateral == (0, 27 * DEPOSITS // 10)
+    check_state_round_trip(after)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"collateral": (1,)}, "collateral"),
+        ({"collateral_rates": (1 << 240, 0)}, "collateral_rates[0]"),
+        ({"fee_paid_out": WAD + 1}, "fee_paid_out"),
+    ],
+)
+def test_an_account_that_contradicts_itself(changes: Mapping[str, object], field: str) -> None:
+    with pytest.raises(InvalidPoolState) as caught:
+        secured_pool(**changes)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("sold", [0, 1])
+def test_the_vaults_of_compiled_contracts_paid_what_is_quoted(sold: int) -> None:
+    """Amounts near the limits too: both pay, or both refuse."""
+    swaps = list(replay_recorded_swaps("euler_swap_vaults"))
+    assert [each for each in swaps if each.amount_out != each.expected] == []
+    refused = [each for each in swaps if each.expected is None and isinstance(each.pool, EulerSwap)]
+    assert len(refused) > 400
+    assert {len(each.pool.vaults[sold]) for each in refused if isinstance(each.pool, EulerSwap)} == {1, 2}
+    assert any(each.pool.debts[sold] for each in refused if isinstance(each.pool, EulerSwap))

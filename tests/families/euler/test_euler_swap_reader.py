@@ -63,6 +63,7 @@ VAULT: dict[str, tuple[Any, ...]] = {
     "debtOf(address)": (0,),
     "caps()": (0, 0),
     "totalBorrows()": (10**21,),
+    "totalAssets()": (5 * 10**20,),
     "oracle()": (ORACLE,),
     "unitOfAccount()": (UNIT,),
     "LTVBorrow(address)": (9_000,),
@@ -146,7 +147,7 @@ def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
     assert (pool.version, pool.reserves, pool.fee_ppm, pool.v4_fee_ppm) == (2, (10**24, 2 * 10**24), 1_000, 300)
     assert (pool.equilibrium, pool.min_reserves, pool.prices) == ((10**24, 2 * 10**24), (5, 7), (2 * 10**18, 10**18))
     assert (pool.concentrations, pool.fees) == ((9 * 10**17, 5 * 10**17), (3 * 10**15, 10**15))
-    assert (pool.debts, pool.deposit_capacity, pool.min_deposits) == ((0, 0), (10**23, 10**23), (2, 2))
+    assert (pool.debts, pool.deposit_capacity, pool.min_deposits) == ((0, 0), (10**23 - 10**15,) * 2, (2, 2))
     assert (pool.called_address, pool.manager_balances) == (MANAGER, (10**30, 10**30 + 1))
     assert pool.vaults == tuple(zip(SUPPLY, BORROW, strict=True))
     # The deposits of 110 can be withdrawn, and another vault lends its cash.
@@ -177,8 +178,8 @@ def test_a_pool_of_the_first_version_borrows_where_it_deposits() -> None:
 @pytest.mark.parametrize(
     ("changes", "outputs"),
     [
-        # A cap of 12 x 10^20 of which 10^21 is lent, and the deposits.
-        ({(BORROW[1], "caps()"): (0, 120 << 6 | 21)}, 11 * 10**19 + 2 * 10**20),
+        # A cap of 12 x 10^20 of which 10^21 is lent, with some interest, and the deposits.
+        ({(BORROW[1], "caps()"): (0, 120 << 6 | 21)}, 11 * 10**19 + 2 * 10**20 - 2 * 10**15),
         ({(BORROW[1], "caps()"): (0, 10 << 6 | 21)}, 11 * 10**19),
         # The vault of the deposits lacks the cash to pay them out, and that of the loans does not count.
         ({(SUPPLY[1], "cash()"): (10**19,)}, 10**19),
@@ -227,7 +228,7 @@ def test_further_collateral_secures_debts_in_both_tokens() -> None:
 
 def test_a_debt_is_repaid_first() -> None:
     pool = read({(BORROW[0], "debtOf(address)"): (10**21,)})
-    assert (pool.debts, pool.deposit_capacity) == ((10**21, 0), (10**23, 10**23))
+    assert (pool.debts, pool.deposit_capacity) == ((10**21, 0), (10**23 - 10**15,) * 2)
 
 
 @pytest.mark.parametrize(

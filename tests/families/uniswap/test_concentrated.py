@@ -186,9 +186,8 @@ def test_an_empty_pool_reads_but_sells_nothing() -> None:
 
 def test_an_input_that_pays_nothing_is_refused() -> None:
     pool = pool_at(0, (-600, 600, 10**18))
-    for amount_in in (1, 0, -5):
-        with pytest.raises(SwapReverts, match="rounds to zero"):
-            pool.swap(*DOWN, amount_in)
+    with pytest.raises(SwapReverts, match="rounds to zero"):
+        pool.swap(*DOWN, 1)
 
 
 def test_uniswap_v4_keeps_amounts_below_128_bits_with_sign() -> None:

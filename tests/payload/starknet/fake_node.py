@@ -63,6 +63,13 @@ class Contract:
 
 
 @dataclass
+class Account(Contract):
+    """A deployed account, with the nonce of its next transaction."""
+
+    nonce: int = 0
+
+
+@dataclass
 class TokenContract(Contract):
     """A token; with `is_long`, its texts are byte arrays as newer tokens have them."""
 
@@ -393,7 +400,9 @@ class RpcFailure(Exception):
 class FakeNode:
     """Answers requests on a chain. `spoil` may change a result; `posts` are the sizes of the batches.
 
-    Pages of events have at most `page_size` entries. With `refuses_large_pages` a larger `chunk_size` is error 31.
+    Pages of events have at most `page_size` entries. With `refuses_large_pages` a larger `chunk_size` is error 31. Each
+    valid transaction is estimated at `estimate`, a FEE_ESTIMATE without its unit; without one the method is unknown.
+    With `reverts_with`, transactions revert for this reason.
     """
 
     chain: FakeChain
@@ -404,6 +413,8 @@ class FakeNode:
     page_size: int = 1_000
     refuses_large_pages: bool = False
     spoil: Callable[[str, Any], Any] | None = None
+    estimate: dict[str, str] | None = None
+    reverts_with: str | None = None
     methods: list[str] = field(default_factory=list)
     posts: list[int] = field(default_factory=list)
     requests: list[tuple[str, Any]] = field(default_factory=list)
@@ -431,7 +442,8 @@ class FakeNode:
             respond = getattr(self, f"_{method.removeprefix('starknet_')}", None)
             if respond is None:
                 raise RpcFailure(-32601, "Method not found")
-            result = respond(*request["params"])
+            parameters = request["params"]
+            result = respond(**parameters) if isinstance(parameters, dict) else respond(*parameters)
         except RpcFailure as failure:
             self.failures.append(failure)
             error = {"code": failure.code, "message": failure.message}
@@ -512,6 +524,54 @@ class FakeNode:
 
     def _getClassHashAt(self, block_id: Any, address: str) -> str:  # noqa: N802
         return hex(self._find_contract(block_id, address).class_hash)
+
+    def _getNonce(self, block_id: Any, contract_address: str) -> str:  # noqa: N802
+        return hex(self._account(block_id, contract_address).nonce)
+
+    def _account(self, block_id: Any, address: str) -> Account:
+        found = self._find_contract(block_id, address)
+        if not isinstance(found, Account):
+            raise RpcFailure(40, "Contract error", {"revert_error": "no account"})
+        return found
+
+    def _estimateFee(self, request: Any, simulation_flags: Any, block_id: Any) -> list[dict[str, str]]:  # noqa: N802
+        """Estimate invoke transactions of version 3, as BROADCASTED_INVOKE_TXN; nothing is executed."""
+        if self.estimate is None:
+            raise RpcFailure(-32601, "Method not found")
+        if not isinstance(request, list) or simulation_flags not in ([], ["SKIP_VALIDATE"]):
+            raise RpcFailure(-32602, "Invalid params")
+        for transaction in request:
+            self._check_invoke(transaction, block_id, is_signed=not simulation_flags)
+        if self.reverts_with is not None:
+            inner: dict[str, Any] = {"contract_address": "0x1", "class_hash": "0x2", "selector": "0x3"}
+            nested = inner | {"error": inner | {"error": self.reverts_with}}
+            raise RpcFailure(41, "Transaction execution error", {"transaction_index": 0, "execution_error": nested})
+        return [{**self.estimate, "unit": "FRI"} for _ in request]
+
+    def _check_invoke(self, transaction: Any, block_id: Any, *, is_signed: bool) -> None:
+        names = {
+            *("type", "version", "sender_address", "calldata", "signature", "nonce", "resource_bounds", "tip"),
+            *(
+                "paymaster_data",
+                "account_deployment_data",
+                "nonce_data_availability_mode",
+                "fee_data_availability_mode",
+            ),
+        }
+        if not isinstance(transaction, dict) or transaction.keys() != names:
+            raise RpcFailure(-32602, "Invalid params", str(transaction))
+        if transaction["type"] != "INVOKE" or transaction["version"] not in ("0x3", hex(2**128 + 3)):
+            raise RpcFailure(-32602, "Invalid params", "type or version")
+        for felt in (*transaction["calldata"], *transaction["signature"], transaction["nonce"]):
+            parse_felt(felt)
+        for bound in transaction["resource_bounds"].values():
+            if bound.keys() != {"max_amount", "max_price_per_unit"}:
+                raise RpcFailure(-32602, "Invalid params", "resource_bounds")
+        account = self._account(block_id, transaction["sender_address"])
+        if parse_felt(transaction["nonce"]) != account.nonce:
+            raise RpcFailure(52, "Invalid transaction nonce")
+        if is_signed and not transaction["signature"]:
+            raise RpcFailure(55, "Account validation failed", "no signature")
 
     def _getEvents(self, query: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
         if not query.keys() <= {"from_block", "to_block", "address", "keys", "chunk_size", "continuation_token"}:

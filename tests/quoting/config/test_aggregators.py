@@ -66,7 +66,7 @@ def test_what_is_shown_has_no_key() -> None:
 )
 def test_a_mistake_names_the_file_and_the_key(given: object, words: str) -> None:
     error = refused(json.dumps({"aggregators": given}))
-    assert error.message.startswith(f"{DEFAULT_FILE}: ")
+    assert error.message.startswith(f"{DEFAULT_FILE}:1: ")
     assert words in error.message
 
 

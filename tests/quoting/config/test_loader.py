@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.quoting.config import TABLE, Settings, config_file_path, peek
 from swapcli.quoting.config.display import masked_rows
+from swapcli.quoting.config.network_folder import NetworkFolder
 from swapcli.quoting.config.settings import FIELDS
 from tests.quoting.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 from tests.quoting.config.samples import VALUES
 
+DEFAULTS = Settings(network_folder=NetworkFolder(DEFAULT_FILE.parent / "networks"))
 ON_COMMAND_LINE = [key for key, row in TABLE.items() if row.on_command_line]
 
 
@@ -57,7 +59,7 @@ def test_these_tests_cover_every_setting() -> None:
 
 def test_every_settings_field_is_in_the_table_or_is_a_group() -> None:
     others = set(Settings._fields) - set(FIELDS[""])
-    assert others == {"integrator", "service", "networks", "aggregators", "origins"}
+    assert others == {"integrator", "service", "networks", "aggregators", "network_folder", "origins"}
 
 
 @given(layers(list(TABLE)), layers(list(TABLE)), layers(ON_COMMAND_LINE))
@@ -85,7 +87,7 @@ def test_what_is_shown_reads_back_as_the_same_settings(layer: dict[str, str]) ->
 
 def test_nothing_set_gives_the_defaults() -> None:
     settings = load()
-    assert settings == Settings()
+    assert settings == DEFAULTS
     assert {row.origin for row in masked_rows(settings)} == {"default"}
 
 
@@ -104,16 +106,16 @@ def test_flags_may_come_typed() -> None:
 
 
 def test_an_empty_variable_counts_as_not_set() -> None:
-    assert load(environ={"SWAPCLI_MAX_HOPS": "", "SWAPCLI_API_KEY": ""}) == Settings()
+    assert load(environ={"SWAPCLI_MAX_HOPS": "", "SWAPCLI_API_KEY": ""}) == DEFAULTS
 
 
 def test_null_in_the_file_counts_as_not_set() -> None:
-    assert load("max_hops:\nnetwork: null\nintegrator:\nnetworks: ~\n") == Settings()
+    assert load("max_hops:\nnetwork: null\nintegrator:\nnetworks: ~\n") == DEFAULTS
 
 
 def test_an_overridden_wrong_value_is_still_refused() -> None:
     error = refused("max_hops: many", flags={"max_hops": 3})
-    assert error.message.startswith(f"{DEFAULT_FILE}: max_hops: expected a whole number from 1 to 16")
+    assert error.message.startswith(f"{DEFAULT_FILE}:1: max_hops: expected a whole number from 1 to 16")
 
 
 def test_members_of_a_group_come_from_different_layers() -> None:

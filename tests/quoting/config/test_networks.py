@@ -145,7 +145,7 @@ def test_further_nodes_of_the_file_come_after_the_first() -> None:
     ],
 )
 def test_an_error_in_an_addition_names_the_file_and_key(entry: object, message: str) -> None:
-    assert refused(networks(base=entry)).message.startswith(f"{DEFAULT_FILE}: {message}")
+    assert refused(networks(base=entry)).message.startswith(f"{DEFAULT_FILE}:1: {message}")
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_an_error_in_an_addition_names_the_file_and_key(entry: object, message: 
     ],
 )
 def test_an_error_in_a_custom_network_names_the_file_and_key(changes: dict[str, object], message: str) -> None:
-    assert refused(networks(own={**OWN, **changes})).message.startswith(f"{DEFAULT_FILE}: {message}")
+    assert refused(networks(own={**OWN, **changes})).message.startswith(f"{DEFAULT_FILE}:1: {message}")
 
 
 def test_a_misspelt_network_is_not_taken_for_a_new_one() -> None:
     error = refused(networks(bse={"router": ROUTER}))
-    assert error.message == f'{DEFAULT_FILE}: networks.bse: there is no network "bse"'
+    assert error.message == f'{DEFAULT_FILE}:1: networks.bse: there is no network "bse"'
     assert error.hint is not None
     assert error.hint.startswith("did you mean base?")
 

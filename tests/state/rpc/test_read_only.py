@@ -19,7 +19,7 @@ READING_METHODS = frozenset(
         "eth_getStorageAt", "eth_getTransactionByHash", "eth_getTransactionCount", "eth_getTransactionReceipt",
         "eth_simulateV1",
         "eth_subscription", "starknet_call", "starknet_chainId", "starknet_getBlockWithTxHashes",
-        "starknet_getClassHashAt", "starknet_getEvents",
+        "starknet_estimateFee", "starknet_getClassHashAt", "starknet_getEvents", "starknet_getNonce",
     }
 )  # fmt: skip
 """The methods that the program names: each only reads."""

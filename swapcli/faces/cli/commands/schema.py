@@ -10,6 +10,7 @@ from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 from swapcli.interface.document_types import DOCUMENTS
+from swapcli.quoting.document_schemas import NETWORK_FILE
 
 _PRINTED_BY = {
     "route-watch": "each line of swapcli route --watch",
@@ -38,7 +39,8 @@ def schema(
     Example: swapcli schema route
 
     Documents are named after their commands, and those of the tools of swapcli mcp after the tools, as mcp-quote and
-    mcp-quote-input. New fields may be added to them; no field is removed or changes its meaning within a major version.
+    mcp-quote-input; network is a network file (swapcli help networks). New fields may be added to them; no field is
+    removed or changes its meaning within a major version.
     """
     session = open_session(output, formats=LIST_FORMATS)
     from swapcli import DocumentList
@@ -46,6 +48,7 @@ def schema(
 
     if document is None:
         rows = [(name, _PRINTED_BY.get(name, f"swapcli {_command(name)} --json")) for name in DOCUMENTS]
+        rows.append((NETWORK_FILE, f"swapcli {NETWORK_FILE}s NAME --file, and read by swapcli {NETWORK_FILE}s add"))
         rows += printed_by().items()
         session.output.print_list(DocumentList(tuple(rows)), lambda found: ListView(COLUMNS, found.rows))
         return

@@ -105,7 +105,10 @@ class _Line:
             options = [(name, text) for names, text, _, _ in self._node["options"] for name in names]
             yield from _lines(WORDS, current, options)
         elif (children := self._children()) and not self._arguments:
-            yield from _lines(WORDS, current, [(name, self._tree[path]["summary"]) for name, path in children.items()])
+            names = [(name, self._tree[path]["summary"]) for name, path in children.items()]
+            if self._node["arguments"]:  # of the group's default command, which takes the name of a network
+                names += find_names(NETWORKS, current, read_facts(environ, self._options), None)
+            yield from _lines(WORDS, current, names)
         else:
             yield from self._argument(current, environ)
 

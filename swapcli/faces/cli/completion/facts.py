@@ -1,7 +1,7 @@
 """What completion needs of the settings. Loading them takes longer than a user waits, so a file remembers the result.
 
 The file lies in the user's cache folder and holds no addresses of nodes and no secrets. It counts as long as the
-settings file and the variables of `_VARIABLES` are the same.
+settings file, the network files beside it, and the variables of `_VARIABLES` are the same.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _VARIABLES = ("SWAPCLI_NETWORK", "SWAPCLI_STORE_DIR", "SWAPCLI_SERVICE_KEYS_FILE")
 _FILE = "completion.json"
 _KEYS_FILE = "keys.json"
+_NETWORKS = "networks"
 
 
 def read_facts(environ: Mapping[str, str], options: Mapping[str, str]) -> SettingFacts:
@@ -39,10 +40,10 @@ def _read_settings(environ: Mapping[str, str], home: str) -> SettingFacts:
     config_file = user_folders.config_file(environ, home)
     defaults = _defaults(environ, home, config_file)
     variables = [variable(environ, name) for name in _VARIABLES]
-    stamp = _stamp(config_file)
-    if stamp is None and not any(variables):
+    stamp, network_stamps = _stamp(config_file), _network_stamps(config_file)
+    if stamp is None and not network_stamps and not any(variables):
         return defaults
-    state = [__version__, config_file, stamp, variables]
+    state = [__version__, config_file, stamp, network_stamps, variables]
     cache_file = os.path.join(user_folders.cache_folder(environ, home), _FILE)
     remembered = _read_cache(cache_file)
     if remembered.get("state") == json.loads(json.dumps(state)):
@@ -66,6 +67,15 @@ def _stamp(file: str) -> list[int] | None:
     except OSError:
         return None
     return [status.st_mtime_ns, status.st_size, status.st_ino]
+
+
+def _network_stamps(config_file: str) -> list[object]:
+    """Return the names and stamps of the network files, in the folder where `network_folder` lists them."""
+    folder = os.path.join(os.path.dirname(config_file), _NETWORKS)
+    try:
+        return [[name, _stamp(os.path.join(folder, name))] for name in sorted(os.listdir(folder))]
+    except OSError:
+        return []
 
 
 def _read_cache(file: str) -> dict[str, Any]:

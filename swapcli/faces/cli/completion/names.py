@@ -68,17 +68,18 @@ def _protocols(network: str, _: str, facts: SettingFacts) -> Iterator[tuple[str,
 def _described(network: str, facts: SettingFacts) -> dict[str, list[tuple[str, str]]]:
     """Return the tokens and the protocols that the settings or the program describe.
 
-    The native token is the first one. Those of the program are its tokens with pools.
+    The native token is the first one. Those of the program are its tokens with pools, if it has pools of the network.
     """
     if network in facts.networks:
         known = facts.networks[network]
         return {kind: _pairs(known[kind]) for kind in (TOKENS, PROTOCOLS)}
     if network not in packaged_networks():
         return {TOKENS: [], PROTOCOLS: []}
-    protocols = read_definition(network)["protocols"]
+    definition, with_pools = read_definition(network), read_packaged_tokens().get(network)
+    described = [(token["symbol"], token["name"]) for token in (definition["native"], *definition["tokens"])]
     return {
-        TOKENS: list(read_packaged_tokens()[network].items()),
-        PROTOCOLS: [(protocol["amm_name"], protocol["display_name"]) for protocol in protocols],
+        TOKENS: described if with_pools is None else list(with_pools.items()),
+        PROTOCOLS: [(protocol["amm_name"], protocol["display_name"]) for protocol in definition["protocols"]],
     }
 
 

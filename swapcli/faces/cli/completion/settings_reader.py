@@ -17,8 +17,8 @@ def read_setting_facts(environ: Mapping[str, str], home: str, defaults: SettingF
     """Return the fields of `SettingFacts`; `defaults` if the settings have an error, which the command will report."""
     try:
         settings = load_settings(flags={}, environ=environ, config_path=None, home=Path(home))
-        find = networks_from(settings)
-        networks = {name.lower(): _names(find(name)) for name in settings.networks}
+        find, own = networks_from(settings), (*settings.networks, *settings.network_folder.files)
+        networks = {name.lower(): _names(find(name)) for name in own}
     except ConfigError:
         return vars(defaults)
     return {
@@ -33,7 +33,7 @@ def _packaged_without_pools(name: str) -> set[str]:
     """Return the symbols of the tokens that the program describes, but has no pools of; users may add others."""
     if name not in packaged_networks():
         return set()
-    return {token["symbol"] for token in read_definition(name)["tokens"]} - read_packaged_tokens()[name].keys()
+    return {token["symbol"] for token in read_definition(name)["tokens"]} - read_packaged_tokens().get(name, {}).keys()
 
 
 def _names(network: Network) -> dict[str, list[list[str]]]:

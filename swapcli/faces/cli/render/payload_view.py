@@ -89,7 +89,7 @@ def _transaction_view(
     lines = (
         (_LABELS.get(name, name), texts[name] if full else shorten_calldata(texts[name], "--full")) for name in order
     )
-    return TransactionView(title, tuple(lines))
+    return TransactionView(title, (*lines, *transaction.account_lines))
 
 
 def shorten_calldata(text: str, option: str) -> str:

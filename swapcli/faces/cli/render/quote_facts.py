@@ -48,6 +48,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
     yield from router_facts(figures)
+    yield from _book_prices(figures)
     yield from certificate_facts(figures)
     yield from _unread(figures)
     if figures.state.provenance is None or figures.state.is_live:
@@ -65,6 +66,18 @@ def router_facts(figures: QuoteFigures) -> Iterator[Fact]:
     if choice.gain_bps is not None:
         parts.insert(0, f"{choice.gain_bps:+,.2f} bps by {choice.dialect}, compared with {choice.over}")
     yield Fact("Router", choice.dialect, "; ".join(parts))
+
+
+def _book_prices(figures: QuoteFigures) -> Iterator[Fact]:
+    """Yield the best prices of an order book that no route can use, if there is one."""
+    book = figures.book_prices
+    if book is None:
+        return
+    bid, ask = (whole_tokens(price, book.decimals) if price else "none" for price in (book.bid, book.ask))
+    pair = f"{symbol(book.quote)} for 1 {symbol(book.base)}"
+    yield Fact(
+        book.venue, f"bid {bid}, ask {ask} {pair}", "the best orders, of unknown size; not part of the transaction"
+    )
 
 
 def symbol(token: Token) -> str:

@@ -15,15 +15,20 @@ from swapcli.payload.transactions_to_send import RenderedTransaction
 
 
 def format_transactions(output_format: str, prepared: PreparedSwap | PreparedRoute) -> str:
-    """Return the transactions of a swap as `output_format` has them. Raises `InvalidOption` on Starknet."""
+    """Return the transactions of a swap as `output_format` has them.
+
+    On Starknet, `web3` is the one transaction of the account, if it is known. Raises `InvalidOption` there otherwise.
+    """
     transactions, network = prepared.built.transactions(), prepared.network
     if any(each.request is None for each in transactions):
-        raise InvalidOption(
-            f"--format {output_format} is for EVM networks only", hint=f"use --json for calls on {network.name}"
-        )
+        return _as_invoke(output_format, prepared)
     if output_format in _DOCUMENTS:
         return _DOCUMENTS[output_format](prepared)
     return _FORMATS[output_format](_PayloadParts(transactions, network, prepared.figures))
+
+
+_AS_REQUESTS: Final = "web3"
+"""The format of objects that libraries take."""
 
 
 class _PayloadParts(NamedTuple):
@@ -32,6 +37,22 @@ class _PayloadParts(NamedTuple):
     transactions: Sequence[RenderedTransaction]
     network: Network
     figures: QuoteFigures
+
+
+def _as_invoke(output_format: str, prepared: PreparedSwap | PreparedRoute) -> str:
+    """Return the transaction of an account on Starknet as one JSON object, as nodes and libraries take it."""
+    checked, name = prepared.built.checked, prepared.network.name
+    if output_format != _AS_REQUESTS:
+        raise InvalidOption(
+            f"--format {output_format} is for EVM networks only",
+            hint=f"use --json for calls on {name}, or --format {_AS_REQUESTS} --from ACCOUNT for the transaction",
+        )
+    if checked is None or checked.invoke is None:
+        raise InvalidOption(
+            f"--format {output_format} needs the account on {name}, whose nonce and fee a node knows",
+            hint="add --from ACCOUNT, or use --json for the calls",
+        )
+    return to_json(checked.invoke.document())
 
 
 def _as_cast(parts: _PayloadParts) -> str:
@@ -97,7 +118,7 @@ def _as_requests(parts: _PayloadParts) -> str:
 
 
 _FORMATS: Final[Mapping[str, Callable[[_PayloadParts], str]]] = MappingProxyType(
-    {"cast": _as_cast, "sh": _as_shell, "web3": _as_requests}
+    {"cast": _as_cast, "sh": _as_shell, _AS_REQUESTS: _as_requests}
 )
 _DOCUMENTS: Final[Mapping[str, Callable[[PreparedSwap | PreparedRoute], str]]] = MappingProxyType(
     {"safe": _as_safe, "wallet-calls": _as_wallet_calls}

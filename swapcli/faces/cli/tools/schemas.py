@@ -27,6 +27,7 @@ from swapcli.faces.cli.tools.tool_table import (
 from swapcli.faces.cli.tools.wording import in_words_of
 from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
 from swapcli.interface.quote_parameters import QUOTE_PARAMETERS
+from swapcli.quoting.document_schemas import NETWORK_FILE
 
 if TYPE_CHECKING:
     from swapcli import JsonSchema
@@ -85,7 +86,7 @@ def build_schema(document: str) -> JsonSchema:
     """Return the JSON schema of a document of a command or a tool. Raises `InvalidOption` if there is none."""
     from swapcli import JsonSchema, schema
 
-    if document in DOCUMENTS:
+    if document in (*DOCUMENTS, NETWORK_FILE):
         return schema(document)
     if document == ERROR:
         return JsonSchema(build_error_schema())
@@ -94,7 +95,7 @@ def build_schema(document: str) -> JsonSchema:
         return JsonSchema(build_answer_schema(tool))
     if document.startswith(PREFIX) and (tool := find_tool(name.removesuffix(INPUT))):
         return JsonSchema(build_input_schema(tool))
-    known = [*DOCUMENTS, *printed_by()]
+    known = [*DOCUMENTS, NETWORK_FILE, *printed_by()]
     hint = did_you_mean(closest_names(document, known)) or f"documents: {', '.join(known)}"
     raise InvalidOption(f'no document "{printable(truncate(document, 40))}"', hint=hint)
 

@@ -19,13 +19,14 @@ import swapcli.faces.cli
 from swapcli.core.encoding.text import ELLIPSIS
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.networks.catalogue import network_names
-from swapcli.faces.cli.commands import balance, config, keys, networks, protocols, schema, tokens
+from swapcli.faces.cli.commands import balance, config, keys, protocols, schema, tokens
 from swapcli.faces.cli.commands.backtest import view as backtest_view
 from swapcli.faces.cli.commands.compare.view import comparison_columns
 from swapcli.faces.cli.commands.decode import view as decode_view
 from swapcli.faces.cli.commands.depth.view import level_columns, point_columns
 from swapcli.faces.cli.commands.health.view import health_columns
 from swapcli.faces.cli.commands.hindsight import view as hindsight_view
+from swapcli.faces.cli.commands.networks import view as networks_view
 from swapcli.faces.cli.commands.prove import view as prove_view
 from swapcli.faces.cli.commands.sync.view import SKIPPED_COLUMNS, UNEXPLAINED_COLUMNS
 from swapcli.faces.cli.commands.verify import view as verify_view
@@ -58,7 +59,13 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "commands/hindsight/view swaps": hindsight_view.SWAP_COLUMNS,
     "commands/hindsight/view not explained": hindsight_view.REASON_COLUMNS,
     "commands/keys": keys.COLUMNS,
-    "commands/networks": networks.COLUMNS,
+    "commands/networks/view networks": networks_view.NETWORK_COLUMNS,
+    "commands/networks/view routers": networks_view.ROUTER_COLUMNS,
+    "commands/networks/view tokens": networks_view.TOKEN_COLUMNS,
+    "commands/networks/view protocols": networks_view.PROTOCOL_COLUMNS,
+    "commands/networks/view venues": networks_view.VENUE_COLUMNS,
+    "commands/networks/view checks": networks_view.CHECK_COLUMNS,
+    "commands/networks/view sources": networks_view.SOURCE_COLUMNS,
     "commands/protocols": protocols.COLUMNS,
     "commands/prove/view differences": prove_view.DIFFERENCE_COLUMNS,
     "commands/prove/view stages": prove_view.STAGE_COLUMNS,
@@ -77,7 +84,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """The columns of every list that a command prints, by the module that builds it."""
 
-ADDRESSES = {"address", "router", "pool of an unknown version, read at every block"}
+ADDRESSES = {"address", "router", "registry", "pool of an unknown version, read at every block"}
 """The columns of addresses, and of ids that stay whole."""
 WHOLE_CELLS = {
     "chain id": st.integers(1, 2**64).map(str),
@@ -232,7 +239,7 @@ DOCUMENTED = {
     "tokens": tokens.COLUMNS,
     "protocols": protocols.COLUMNS,
     "pools": POOL_COLUMNS,
-    "networks": networks.COLUMNS,
+    "networks": networks_view.NETWORK_COLUMNS,
     "networks --probe": NODE_LIST_COLUMNS,
     "compare": comparison_columns("USDC", is_simulated=True),
     "depth": level_columns("ETH", "USDC"),

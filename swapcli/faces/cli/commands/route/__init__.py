@@ -27,7 +27,7 @@ from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.commands.route.alert import Condition, Receiver
-    from swapcli.quoting.review.presign_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import AnyChecker
 
 PUBLIC = ("batch_options",)
 
@@ -221,7 +221,7 @@ def _watch(
 def _route_one(
     context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions, proof: str | None
 ) -> int:
-    def open_sender() -> "PayloadChecker | None":
+    def open_sender() -> "AnyChecker | None":
         from swapcli.faces.cli.payload_output import open_checker
 
         return open_checker(context.session, context.network, PayloadOptions(sender=sender))

@@ -1,0 +1,20 @@
+"""The best prices of an order book that no route can use, shown beside one."""
+
+from __future__ import annotations
+
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+
+
+class BookPrices(NamedTuple):
+    """The best bid and the best ask of a book: what one whole `base` costs in whole `quote`, times 10^`decimals`.
+
+    `venue` is its name for users. The sizes of the orders are not known. `bid` or `ask` is 0 where there is none.
+    """
+
+    venue: str
+    base: Token
+    quote: Token
+    bid: int
+    ask: int
+    decimals: int

@@ -1,0 +1,61 @@
+"""Compare what a definition, a store or a market says of a token with what its contract says: the one rule.
+
+Decimals must be equal: amounts of another unit are wrong by a power of ten. Symbols of tokens that the user has listed
+must name the same token: in any letter case, with the look-alikes that issuers use, and with a suffix that tells
+bridged tokens apart ("USDC.e" for a contract that calls itself "USDC"). A contract that says nothing is no
+contradiction.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.errors import ConfigError
+from swapcli.core.model.network import Network
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import display_address
+from swapcli.core.records import NamedTuple
+
+_LOOK_ALIKES: Final = str.maketrans({"₮": "T", "Ξ": "E", "₿": "B", "₳": "A", "$": "S"})
+"""Signs that issuers write in place of letters, as in USD₮0."""
+
+
+class TokenFacts(NamedTuple):
+    """What a contract says of itself; None and "" for what it does not say."""
+
+    decimals: int | None
+    symbol: str = ""
+
+
+def check_token_facts(network: Network, listed: Token, facts: TokenFacts, *, checks_symbol: bool) -> None:
+    """Raise `ConfigError` if a token's contract contradicts what is `listed` of it."""
+    address = display_address(listed.address, network.kind)
+    is_listed = listed.address in {network.wrapped_native_address, *(token.address for token in network.tokens)}
+    where = f"the definition of {network.name}" if is_listed else f"the market of {network.name}"
+    if facts.decimals is not None and facts.decimals != listed.decimals:
+        raise ConfigError(
+            f"{listed.symbol} ({address}) has {facts.decimals} decimals on the chain, but {listed.decimals} in {where}",
+            hint=f"correct the decimals in networks.{network.name}.tokens" if is_listed else "use another market",
+            details={"token": listed.address, "listed": listed.decimals, "chain": facts.decimals},
+        )
+    if checks_symbol and not names_same_token(listed.symbol, facts.symbol):
+        raise ConfigError(
+            f'the token {address} is called "{facts.symbol}" on the chain, but "{listed.symbol}" in {where}',
+            hint=f"correct the symbol or the address in networks.{network.name}.tokens",
+            details={"token": listed.address, "listed": listed.symbol, "chain": facts.symbol},
+        )
+
+
+def contradicts(listed: Token, facts: TokenFacts) -> bool:
+    """Return whether a token's contract has other decimals than are `listed`."""
+    return facts.decimals is not None and facts.decimals != listed.decimals
+
+
+def names_same_token(listed: str, symbol: str) -> bool:
+    """Return whether a listed symbol can stand for a contract that calls itself `symbol`."""
+    own, said = _plain(listed), _plain(symbol)
+    return not said or own == said or own.startswith(f"{said}.")
+
+
+def _plain(symbol: str) -> str:
+    return symbol.strip().translate(_LOOK_ALIKES).casefold()

@@ -1,0 +1,210 @@
+"""`swapcli networks`: list, show, add, check and remove networks."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli import InvalidOption, UnhealthyError
+from swapcli.core.encoding.text import printable
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.confirmation import confirm
+from swapcli.faces.cli.options import SETTINGS, SOURCE, OutputOptions, argument, option, settings_of
+from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
+from swapcli.faces.cli.session import Session, open_session
+
+if TYPE_CHECKING:
+    from swapcli import NetworkList, RemovedNetwork
+    from swapcli.faces.cli.render.list_view import ListView
+
+PUBLIC = ("view",)
+
+app = CommandApp("List, show, add, check and remove networks.", default="show")
+
+
+@app.command(formats=LIST_FORMATS)
+def show(
+    network: Annotated[
+        str | None, argument("[NETWORK]", "Network to show; without one, your networks are listed.")
+    ] = None,
+    *,
+    everything: Annotated[
+        bool, option("--all", "List all networks that come with swapcli, not only yours.", SETTINGS)
+    ] = False,
+    file: Annotated[
+        bool, option("--file", "Print the definition of NETWORK, as swapcli networks add takes it.", SETTINGS)
+    ] = False,
+    probe: Annotated[
+        bool, option("--probe", "Check what the public nodes of NETWORK serve, instead of showing it.", SOURCE)
+    ] = False,
+    output: OutputOptions,
+) -> int:
+    """List the networks, or show one: its nodes, routers, tokens, protocols and contracts, with their sources.
+
+    \b
+    Examples:
+      swapcli networks --all
+      swapcli networks base
+      swapcli networks base --file > base.json
+
+    The word show may be left out. Your networks are those that a command without a network name uses: the five of the
+    Fibrous API, and those that you add. --file leaves out the nodes that you have named, since their URLs may hold
+    keys.
+
+    With --probe, as in swapcli networks base --probe, it reads each public node of a network, and shows its latency,
+    the age of its newest block, its limits, and what is missing of what quotes and syncs need. If no node serves what
+    a quote needs, the command exits with status 8.
+    """
+    is_list = probe or (network is None and not file)
+    session = open_session(output, formats=LIST_FORMATS if is_list else COMMON_FORMATS)
+    if probe and file:
+        raise InvalidOption("--probe cannot be combined with --file", hint="give one of them")
+    if probe:
+        return _probe(session, network)
+    if file:
+        return _print_definition(session, session.network_name(network))
+    if network is not None:
+        if everything:
+            raise InvalidOption("--all lists all networks, so it cannot be combined with NETWORK")
+        return _show(session, network)
+    from swapcli import networks as list_networks
+
+    session.output.print_list(list_networks(everything=everything, settings=session.sources), _view)
+    return exit_codes.OK
+
+
+@app.command()
+def add(
+    source: Annotated[str, argument("FILE|NAME", "Network file (- is stdin), or a network of swapcli networks --all.")],
+    *,
+    replace: Annotated[bool, option("--replace", "Replace the file that you have added before.", SETTINGS)] = False,
+    rpc_url: options.RpcUrl = None,
+    output: OutputOptions,
+) -> None:
+    """Add a network from a file, or make a further network of swapcli one of yours.
+
+    \b
+    Examples:
+      swapcli networks add ethereum
+      swapcli networks base --file | swapcli networks add - --replace
+
+    The file is JSON or YAML; swapcli help networks explains its keys. It describes a network in full, or extends the
+    one that it names, for example by tokens or protocols. It is stored in the folder networks beside the settings
+    file, whose own values override it. With --rpc-url, the node must confirm it, as in swapcli networks check. A file
+    with a mistake is not stored.
+    """
+    session = open_session(output, rpc_url=rpc_url)
+    from swapcli import add_network
+
+    added = add_network(source, replace=replace, settings=session.sources)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(added)
+    else:
+        from swapcli.faces.cli.commands.networks.view import build_added_details
+
+        session.output.print_details(build_added_details(added))
+
+
+@app.command()
+def check(
+    network: Annotated[str, argument("NETWORK", "Network to check; a name or a chain id.")],
+    *,
+    rpc_url: options.RpcUrl = None,
+    timeout: options.Timeout = None,
+    output: OutputOptions,
+) -> None:
+    """Compare the definition of a network with its chain, and report what it confirms.
+
+    \b
+    Example: swapcli networks check base --rpc-url http://127.0.0.1:8545
+
+    It reads, from the node that quotes read: the chain id, the code at every address, the symbol and the decimals of
+    each token, the lists of factories and the pools that they find for the network's main tokens, the address of one
+    pool by the init code hash, and the routers that registries name. If the chain contradicts any of it, the command
+    exits with status 8.
+    """
+    session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url)
+    from swapcli import check_network
+
+    found = check_network(network, settings=session.sources)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(found)
+    else:
+        from swapcli.faces.cli.commands.networks.view import build_check_details
+
+        session.output.print_details(build_check_details(found))
+    found.check()
+
+
+@app.command()
+def remove(
+    network: Annotated[str, argument("NETWORK", "Network that you have added.")],
+    *,
+    yes: Annotated[bool, option("--yes", "Do not ask for confirmation.", SETTINGS)] = False,
+    output: OutputOptions,
+) -> None:
+    """Remove the file of a network that you have added. Its store is kept.
+
+    \b
+    Example:
+      swapcli networks add ethereum && swapcli networks remove ethereum --yes
+    """
+    session = open_session(output)
+    from swapcli import remove_network
+
+    def confirm_removal(found: "RemovedNetwork") -> None:
+        confirm(f"remove {printable(found.file)}?", yes)
+
+    removed = remove_network(network, confirm=confirm_removal, settings=session.sources)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(removed)
+    else:
+        from swapcli.faces.cli.commands.networks.view import build_removed_details
+
+        session.output.print_details(build_removed_details(removed))
+
+
+def _show(session: Session, network: str) -> int:
+    from swapcli import network_details
+
+    found = network_details(network, settings=session.sources)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(found)
+    else:
+        from swapcli.faces.cli.commands.networks.view import build_network_details
+
+        session.output.print_details(build_network_details(found))
+    return exit_codes.OK
+
+
+def _print_definition(session: Session, network: str) -> int:
+    from swapcli import network_definition
+    from swapcli.faces.cli.commands.networks.view import definition_text
+
+    session.output.print_text(definition_text(network_definition(network, settings=session.sources)))
+    return exit_codes.OK
+
+
+def _probe(session: Session, name: str | None) -> int:
+    from swapcli import probe_nodes
+    from swapcli.faces.cli.render.node_view import build_node_list
+
+    found = probe_nodes(session.network_name(name), settings=session.sources)
+    session.output.print_list(found, build_node_list)
+    if not found.nodes:
+        raise UnhealthyError(
+            f"{found.network} has no public nodes",
+            details={"networks": [found.network]},
+            hint=f"name some in networks.{found.network}.public_rpc_urls",
+        )
+    if not found.can_quote:
+        raise UnhealthyError(
+            f"no public node of {found.network} serves what a quote needs", details={"networks": [found.network]}
+        )
+    return exit_codes.OK
+
+
+def _view(found: "NetworkList") -> "ListView":
+    from swapcli.faces.cli.commands.networks.view import build_network_list  # not loaded for JSON
+
+    return build_network_list(found)

@@ -1,0 +1,236 @@
+"""Networks in detail, and what was done to the files that describe them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from swapcli import FactOutcome
+from swapcli.core.encoding.text import printable
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import Column, ListView
+from swapcli.faces.cli.render.quote_facts import Fact
+
+if TYPE_CHECKING:
+    from swapcli import (
+        AddedNetwork,
+        ListedNetwork,
+        NetworkCheck,
+        NetworkDefinition,
+        NetworkDetails,
+        NetworkList,
+        RemovedNetwork,
+    )
+
+ABSENT = "-"
+NETWORK_COLUMNS = (
+    Column("network"),
+    Column("chain id", is_whole=True),
+    Column("native"),
+    Column("v2", is_whole=True, drop_order=1),
+    Column("tokens", is_whole=True),
+    Column("protocols", is_whole=True),
+    Column("router", is_whole=True, goes_below=True),
+)
+ROUTER_COLUMNS = (
+    Column("dialect", readable_width=16),
+    Column("protocols", is_whole=True),
+    Column("router", is_whole=True, goes_below=True),
+    Column("registry", is_whole=True, goes_below=True),
+)
+TOKEN_COLUMNS = (
+    Column("token"),
+    Column("decimals", is_whole=True),
+    Column("name", readable_width=24),
+    Column("address", is_whole=True, goes_below=True),
+)
+PROTOCOL_COLUMNS = (
+    Column("id", is_whole=True),
+    Column("protocol", readable_width=23),
+    Column("name", readable_width=16),
+    Column("family"),
+)
+VENUE_COLUMNS = (
+    Column("venue", readable_width=16),
+    Column("role", readable_width=16),
+    Column("address", is_whole=True, goes_below=True),
+    Column("source", readable_width=24, goes_below=True),
+)
+SOURCE_COLUMNS = (Column("fact", readable_width=24), Column("source", readable_width=40))
+CHECK_COLUMNS = (
+    Column("outcome", is_whole=True),
+    Column("key", readable_width=20),
+    Column("fact", readable_width=24),
+    Column("chain", readable_width=20),
+    Column("place", goes_below=True, keeps_end=True),
+)
+_OUTCOMES = ("contradicted", "unknown", "confirmed")
+_CHANGES = {
+    "listed": "is one of your networks now",
+    "extended": "is extended",
+    "replaced": "is described by your file instead of swapcli's own definition",
+    "described": "is added",
+}
+
+
+def definition_text(definition: NetworkDefinition) -> str:
+    """Return a definition as a file that people edit: one entry of a list per line."""
+    members = (f"  {json.dumps(key)}: {_value_text(value)}" for key, value in definition.document().items())
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _value_text(value: object) -> str:
+    if not isinstance(value, list | dict) or not value or not isinstance(next(iter(value)), dict | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        entries = [json.dumps(each, ensure_ascii=False) for each in value]
+    else:
+        entries = [f"{json.dumps(key)}: {json.dumps(each, ensure_ascii=False)}" for key, each in value.items()]
+    if sum(map(len, entries)) < _SHORT:
+        return json.dumps(value, ensure_ascii=False)
+    begin, end = ("[", "]") if isinstance(value, list) else ("{", "}")
+    return f"{begin}\n" + ",\n".join(f"    {each}" for each in entries) + f"\n  {end}"
+
+
+_SHORT = 100
+"""Characters of a list or mapping that stays on one line."""
+
+
+def build_network_list(found: NetworkList) -> ListView:
+    """Build the list of networks, with links to the pages of their routers."""
+    pages = [each.router_page for each in found.networks]
+    links = tuple({"router": page} if page else {} for page in pages)
+    return ListView(NETWORK_COLUMNS, tuple(map(_row, found.networks)), links=links)
+
+
+def _row(listed: ListedNetwork) -> tuple[str, ...]:
+    network = listed.network
+    return (
+        network.name,
+        str(network.chain_id),
+        network.native.symbol,
+        "yes" if network.has_v2 else "no",
+        str(listed.tokens),
+        str(len(network.protocols)),
+        listed.router or ABSENT,
+    )
+
+
+def build_network_details(found: NetworkDetails) -> DetailView:
+    """Build the details of a network: facts, then its routers, tokens, protocols and contracts."""
+    sources = tuple((printable(name), printable(text)) for name, text in found.network.sources.items())
+    lists = (
+        _routers(found),
+        _tokens(found),
+        _protocols(found),
+        _venues(found),
+        ListView(SOURCE_COLUMNS, sources),
+    )
+    return DetailView(
+        title=printable(found.network.name),
+        facts=tuple(_facts(found)),
+        lists=tuple(each for each in lists if each.rows),
+    )
+
+
+def build_added_details(added: AddedNetwork) -> DetailView:
+    """Build what a network file does, with the number of its entries."""
+    network = added.network
+    entries = ", ".join(f"{count} {key}" for key, count in added.entries.items())
+    facts = [Fact("Network", printable(network.name), f"chain {network.chain_id}")]
+    facts += [Fact("Entries", entries)] if entries else []
+    if added.check is not None:
+        facts.append(_counts(added.check))
+    return DetailView(
+        title=f"{printable(network.name)} {_CHANGES[added.change]}",
+        facts=tuple(facts),
+        copyable=(("File", printable(added.file)),),
+    )
+
+
+def build_removed_details(removed: RemovedNetwork) -> DetailView:
+    """Build what was removed."""
+    rest = "swapcli's own definition counts again" if removed.is_packaged else "the network is unknown now"
+    return DetailView(
+        title=f"{printable(removed.network)}, removed",
+        facts=(Fact("Network", rest),),
+        copyable=(("File", printable(removed.file)),),
+    )
+
+
+def build_check_details(found: NetworkCheck) -> DetailView:
+    """Build the details of a check: first what the chain contradicts, then what it confirms or cannot tell."""
+    ordered = sorted(found.facts, key=lambda each: _OUTCOMES.index(each.outcome.value))
+    rows = tuple(
+        (each.outcome.value, printable(each.key), printable(each.fact), printable(each.found), each.place or ABSENT)
+        for each in ordered
+    )
+    return DetailView(
+        title=f"{printable(found.network)}, checked",
+        facts=(Fact("Node", printable(found.node)), _counts(found)),
+        lists=(ListView(CHECK_COLUMNS, rows),),
+    )
+
+
+def _counts(found: NetworkCheck) -> Fact:
+    block = "" if found.block is None else f"at block {found.block}"
+    counts = ", ".join(f"{found.count(outcome)} {outcome.value}" for outcome in FactOutcome)
+    return Fact("Facts", counts, block)
+
+
+def _facts(found: NetworkDetails) -> Iterator[Fact]:
+    network = found.network
+    wrapped = network.wrapped_native
+    yield Fact("Chain", str(network.chain_id), network.kind.value)
+    yield Fact("Native", printable(network.native.symbol), f"wrapped: {printable(wrapped.symbol)}" if wrapped else "")
+    yield Fact("Explorer", printable(network.explorer or ABSENT))
+    yield Fact("Nodes", printable(", ".join(found.nodes) or "none known"))
+    yield Fact("Described by", printable(", ".join(found.described_by)))
+    yield Fact("Facts of", network.facts_date or "an unknown date")
+    if network.unconfirmed:
+        yield Fact("Unconfirmed", printable("; ".join(network.unconfirmed)))
+
+
+def _routers(found: NetworkDetails) -> ListView:
+    document = found.document()
+    rows = (
+        (
+            each["dialect"],
+            "all" if each["protocols"] is None else str(each["protocols"]),
+            each["address"] or ABSENT,
+            each["registry"] or ABSENT,
+        )
+        for each in document["routers"]
+    )
+    return ListView(ROUTER_COLUMNS, tuple(rows))
+
+
+def _tokens(found: NetworkDetails) -> ListView:
+    rows = (
+        (printable(each["symbol"]), str(each["decimals"]), printable(each["name"]), each["address"])
+        for each in found.document()["tokens"]
+    )
+    return ListView(TOKEN_COLUMNS, tuple(rows))
+
+
+def _protocols(found: NetworkDetails) -> ListView:
+    rows = (
+        (
+            str(each["protocol"]),
+            printable(each["amm_name"]),
+            printable(each["display_name"]),
+            each["family"] or ABSENT,
+        )
+        for each in found.document()["protocols"]
+    )
+    return ListView(PROTOCOL_COLUMNS, tuple(rows))
+
+
+def _venues(found: NetworkDetails) -> ListView:
+    rows = (
+        (printable(venue["name"]), role, address, printable(venue["source"]) or ABSENT)
+        for venue in found.document()["venues"]
+        for role, address in venue["addresses"].items()
+    )
+    return ListView(VENUE_COLUMNS, tuple(rows))

@@ -1,0 +1,155 @@
+"""Transactions of accounts on Starknet: version 3, unsigned, with a bound for each resource that they may use.
+
+The bounds are those of starknet.js 10.8.0 (`toOverheadResourceBounds`, with its default `resourceBoundsOverhead`): of
+each resource, the estimated units and their price, each raised by 50% and rounded down. The most that the account may
+pay is the sum of the products, as in `toOverheadOverallFee`; a tip is not paid. Prices and fees are in fri, the
+smallest unit of STRK.
+
+Source of the fields: BROADCASTED_INVOKE_TXN of the Starknet JSON-RPC specification, 0.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.records import NamedTuple
+from swapcli.payload.starknet.account_transactions import serialise_account_calls
+from swapcli.payload.starknet.felts import felt_of_address
+
+if TYPE_CHECKING:
+    from swapcli.core.model.transaction import Transaction
+    from swapcli.interface.document_types import InvokeDetailsJson, InvokeTransactionJson, ResourceBoundJson
+    from swapcli.state.rpc.node import BlockId
+    from swapcli.state.rpc.starknet_node import FeeEstimate, SingleStarknetNode
+
+_OVERHEAD_PERCENT: Final = 50
+_VERSION: Final = "0x3"
+_QUERY_VERSION: Final = hex((1 << 128) + 3)
+"""Of a transaction that can only be estimated: no node accepts it for execution."""
+_STRK_DECIMALS: Final = 18
+
+
+class ResourceBound(NamedTuple):
+    """The most units of a resource that a transaction may use, and the highest price of one, in fri."""
+
+    max_amount: int
+    max_price_per_unit: int
+
+    @property
+    def max_fee(self) -> int:
+        """The most that the resource may cost, in fri."""
+        return self.max_amount * self.max_price_per_unit
+
+
+class ResourceBounds(NamedTuple):
+    """The bounds of the three resources of a transaction of version 3."""
+
+    l1_gas: ResourceBound
+    l2_gas: ResourceBound
+    l1_data_gas: ResourceBound
+
+    @property
+    def max_fee(self) -> int:
+        """The most that the transaction may cost, in fri."""
+        return sum(bound.max_fee for bound in self)
+
+
+NO_BOUNDS: Final = ResourceBounds(*(ResourceBound(0, 0) for _ in ResourceBounds._fields))
+
+
+class InvokeTransaction(NamedTuple):
+    """The transaction by which an account executes calls; `fee` is the node's estimate of its cost, in fri."""
+
+    sender: str
+    nonce: int
+    calldata: tuple[int, ...]
+    bounds: ResourceBounds
+    fee: int
+
+    def document(self) -> InvokeTransactionJson:
+        """Return the transaction as the specification has it, without its signature."""
+        return _render(self, _VERSION)
+
+    def details(self) -> InvokeDetailsJson:
+        """Return what the transaction has beside its calls, as in `document`, and its fee."""
+        whole = self.document()
+        return {
+            "sender_address": whole["sender_address"],
+            "nonce": whole["nonce"],
+            "tip": whole["tip"],
+            "resource_bounds": whole["resource_bounds"],
+            "fee": {
+                "estimated": str(self.fee),
+                "max": str(self.bounds.max_fee),
+                "estimatedStrk": in_strk(self.fee),
+                "maxStrk": in_strk(self.bounds.max_fee),
+            },
+        }
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """Return names and texts of the nonce, the bounds and the fee."""
+        bounds = (
+            (name, f"up to {bound.max_amount:,} units at up to {bound.max_price_per_unit:,} fri")
+            for name, bound in self.bounds._asdict().items()
+        )
+        fee = f"{in_strk(self.fee)} STRK, at most {in_strk(self.bounds.max_fee)} STRK"
+        return (("nonce", str(self.nonce)), *bounds, ("fee", fee))
+
+
+def in_strk(fri: int) -> str:
+    """Return an amount of fri in whole STRK, such as "0.0123", without rounding."""
+    whole, fraction = divmod(fri, 10**_STRK_DECIMALS)
+    return f"{whole}.{fraction:0{_STRK_DECIMALS}d}".rstrip("0").rstrip(".")
+
+
+def bounds_of(estimate: FeeEstimate) -> ResourceBounds:
+    """Return the bounds for an estimate."""
+    return ResourceBounds(
+        l1_gas=_bound(estimate.l1_gas_consumed, estimate.l1_gas_price),
+        l2_gas=_bound(estimate.l2_gas_consumed, estimate.l2_gas_price),
+        l1_data_gas=_bound(estimate.l1_data_gas_consumed, estimate.l1_data_gas_price),
+    )
+
+
+def read_invoke(node: SingleStarknetNode, sender: str, calls: Sequence[Transaction], at: BlockId) -> InvokeTransaction:
+    """Return the transaction that executes `calls`, with the nonce and the estimate of a node, in two round trips.
+
+    Raises `SimulationError` if there is no account at `sender` or the calls revert, and `UpstreamError`.
+    """
+    unpriced = InvokeTransaction(sender, node.read_nonce(sender, at), serialise_account_calls(calls), NO_BOUNDS, 0)
+    estimate = node.estimate_fee({**_render(unpriced, _QUERY_VERSION), "signature": []}, at)
+    return unpriced._replace(bounds=bounds_of(estimate), fee=estimate.overall_fee)
+
+
+def _bound(amount: int, price: int) -> ResourceBound:
+    return ResourceBound(_with_overhead(amount), _with_overhead(price))
+
+
+def _with_overhead(number: int) -> int:
+    return number + number * _OVERHEAD_PERCENT // 100
+
+
+def _render(transaction: InvokeTransaction, version: str) -> InvokeTransactionJson:
+    bounds = transaction.bounds
+    return {
+        "type": "INVOKE",
+        "version": version,
+        "sender_address": hex(felt_of_address(transaction.sender)),
+        "calldata": [hex(felt) for felt in transaction.calldata],
+        "nonce": hex(transaction.nonce),
+        "resource_bounds": {
+            "l1_gas": _render_bound(bounds.l1_gas),
+            "l2_gas": _render_bound(bounds.l2_gas),
+            "l1_data_gas": _render_bound(bounds.l1_data_gas),
+        },
+        "tip": "0x0",
+        "paymaster_data": [],
+        "account_deployment_data": [],
+        "nonce_data_availability_mode": "L1",
+        "fee_data_availability_mode": "L1",
+    }
+
+
+def _render_bound(bound: ResourceBound) -> ResourceBoundJson:
+    return {"max_amount": hex(bound.max_amount), "max_price_per_unit": hex(bound.max_price_per_unit)}

@@ -1,0 +1,393 @@
+"""The keys of network files: what each means, its form as a JSON schema, and an example.
+
+`core.networks` parses these keys. Here are the words and forms that only `swapcli schema network` and the help topic
+`networks` show, so that no quote loads them; a test holds both to the same keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from swapcli.core.model.network import DIALECTS, MAX_PROTOCOL_ID, Kind
+from swapcli.core.model.token import MAX_TOKEN_DECIMALS
+from swapcli.core.networks.definition import ROLES
+from swapcli.core.networks.hook_rules import RULES
+from swapcli.core.records import NamedTuple
+from swapcli.families import FAMILIES, KIND_NAMES
+
+Schema = dict[str, Any]
+
+
+class NetworkKey(NamedTuple):
+    """A key: its meaning as people read it, the schema of its value, and an example.
+
+    A value that is null counts as absent unless the key is `required`.
+    """
+
+    meaning: str
+    form: Schema
+    example: object
+    required: bool = False
+
+    @property
+    def example_text(self) -> str:
+        """The example as JSON."""
+        return json.dumps(self.example, ensure_ascii=False)
+
+
+KeyTable = Mapping[str, NetworkKey]
+
+_TEXT: Final[Schema] = {"type": "string", "minLength": 1}
+_FLAG: Final[Schema] = {"type": "boolean"}
+_NUMBER: Final[Schema] = {"type": "number", "exclusiveMinimum": 0}
+_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^([a-zA-Z0-9_-]+:)?0[xX][0-9a-fA-F]{1,64}$"}
+_HASH: Final[Schema] = {"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$"}
+_URL: Final[Schema] = {"type": "string", "pattern": "^https?://"}
+_OBJECT: Final[Schema] = {"type": "object"}
+_DAY: Final[Schema] = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+
+
+def _whole(minimum: int, maximum: int | None = None) -> Schema:
+    limits = {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
+    return {"anyOf": [{"type": "integer", **limits}, {"type": "string", "pattern": "^[0-9]{1,78}$"}]}
+
+
+def _list(of: Schema) -> Schema:
+    return {"type": "array", "items": of}
+
+
+def _map(of: Schema, names: Schema | None = None) -> Schema:
+    return {"type": "object", "additionalProperties": of, **({"propertyNames": names} if names else {})}
+
+
+def _record(table: KeyTable) -> Schema:
+    return {"type": "object", **members_schema(table), "additionalProperties": False}
+
+
+def members_schema(table: KeyTable) -> Schema:
+    """Return the properties of a record, with their descriptions, and which are required."""
+    properties = {
+        name: {**(key.form if key.required else {"anyOf": [key.form, {"type": "null"}]}), "description": key.meaning}
+        for name, key in table.items()
+    }
+    return {"properties": properties, "required": [name for name, key in table.items() if key.required]}
+
+
+_WETH: Final = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
+_USDC: Final = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
+_V2: Final = "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"
+_V2_CODE: Final = "0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f"
+_VALUE: Final[Schema] = {"type": ["string", "integer", "boolean", "array", "object"]}
+_TERM: Final[Schema] = {"type": ["string", "integer"]}
+
+_HOOK: Final = "0x00000000000000000000000000000000000000c4"
+_QUOTE: Final = {
+    "contract": "$pool", "call": "getAmountOut(uint256,address)", "arguments": ["$amount", "$token_in"],
+}  # fmt: skip
+_READ: Final = {"name": "fee", "contract": "$pool", "call": "fee()"}
+
+NATIVE_KEYS: Final[KeyTable] = {
+    "address": NetworkKey(
+        "its address; on Starknet only, where it is an ordinary token",
+        _ADDRESS,
+        "0x04718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d",
+    ),
+    "symbol": NetworkKey("its symbol", _TEXT, "ETH", required=True),
+    "name": NetworkKey("its name", _TEXT, "Ether", required=True),
+    "decimals": NetworkKey("its decimals", _whole(0, MAX_TOKEN_DECIMALS), 18, required=True),
+}
+TOKEN_KEYS: Final[KeyTable] = {
+    **NATIVE_KEYS,
+    "address": NetworkKey("its contract", _ADDRESS, _WETH, required=True),
+}
+PROTOCOL_KEYS: Final[KeyTable] = {
+    "id": NetworkKey(
+        "a number of your choice that no other protocol has", _whole(0, MAX_PROTOCOL_ID), 1, required=True
+    ),
+    "amm_name": NetworkKey("the name that options and deployments use", _TEXT, "uniswapV2", required=True),
+    "display_name": NetworkKey("the name that people read", _TEXT, "Uniswap V2", required=True),
+    "family": NetworkKey(
+        "its pool maths, as in swapcli help pools; sampled if a quoter has them",
+        {"enum": list(FAMILIES)},
+        "constant_product",
+    ),
+    "extra_keys": NetworkKey(
+        "what its pools differ by: fee, tickSpacing, or poolId for pools of a manager", _list(_TEXT), ["fee"]
+    ),
+    "contracts": NetworkKey(
+        "kinds of its contracts, where the family is not enough", _list({"enum": list(KIND_NAMES)}), ["uniswap_v4"]
+    ),
+    "confirmed": NetworkKey("true if the Fibrous API lists it under this id", _FLAG, True),
+    "extended": NetworkKey("true if the Fibrous API does not list it", _FLAG, True),
+    "unsupported": NetworkKey("without a family: why its pools cannot be quoted", _TEXT, "its maths is not public"),
+}
+DEPLOYMENT_KEYS: Final[KeyTable] = {
+    "protocols": NetworkKey("the amm_names of its pools", _list(_TEXT), ["uniswapV2"]),
+    "name": NetworkKey("the name of the venue", _TEXT, "Uniswap V2", required=True),
+    "addresses": NetworkKey(
+        "its contracts by role; pools are found through a factory, pool_manager, vault, ...",
+        _map(_ADDRESS, {"enum": list(ROLES)}),
+        {"factory": _V2},
+    ),
+    "init_code_hash": NetworkKey("hash of the code that creates its pools", _HASH, _V2_CODE),
+    "fee_tiers": NetworkKey(
+        "tick spacings by fee in parts per million, 0 for pairs; pairs have one fee",
+        _map(_whole(0), {"pattern": "^[0-9]+$"}),
+        {"3000": 0},
+    ),
+    "hooks": NetworkKey(
+        "Uniswap V4 hooks by amm_name: pools with them belong to it", _map(_list(_ADDRESS)), {"launcher": [_HOOK]}
+    ),
+    "source": NetworkKey("where these facts come from", _TEXT, "docs.uniswap.org"),
+    "unconfirmed": NetworkKey("keys that one weak source has", _list(_TEXT), ["init_code_hash"]),
+}
+NODE_KEYS: Final[KeyTable] = {
+    "url": NetworkKey("its http or https URL", _URL, "https://rpc.example", required=True),
+    "requests_per_s": NetworkKey("requests per second that it allows", _NUMBER, 25),
+    "batch_requests": NetworkKey("requests per batch that it allows", _whole(1), 100),
+    "log_blocks": NetworkKey("blocks per request for events that it allows", _whole(1), 1000),
+    "latest_only": NetworkKey("true if it only has the newest state", _FLAG, False),
+    "quote_requests": NetworkKey("requests that one quote may send it", _whole(1), 12),
+    "source": NetworkKey("where its limits are documented", _TEXT, "its operator's docs"),
+    "date": NetworkKey("the day on which that was read", _DAY, "2026-11-25"),
+}
+ROUTER_KEYS: Final[KeyTable] = {
+    "address": NetworkKey("the router", _ADDRESS, "0x66a9893cc07d91d95644aedd05d03f95e1dba8af"),
+    "registry": NetworkKey(
+        "the contract that names the router, in place of its address",
+        _ADDRESS,
+        "0x00000000000004533fe15556b1e086bb1a72ceae",
+    ),
+    "spender": NetworkKey(
+        "the contract that takes the sold tokens, if that is not the router",
+        _ADDRESS,
+        "0x000000000022d473030f116ddee9f6b43ac78ba3",
+    ),
+    "version": NetworkKey("the release whose encoding it has", _TEXT, "2.0"),
+    "protocols": NetworkKey("its names of protocols by amm_name; without it, all", _map(_TEXT), {"uniswapV2": "v2"}),
+}
+FUNCTION_KEYS: Final[KeyTable] = {
+    "contract": NetworkKey("address, or $name of a value", _TEXT, "$pool", required=True),
+    "call": NetworkKey("signature of the function", _TEXT, "getAmountOut(uint256,address)", required=True),
+    "arguments": NetworkKey(
+        "values, $names, or {packed: [[value, bytes], ...]}", _list(_VALUE), ["$amount", "$token_in"]
+    ),
+}
+QUOTE_KEYS: Final[KeyTable] = {
+    **FUNCTION_KEYS,
+    "output": NetworkKey("which word of the result is the output", _whole(0, 255), 0),
+    "negative": NetworkKey("true if the output is negative", _FLAG, False),
+    "leftover": NetworkKey("which word is the part of the input that is not sold", _whole(0, 255), 1),
+    "taken": NetworkKey("which word is the part of the input that is sold", _whole(0, 255), 1),
+}
+READ_KEYS: Final[KeyTable] = {
+    **FUNCTION_KEYS,
+    "name": NetworkKey("the name of the value", _TEXT, "fee", required=True),
+    "word": NetworkKey("which word of the result it is", _whole(0, 255), 0),
+}
+LIST_KEYS: Final[KeyTable] = {
+    **FUNCTION_KEYS,
+    "entry": NetworkKey("names of the words of an entry; - for one without use", _list(_TEXT), ["pool"]),
+    "length": NetworkKey(
+        "the function that returns how many there are; $index is then an argument",
+        _OBJECT,
+        {"contract": _V2, "call": "allPairsLength()"},
+    ),
+    "nested": NetworkKey("true for a list of lists", _FLAG, False),
+    "pairwise": NetworkKey("true for a list of tokens, of which any two have a pool", _FLAG, False),
+}
+CREATED_KEYS: Final[KeyTable] = {
+    "contract": NetworkKey("the contract that emits it", _ADDRESS, _V2, required=True),
+    "event": NetworkKey("signature of the event", _TEXT, "PoolCreated(address,address)", required=True),
+    "entry": NetworkKey("names of its values, the indexed ones first", _list(_TEXT), ["token0", "token1"]),
+}
+QUOTER_KEYS: Final[KeyTable] = {
+    "protocols": NetworkKey("amm_names; pools of the list belong to the first", _list(_TEXT), ["myQuoted"]),
+    "quote": NetworkKey(
+        "the function that quotes, or one for each token",
+        {"anyOf": [_record(QUOTE_KEYS), _list(_record(QUOTE_KEYS))]},
+        _QUOTE,
+    ),
+    "as_transaction": NetworkKey("true if it depends on the sender or the gas price", _FLAG, False),
+    "values": NetworkKey("what is read before every quote", _list(_record(READ_KEYS)), [_READ]),
+    "holder": NetworkKey("the contract whose balances limit what a pool pays", _TEXT, "$pool"),
+    "list": NetworkKey(
+        "where the protocol lists its pools",
+        _record(LIST_KEYS),
+        {"contract": _V2, "call": "allPools()", "entry": ["pool"]},
+    ),
+    "created": NetworkKey(
+        "the event that announces a pool",
+        _record(CREATED_KEYS),
+        {"contract": _V2, "event": "PoolCreated(address)", "entry": ["pool"]},
+    ),
+    "pools": NetworkKey(
+        "pools that no list has: values by name", _list(_OBJECT), [{"pool": _HOOK, "token0": _WETH, "token1": _USDC}]
+    ),
+    "reads": NetworkKey("what completes the values of a pool, as values", _list(_record(READ_KEYS)), [_READ]),
+    "constants": NetworkKey("names of values that are stored with a pool", _list(_TEXT), ["fee"]),
+    "pool_ids": NetworkKey("true if pools share a contract", _FLAG, False),
+    "check": NetworkKey("true if the maths is known and quotes only have to agree", _FLAG, False),
+    "source": NetworkKey("where these facts come from", _TEXT, "its docs"),
+}
+FEE_KEYS: Final[KeyTable] = {
+    "lp": NetworkKey("fee of the pool in ppm; without it, the pool manager's", _VALUE, 3000),
+    "input": NetworkKey("part of the input that the hook takes", _VALUE, 3000),
+    "output": NetworkKey("part of the output that the hook takes", _VALUE, 10000),
+    "cut": NetworkKey("part of lp, in ppm, that the hook takes of the input besides", _VALUE, 200_000),
+    "cut_rounds_up": NetworkKey("true if the fee that cut is a part of is rounded up", _FLAG, True),
+}
+_FEES: Final[Schema] = _record(FEE_KEYS)
+HOOK_RULE_KEYS: Final[KeyTable] = {
+    "rule": NetworkKey("fees if the other keys say all that the hooks do", {"enum": list(RULES)}, "fees", True),
+    "hooks": NetworkKey("the hooks with this rule", _list(_ADDRESS), [_HOOK], required=True),
+    "code_hash": NetworkKey("keccak256 of their code, if that runs no foreign code", _HASH, _V2_CODE),
+    "contracts": NetworkKey("contracts by name that the rule needs", _map(_ADDRESS), {"locker": _HOOK}),
+    "values": NetworkKey("what is read at the block, as in quoters", _list(_record(READ_KEYS)), [_READ]),
+    "requires": NetworkKey("pairs of values that must be equal", _list(_list(_TERM)), [["$paused", 0]]),
+    "opens_at": NetworkKey("swaps revert before this time", _TERM, "$start"),
+    "fees": NetworkKey(
+        "fees of both directions, or a list of one for selling token0 and one for token1",
+        {"anyOf": [_FEES, _list(_FEES)]},
+        {"lp": 3000, "output": 10000},
+    ),
+    "exchanged_unless": NetworkKey(
+        "two values; unless equal, the fees change places", _list(_TERM), ["$token0", "$base"]
+    ),
+    "fee_unit": NetworkKey("what input and output are divided by; default 10^6", _whole(1), 1_000_000),
+    "gas": NetworkKey("gas units that the hook adds to a swap", _whole(0), 40_000),
+    "source": NetworkKey("where these facts come from", _TEXT, "its verified source"),
+}
+NETWORK_KEY_TABLE: Final[KeyTable] = {
+    "name": NetworkKey(
+        "name in lower case: of a network of swapcli to extend it, else a new one",
+        {"type": "string", "pattern": "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$"},
+        "mine",
+        required=True,
+    ),
+    "chain_id": NetworkKey("chain id; an extension may repeat it", _whole(1), 31337),
+    "kind": NetworkKey("evm (default) or starknet", {"enum": [kind.value for kind in Kind]}, "evm"),
+    "native": NetworkKey(
+        "the token that pays for gas", _record(NATIVE_KEYS), {"symbol": "ETH", "name": "Ether", "decimals": 18}
+    ),
+    "wrapped_native": NetworkKey(
+        "its ERC-20: an address, or a token", {"anyOf": [_ADDRESS, _record(TOKEN_KEYS)]}, _WETH
+    ),
+    "tokens": NetworkKey(
+        "tokens that orders can name by symbol",
+        _list(_record(TOKEN_KEYS)),
+        [{"address": _USDC, "symbol": "USDC", "name": "USD Coin", "decimals": 6}],
+    ),
+    "protocols": NetworkKey(
+        "protocols, each with its pool maths",
+        _list(_record(PROTOCOL_KEYS)),
+        [{"id": 1, "amm_name": "uniswapV2", "display_name": "Uniswap V2", "family": "constant_product"}],
+    ),
+    "deployments": NetworkKey(
+        "the contracts through which pools are found",
+        _list(_record(DEPLOYMENT_KEYS)),
+        [{"protocols": ["uniswapV2"], "name": "V2", "addresses": {"factory": _V2}, "fee_tiers": {"3000": 0}}],
+    ),
+    "rpc_urls": NetworkKey(
+        "nodes: a URL is yours and never replaced, an object a public one",
+        _list({"anyOf": [_TEXT, _record(NODE_KEYS)]}),
+        ["http://127.0.0.1:8545", {"url": "https://rpc.example"}],
+    ),
+    "public_rpc_urls": NetworkKey(
+        "URLs of public nodes, in place of those of rpc_urls", _list(_URL), ["https://rpc.example"]
+    ),
+    "multicall": NetworkKey(
+        "Multicall3, which packs calls: quotes need few requests",
+        _ADDRESS,
+        "0xca11bde05977b3631167028862be2a173976ca11",
+    ),
+    "stablecoins": NetworkKey("tokens worth one dollar: prices start from them", _list(_ADDRESS), [_USDC]),
+    "gas_price_wei": NetworkKey("gas price if neither a node nor a market has one", _whole(0), 1_000_000_000),
+    "max_gas_price_wei": NetworkKey("decode warns of a gas price above this", _whole(0), 500_000_000_000),
+    "block_time_s": NetworkKey("seconds between blocks", _NUMBER, 12),
+    "block_gas_limit": NetworkKey("the most gas that a transaction can use", _whole(100_000), 30_000_000),
+    "gas_units_per_evm_gas": NetworkKey("gas units charged per unit of EVM gas", _whole(1, 1_000_000), 1),
+    "l1_fee_oracle": NetworkKey(
+        "the GasPriceOracle of an OP-stack network, for the fee of data on L1",
+        _ADDRESS,
+        "0x420000000000000000000000000000000000000f",
+    ),
+    "l1_gas_oracle": NetworkKey(
+        "the NodeInterface of an Arbitrum network, for the gas of data on L1",
+        _ADDRESS,
+        "0x00000000000000000000000000000000000000c8",
+    ),
+    "head_is_proposed": NetworkKey("true if the newest block may still be replaced", _FLAG, False),
+    "has_v2": NetworkKey("true if the Fibrous API's second version serves it", _FLAG, True),
+    "explorer": NetworkKey("the block explorer", _URL, "https://etherscan.io"),
+    "router": NetworkKey(
+        "the contract that payloads are made for", _ADDRESS, "0x3434343434343434343434343434343434343434"
+    ),
+    "router_dialect": NetworkKey("the dialect of router; default fibrous", {"enum": list(DIALECTS)}, "own"),
+    "routers": NetworkKey(
+        "routers by dialect",
+        _map(_record(ROUTER_KEYS), {"enum": list(DIALECTS)}),
+        {
+            "settler": {
+                "registry": "0x00000000000004533fe15556b1e086bb1a72ceae",
+                "protocols": {"uniswapV2": "UNISWAPV2"},
+            }
+        },
+    ),
+    "transfer_fees_ppm": NetworkKey(
+        "fees of tokens that take a part of each transfer, 0 for one that takes none", _map(_whole(0)), {_USDC: 0}
+    ),
+    "share_tokens": NetworkKey(
+        "tokens that keep shares, as stETH", _list(_ADDRESS), ["0xae7ab96520de3a18e5e111b5eaab095312d7fe84"]
+    ),
+    "blocked_tokens": NetworkKey("tokens that no route trades", _list(_ADDRESS), [_HOOK]),
+    "revoke_first_tokens": NetworkKey(
+        "tokens that refuse to change an allowance above zero",
+        _list(_ADDRESS),
+        ["0xdac17f958d2ee523a2206206994597c13d831ec7"],
+    ),
+    "price_feeds": NetworkKey(
+        "Chainlink feeds in USD by token; the verdict on a swap compares with them",
+        _map(_ADDRESS),
+        {_WETH: "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419"},
+    ),
+    "quoters": NetworkKey(
+        "quote functions of protocols whose maths is not known",
+        _list(_record(QUOTER_KEYS)),
+        [{"protocols": ["myQuoted"], "quote": _QUOTE}],
+    ),
+    "hook_rules": NetworkKey(
+        "what Uniswap V4 hooks do to a swap",
+        _list(_record(HOOK_RULE_KEYS)),
+        [{"rule": "fees", "hooks": ["0x00000000000000000000000000000000000000c4"], "fees": {"output": 10000}}],
+    ),
+    "aggregators": NetworkKey(
+        "aggregators to compare with, as in swapcli help aggregators",
+        _map(_OBJECT),
+        {"lifi": {"address": "https://li.quest"}},
+    ),
+    "sources": NetworkKey("where facts come from, by a word of yours", _map(_TEXT), {"tokens": "the bridge's docs"}),
+    "unconfirmed": NetworkKey("facts to check before use", _list(_TEXT), ["block_time_s"]),
+    "facts_date": NetworkKey("the day on which the facts were compared with their sources", _DAY, "2026-11-25"),
+    "unconfirmed_tokens": NetworkKey(
+        "tokens that are known but not safe to use; not read", _list(_OBJECT), [{"symbol": "X"}]
+    ),
+}
+RECORDS: Final[Mapping[str, KeyTable]] = {
+    "native": NATIVE_KEYS,
+    "tokens": TOKEN_KEYS,
+    "protocols": PROTOCOL_KEYS,
+    "deployments": DEPLOYMENT_KEYS,
+    "rpc_urls": NODE_KEYS,
+    "routers": ROUTER_KEYS,
+    "quoters": QUOTER_KEYS,
+    "quoters[].quote": QUOTE_KEYS,
+    "quoters[].values": READ_KEYS,
+    "quoters[].list": LIST_KEYS,
+    "quoters[].created": CREATED_KEYS,
+    "hook_rules": HOOK_RULE_KEYS,
+    "hook_rules[].fees": FEE_KEYS,
+}
+"""The tables of the keys inside, by the key around them."""

@@ -1,0 +1,80 @@
+"""Complete the transaction of an account on Starknet by a node: its nonce, and the bounds of its resources."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, cast
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.records import NamedTuple
+from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck
+from swapcli.payload.checks.simulated_variants import TradedTokens
+from swapcli.payload.dialects import router_dialect
+from swapcli.payload.starknet.invoke_transaction import read_invoke
+from swapcli.payload.transactions_to_send import traded_tokens
+
+if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
+    from swapcli.core.model.route_result import RouteResult
+    from swapcli.core.model.state_source import StateSource
+    from swapcli.core.model.token import Token
+    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.payload.payloads_by_variant import RoutePayloads
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.quote_results import QuoteResult
+    from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.state.rpc.starknet_node import StarknetNode
+
+
+class AccountChecker(NamedTuple):
+    """The sender, and the node that knows it. Its methods are those of `PayloadChecker`."""
+
+    requested: CheckOptions
+    node: StarknetNode
+    network: Network
+
+    def check_quoted(
+        self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
+    ) -> PayloadCheck:
+        """Complete the transaction of a quote. Raises `SimulationError` and `UpstreamError`."""
+        del variants
+        return self._complete(payload, answer.state_source, (answer.order.token_in, answer.order.token_out))
+
+    def check_built(
+        self,
+        fresh_source: QuoteSource,
+        result: RouteResult,
+        payload: UnsignedTransaction,
+        variants: RoutePayloads | None,
+    ) -> PayloadCheck:
+        """Complete the transaction of a route that was found earlier. Raises as `check_quoted`."""
+        del variants
+        tokens = traded_tokens(result, payload, fresh_source.network)
+        return self._complete(payload, fresh_source.state_source, tokens)
+
+    def _complete(self, payload: UnsignedTransaction, origin: StateSource, tokens: tuple[Token, Token]) -> PayloadCheck:
+        sender = self.requested.sender
+        assert sender is not None
+        calls = router_dialect(self.network).build_transactions(payload)
+        with closing(self.node):
+            tag = BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST
+            invoke = read_invoke(self.node, sender, calls, self.node.read_head(tag).block)
+        ends = TradedTokens(*tokens, self.network.native)
+        return PayloadCheck(ends, None, None, invoke.fee, sender=sender, invoke=invoke)
+
+
+def new_account_checker(
+    nodes: NodeOpener, network: Network, requested: CheckOptions, simulate_name: str
+) -> AccountChecker:
+    """Return the checker of an account's transaction on the node that quotes read.
+
+    Raises `InvalidOption` for a simulation, under the name of its option, and without a node.
+    """
+    if requested.simulate:
+        raise InvalidOption(
+            f"{simulate_name} works on EVM networks only, not on {network.name}",
+            hint="the sender alone shows the fee, whose estimate executes the swap",
+        )
+    node = nodes.require_quoted_node(network)
+    return AccountChecker(requested, cast("StarknetNode", node), network)

@@ -1,0 +1,35 @@
+"""Show the prices of order books that no route can use beside a live quote.
+
+HyperCore's spot books are not contracts: an order there is placed by another transaction and filled later, at prices
+and fees that nothing guarantees. So a route never has them, and what is shown are the best prices at the block of the
+quote. They are read after it, and left out where that fails.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.book_prices import BookPrices
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.families.order_books.hypercore_books import NAME, SpotBook, read_spot_book
+from swapcli.families.reading.lockstep_reads import run_batched
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.snapshot_reader import BlockSnapshot
+
+
+def read_book_prices(snapshot: BlockSnapshot, order: Order, registry: str) -> BookPrices | None:
+    """Return the best prices between the tokens of an order; None if there is no such book, or it cannot be read."""
+    network = snapshot.network
+    native = (ZERO_ADDRESS, network.wrapped_native_address or ZERO_ADDRESS)
+    read = read_spot_book(registry, order.token_in.address, order.token_out.address, native)
+    found = None
+    with suppress(UpstreamError):
+        reader = MulticallReader(snapshot.node, snapshot.head.block, network.multicall)
+        (found,) = run_batched([(NAME, read)], reader.call)
+    if not isinstance(found, SpotBook):
+        return None
+    base, quote = order.token_in, order.token_out
+    if not found.base_is_first:
+        base, quote = quote, base
+    return BookPrices(NAME, base, quote, found.bid, found.ask, found.decimals)
