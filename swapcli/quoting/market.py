@@ -562,8 +562,9 @@ class Market:
 
         On EVM networks each is what web3.py and viem send: `to`, `data`, `value` and `chainId`, and with `sender` also
         `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
-        and `value`. The approvals are those that the sender lacks, or all without a sender. A node of the settings
-        rehearses the swap first, unless the setting `check` is "never".
+        and `value`; with `sender`, the document of `prepare` has the account's nonce, resource bounds and fee. The
+        approvals are those that the sender lacks, or all without a sender. A node of the settings rehearses the swap
+        first, unless the setting `check` is "never".
 
         Raises `VerdictBlocks` for a swap that a rehearsal has shown to be harmful, `InvalidAddress`, `UnsafeRecipient`,
         `PriceImpactTooHigh`, `UnreadGainTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,

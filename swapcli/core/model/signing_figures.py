@@ -15,3 +15,18 @@ class NodeFigures(NamedTuple):
     latest_nonce: int | None = None
     pending_nonce: int | None = None
     usual_price_wei: int | None = None
+
+
+class FeeEstimate(NamedTuple):
+    """What a node estimates of a transaction of version 3: units of each resource, and their prices in fri.
+
+    A fri is the smallest unit of STRK. The names are those of the specification's FEE_ESTIMATE.
+    """
+
+    l1_gas_consumed: int
+    l1_gas_price: int
+    l2_gas_consumed: int
+    l2_gas_price: int
+    l1_data_gas_consumed: int
+    l1_data_gas_price: int
+    overall_fee: int

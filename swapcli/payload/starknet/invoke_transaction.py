@@ -10,18 +10,11 @@ Source of the fields: BROADCASTED_INVOKE_TXN of the Starknet JSON-RPC specificat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
+from swapcli.core.model.signing_figures import FeeEstimate
 from swapcli.core.records import NamedTuple
-from swapcli.payload.starknet.account_transactions import serialise_account_calls
 from swapcli.payload.starknet.felts import felt_of_address
-
-if TYPE_CHECKING:
-    from swapcli.core.model.transaction import Transaction
-    from swapcli.interface.document_types import InvokeDetailsJson, InvokeTransactionJson, ResourceBoundJson
-    from swapcli.state.rpc.node import BlockId
-    from swapcli.state.rpc.starknet_node import FeeEstimate, SingleStarknetNode
 
 _OVERHEAD_PERCENT: Final = 50
 _VERSION: Final = "0x3"
@@ -67,11 +60,31 @@ class InvokeTransaction(NamedTuple):
     bounds: ResourceBounds
     fee: int
 
-    def document(self) -> InvokeTransactionJson:
+    def document(self) -> dict[str, Any]:
         """Return the transaction as the specification has it, without its signature."""
-        return _render(self, _VERSION)
+        return self._render(_VERSION)
 
-    def details(self) -> InvokeDetailsJson:
+    def unsigned(self) -> dict[str, Any]:
+        """Return the transaction as a node estimates it, without a signature."""
+        return {**self._render(_QUERY_VERSION), "signature": []}
+
+    def _render(self, version: str) -> dict[str, Any]:
+        bounds = self.bounds._asdict().items()
+        return {
+            "type": "INVOKE",
+            "version": version,
+            "sender_address": hex(felt_of_address(self.sender)),
+            "calldata": [hex(felt) for felt in self.calldata],
+            "nonce": hex(self.nonce),
+            "resource_bounds": {name: _render_bound(bound) for name, bound in bounds},
+            "tip": "0x0",
+            "paymaster_data": [],
+            "account_deployment_data": [],
+            "nonce_data_availability_mode": "L1",
+            "fee_data_availability_mode": "L1",
+        }
+
+    def details(self) -> dict[str, Any]:
         """Return what the transaction has beside its calls, as in `document`, and its fee."""
         whole = self.document()
         return {
@@ -112,16 +125,6 @@ def bounds_of(estimate: FeeEstimate) -> ResourceBounds:
     )
 
 
-def read_invoke(node: SingleStarknetNode, sender: str, calls: Sequence[Transaction], at: BlockId) -> InvokeTransaction:
-    """Return the transaction that executes `calls`, with the nonce and the estimate of a node, in two round trips.
-
-    Raises `SimulationError` if there is no account at `sender` or the calls revert, and `UpstreamError`.
-    """
-    unpriced = InvokeTransaction(sender, node.read_nonce(sender, at), serialise_account_calls(calls), NO_BOUNDS, 0)
-    estimate = node.estimate_fee({**_render(unpriced, _QUERY_VERSION), "signature": []}, at)
-    return unpriced._replace(bounds=bounds_of(estimate), fee=estimate.overall_fee)
-
-
 def _bound(amount: int, price: int) -> ResourceBound:
     return ResourceBound(_with_overhead(amount), _with_overhead(price))
 
@@ -130,26 +133,5 @@ def _with_overhead(number: int) -> int:
     return number + number * _OVERHEAD_PERCENT // 100
 
 
-def _render(transaction: InvokeTransaction, version: str) -> InvokeTransactionJson:
-    bounds = transaction.bounds
-    return {
-        "type": "INVOKE",
-        "version": version,
-        "sender_address": hex(felt_of_address(transaction.sender)),
-        "calldata": [hex(felt) for felt in transaction.calldata],
-        "nonce": hex(transaction.nonce),
-        "resource_bounds": {
-            "l1_gas": _render_bound(bounds.l1_gas),
-            "l2_gas": _render_bound(bounds.l2_gas),
-            "l1_data_gas": _render_bound(bounds.l1_data_gas),
-        },
-        "tip": "0x0",
-        "paymaster_data": [],
-        "account_deployment_data": [],
-        "nonce_data_availability_mode": "L1",
-        "fee_data_availability_mode": "L1",
-    }
-
-
-def _render_bound(bound: ResourceBound) -> ResourceBoundJson:
+def _render_bound(bound: ResourceBound) -> dict[str, str]:
     return {"max_amount": hex(bound.max_amount), "max_price_per_unit": hex(bound.max_price_per_unit)}

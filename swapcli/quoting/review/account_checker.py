@@ -11,7 +11,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck
 from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.payload.dialects import router_dialect
-from swapcli.payload.starknet.invoke_transaction import read_invoke
+from swapcli.payload.signing.account_fee import EstimatesFees, read_invoke
 from swapcli.payload.transactions_to_send import traded_tokens
 
 if TYPE_CHECKING:
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.sources.quote_source import QuoteSource
-    from swapcli.state.rpc.starknet_node import StarknetNode
 
 
 class AccountChecker(NamedTuple):
     """The sender, and the node that knows it. Its methods are those of `PayloadChecker`."""
 
     requested: CheckOptions
-    node: StarknetNode
+    node: EstimatesFees
     network: Network
 
     def check_quoted(
@@ -77,4 +76,4 @@ def new_account_checker(
             hint="the sender alone shows the fee, whose estimate executes the swap",
         )
     node = nodes.require_quoted_node(network)
-    return AccountChecker(requested, cast("StarknetNode", node), network)
+    return AccountChecker(requested, cast("EstimatesFees", node), network)

@@ -27,7 +27,7 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
-from swapcli.core.records import NamedTuple
+from swapcli.core.model.signing_figures import FeeEstimate
 from swapcli.core.validation.values import MAX_FELT
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.starknet_calls import is_block_time
@@ -80,21 +80,6 @@ million units of L2 gas."""
 _L2_GAS_PER_L1_GAS: Final = 40_000
 """General knowledge, not recorded: a Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had
 a price; 100 / 0.0025 = 40,000."""
-
-
-class FeeEstimate(NamedTuple):
-    """What a node estimates of a transaction of version 3: units of each resource, and their prices in fri.
-
-    A fri is the smallest unit of STRK. The names are those of the specification's FEE_ESTIMATE.
-    """
-
-    l1_gas_consumed: int
-    l1_gas_price: int
-    l2_gas_consumed: int
-    l2_gas_price: int
-    l1_data_gas_consumed: int
-    l1_data_gas_price: int
-    overall_fee: int
 
 
 class SingleStarknetNode(JsonRpcNode):
@@ -299,9 +284,10 @@ class SingleStarknetNode(JsonRpcNode):
         return FeeEstimate(*(self._felt(estimate.get(name), _ESTIMATE) for name in FeeEstimate._fields))
 
     def _not_estimated(self, error: RpcError, method: str) -> UpstreamRejected:
-        problem = "does not have the method" if error.code == _METHOD_NOT_FOUND else f"rejected it: {error.message}"
+        is_unknown = error.code == _METHOD_NOT_FOUND
+        problem = f"does not have the method {method}" if is_unknown else f"rejected {method}: {error.message}"
         return UpstreamRejected(
-            f"{self.redacted_url} cannot estimate the fee: {method}: it {problem}",
+            f"{self.redacted_url} cannot estimate the fee: it {problem}",
             hint="use another node",
             details={"code": error.code, "method": method},
         )
