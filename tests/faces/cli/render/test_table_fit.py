@@ -84,7 +84,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """The columns of every list that a command prints, by the module that builds it."""
 
-ADDRESSES = {"address", "router", "registry", "pool of an unknown version, read at every block"}
+ADDRESSES = {"address", "router", "pool of an unknown version, read at every block"}
 """The columns of addresses, and of ids that stay whole."""
 WHOLE_CELLS = {
     "chain id": st.integers(1, 2**64).map(str),

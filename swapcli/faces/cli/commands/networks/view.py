@@ -36,8 +36,8 @@ NETWORK_COLUMNS = (
 ROUTER_COLUMNS = (
     Column("dialect", readable_width=16),
     Column("protocols", is_whole=True),
-    Column("router", is_whole=True, goes_below=True),
-    Column("registry", is_whole=True, goes_below=True),
+    Column("named by", readable_width=16),
+    Column("address", is_whole=True, goes_below=True),
 )
 TOKEN_COLUMNS = (
     Column("token"),
@@ -198,8 +198,8 @@ def _routers(found: NetworkDetails) -> ListView:
         (
             each["dialect"],
             "all" if each["protocols"] is None else str(each["protocols"]),
-            each["address"] or ABSENT,
-            each["registry"] or ABSENT,
+            "definition" if each["address"] else "registry",
+            each["address"] or each["registry"] or ABSENT,
         )
         for each in document["routers"]
     )
