@@ -312,7 +312,7 @@ def test_an_address_without_code_is_an_error(world: FileWorld, place: str) -> No
 
 
 def test_a_router_without_code_is_an_error_of_calldata(world: FileWorld) -> None:
-    changes = {"router": "0x" + "55" * 20, "router_dialect": "own", "routers": {}}
+    changes = {"router": "0x" + "55" * 20, "routers": {}}
     ran = world.run("calldata", WETH, "USDC", "1", "--destination", "0x" + "11" * 20, changes=changes)
     assert ran.exit_code == 7
     assert "nothing is deployed at the router's address" in ran.stderr

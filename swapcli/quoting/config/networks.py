@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
-from swapcli.core.model.network import AUTO, Network
+from swapcli.core.model.network import AUTO, FIBROUS, Network
 from swapcli.interface.value_types import NODE_URL, PUBLIC_URLS, ValueType
 from swapcli.payload.dialects import has_dialects
 from swapcli.quoting.config.network_files import name_line, network_files
@@ -79,7 +79,10 @@ def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None
         return network
     if (own is None or own.router_dialect != AUTO) and file is not None and _names_router(file.read()):
         return network
-    return network._replace(chooses_router=has_dialects(network))
+    if not has_dialects(network):
+        return network
+    # A definition may name the router of any dialect as the network's: then it is one of those to choose from.
+    return network.for_dialect(FIBROUS)._replace(chooses_router=True)
 
 
 def _names_router(content: object) -> bool:

@@ -16,7 +16,7 @@ def embedded_market(name: str) -> bytes:
     if name not in embedded_names():
         raise MarketError(
             f"{name} has no embedded market",
-            hint="give a market file with --market, or fill a store with swapcli sync",
+            hint=f"give a market file with --market, or fill a store with swapcli sync {name}",
             details={"network": name, "embedded": list(embedded_names())},
         )
     with open(market_path(name), "rb") as file:
