@@ -153,7 +153,10 @@ def network_definition(
 def _nodes(network: Network, settings: Settings) -> Iterator[str]:
     from swapcli.quoting.live_choice import NodeRules
 
-    rules = NodeRules(settings, None, False, {})
-    for choice in (rules.named_nodes(network), rules.public_nodes(network)):
-        if choice is not None:
-            yield from (url.redacted for url in choice.urls)
+    rules, own = NodeRules(settings, None, False, {}), settings.networks.get(network.name)
+    named = rules.named_nodes(network)
+    yield from (url.redacted for url in named.urls) if named else ()
+    if own is not None and own.public_rpc_urls:
+        yield from (url.redacted for url in own.public_rpc_urls)
+    else:
+        yield from (node.url for node in network.public_nodes)

@@ -61,19 +61,21 @@ class HealthReport(NamedTuple):
 
 def health(
     *networks: str,
+    everything: bool = False,
     offline: bool = False,
     retries: int = REMOTE_RETRIES,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> HealthReport:
-    """Return whether each of `networks`, by default all, answers a sample order on real prices.
+    """Return whether each of `networks`, by default all of the user's, answers a sample order on real prices.
 
+    With `everything`, the further networks that come with the program are among the default.
     The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing;
     `HealthReport.check` does. Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and
     `MarketError` for a bad market file.
     """
     sources = open_program_sources(settings, offline=offline)
     setup = sources.markets.setup
-    names = networks or find_names(sources, retries)
+    names = networks or find_names(sources, retries, everything=everything)
     if setup.rpc_url is not None and len(names) != 1:
         raise InvalidOption("--rpc-url is the node of one network: name exactly one NETWORK")
     checked = _check_all(sources, names, retries)
@@ -84,8 +86,8 @@ def health(
     return HealthReport(checked, check_named_nodes(sources.nodes, sources.networks.find(names[0])))
 
 
-def find_names(sources: SourceChooser, retries: int) -> tuple[str, ...]:
-    """Return the networks of the service, else the network of the market file, else all networks.
+def find_names(sources: SourceChooser, retries: int, *, everything: bool = False) -> tuple[str, ...]:
+    """Return the networks of the service, else the network of the market file, else the user's, or `everything`.
 
     Raises `UnhealthyError` if the service does not list its networks.
     """
@@ -100,7 +102,7 @@ def find_names(sources: SourceChooser, retries: int) -> tuple[str, ...]:
         market = sources.markets.file_market()
         if market is not None:
             return (market.network.name,)
-    return network_names_from(settings)
+    return network_names_from(settings, everything=everything)
 
 
 def _check_all(sources: SourceChooser, names: Sequence[str], retries: int) -> tuple[Health, ...]:

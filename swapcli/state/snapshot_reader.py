@@ -182,6 +182,7 @@ class BlockSnapshot:
         *,
         queries: Mapping[str, Sequence[PairQuery]],
         refs: Sequence[PoolRef],
+        reserve: int = 0,
     ) -> LookedUpPools:
         """Find the pools of pairs as `look_up_pools`, which are read then. Raise `UpstreamError`."""
         from swapcli.state.discovery.token_pools import look_up_pools
@@ -189,7 +190,9 @@ class BlockSnapshot:
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
         tokens = dict.fromkeys(token for pair in pairs for token in pair if token in known)
         more = [*self._cost_reads(), *self._fact_reads(tokens)]
-        found = look_up_pools(reader, self.network, pairs, known, queries=queries, refs=refs, more=more)
+        found = look_up_pools(
+            reader, self.network, pairs, known, queries=queries, refs=refs, more=more, reserve=reserve
+        )
         self._take_others(more, found.more)
         self._verify(reader)
         self.known.update(found.pools)

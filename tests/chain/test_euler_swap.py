@@ -17,6 +17,7 @@ from eth_account import Account
 from swapcli.core.errors import PoolError
 from swapcli.core.model.network import UNIVERSAL_ROUTER, Deployment, ProtocolInfo
 from swapcli.core.model.order import Order
+from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.families.euler.euler_swap import EulerSwap
 from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
@@ -30,6 +31,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_verification import Outcome
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.rpc_node import RpcNode
+from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import GAS_PRICE_WEI, KEY, USER, Trade, Trader
 from tests.chain.universal_fixture import CHAIN_ID, open_universal_trader
@@ -145,6 +147,29 @@ def test_swaps_by_the_universal_router_pay_what_is_quoted_and_are_explained(eule
         assert (found.net.amount_in, found.net.amount_out) == (trade.result.input_amount, received)
         paid += received
     assert paid > DEPOSIT
+
+
+def test_a_path_of_two_v4_pools_leads_through_the_hook(euler: EulerTrader) -> None:
+    """One command swaps in both: the manager owes the token between to the pool, which takes it at once."""
+    pool, tokens = euler.read(), euler.world.tokens
+    dai = tokens["DAI"]
+    first = next(
+        each
+        for each in euler.trader.market.pools.values()
+        if each.protocol == "uniswapV4" and set(each.tokens) == {tokens[WETH].address, dai.address}
+    )
+    legs = ((first.key, tokens[WETH], dai), (pool.key, dai, tokens["TKN"]))
+    hops = tuple((Swap(key, sold.address, bought.address, SHARES_PER_HOP),) for key, sold, bought in legs)
+    order = Order(tokens[WETH], tokens["TKN"], 10**17)
+    trade = euler.trader._build_trade_of_route(Route((Segment(SHARES_PER_ROUTE, hops),)), order, None, USER)
+    received, transaction = euler.send(trade)
+    assert received == trade.amount_due
+    found = euler.verify(transaction)
+    assert [(each.outcome, each.event.key) for each in found.swaps] == [
+        (Outcome.EQUAL, each.key) for each in (first, pool)
+    ]
+    assert found.net is not None
+    assert (found.net.amount_in, found.net.amount_out) == (10**17, received)
 
 
 def test_the_largest_swap_borrows_against_its_own_input(euler: EulerTrader) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,11 +24,13 @@ from swapcli.quoting.sources.quote_source import quote_and_build
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
 from tests.chain.file_world import ARBITRUM, ETHEREUM, FileWorld, open_file_world
+from tests.chain.node.evm_node import sources
 from tests.chain.proxy import open_proxy
 from tests.chain.settings import url_of
 from tests.chain.trader import USER
 from tests.examples import examples
 from tests.support.chain import restored
+from tests.support.command import run_swapcli
 
 ORDERS = examples(12, full=200)
 SECONDS = 10**9
@@ -76,6 +79,19 @@ def test_the_first_quote_needs_nothing_but_the_definition(world: FileWorld) -> N
     assert "others were not looked for" in state["source"]
     # Later quotes of these tokens take the same, from what is remembered.
     assert world.run("route", WETH, "USDC", "1.5", "--json").json["outputAmount"] == ran.json["outputAmount"]
+
+
+def test_a_network_is_added_by_its_file_and_quoted(world: FileWorld) -> None:
+    """The commands that a user types, from the file to the payload."""
+    env = world.environment()
+    stored = world.folder / "networks" / f"{world.name}.json"
+    file = stored.replace(world.folder / "mine.json")
+    added = run_swapcli("networks", "add", str(file), "--rpc-url", url_of(world.chain), env=env)
+    assert added.exit_code == 0, added.stderr
+    assert stored.exists()
+    for words in (("route", world.name, WETH, "USDC", "1"), ("networks", "check", world.name)):
+        ran = run_swapcli(*words, env=env)
+        assert ran.exit_code == 0, ran.stderr
 
 
 def test_amounts_are_those_after_a_sync(world: FileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +146,26 @@ def test_a_second_quote_only_reads_state(world: FileWorld) -> None:
         first, second, other = requests(WETH, "USDC", "1"), requests(WETH, "USDC", "2"), requests("TKN", "DAI", "3")
         assert second <= 3 < first <= 12
         assert other <= 3
+
+
+def test_a_long_list_of_curve_is_searched_by_pairs(world: FileWorld) -> None:
+    """A list with more entries than a quote reads; no other factory has a way to find some of its pools."""
+    curve_list = world.fixture.curve_list
+    (place,) = (each for each in world.fixture.places if each.protocol == "curveFi")
+    for _ in range(200):
+        curve_list.send("add", "0x" + "66" * 20)
+
+    def quote() -> set[str]:
+        ran = world.run("route", "DAI", "USDT", "100000", "--json")
+        assert ran.exit_code == 0, ran.stderr
+        swaps = (swap for part in ran.json["route"] for hop in part["swaps"] for swap in hop)
+        return {swap["poolAddress"].lower() for swap in swaps}
+
+    assert place.key not in quote()
+    world.remembered.unlink()
+    for a, b in combinations(place.tokens, 2):
+        curve_list.send("register", place.key, a, b)
+    assert place.key in quote()
 
 
 def test_tokens_and_balances_need_no_pool(world: FileWorld) -> None:
@@ -276,7 +312,7 @@ def test_an_address_without_code_is_an_error(world: FileWorld, place: str) -> No
 
 
 def test_a_router_without_code_is_an_error_of_calldata(world: FileWorld) -> None:
-    changes = {"router": "0x" + "55" * 20, "router_dialect": "own"}
+    changes = {"router": "0x" + "55" * 20, "router_dialect": "own", "routers": {}}
     ran = world.run("calldata", WETH, "USDC", "1", "--destination", "0x" + "11" * 20, changes=changes)
     assert ran.exit_code == 7
     assert "nothing is deployed at the router's address" in ran.stderr
@@ -295,3 +331,51 @@ def test_a_node_of_another_chain_is_an_error(world: FileWorld, other_chain: str,
 def other_chain() -> Iterator[str]:
     with running_anvil(5) as chain:
         yield url_of(chain)
+
+
+def test_a_token_without_pools_has_no_route_and_the_hint_says_what_was_looked_for(world: FileWorld) -> None:
+    coin = world.fixture.chain.deploy(world.fixture.sources["Coin"], "LONE", 18)
+    ran = world.run("route", coin.address, "USDC", "1")
+    assert ran.exit_code == 3
+    assert "no route" in ran.stderr
+    assert "found through the factories at block" in ran.stderr
+    assert f"swapcli sync {world.name}" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "listed", "is_right"),
+    [
+        (b"MKR" + bytes(29), "MKR", True),
+        (b"MKR" + bytes(29), "SKY", False),
+        (b"", "ANY", True),
+        (bytes(32), "ANY", True),
+    ],
+)
+def test_symbols_of_old_contracts_and_missing_ones(world: FileWorld, said: bytes, listed: str, is_right: bool) -> None:
+    """As those of MKR, which returns 32 bytes instead of a text."""
+    odd = world.fixture.chain.deploy(sources()["OddToken"])
+    odd.send("say", "decimals()", (18).to_bytes(32))
+    odd.send("say", "balanceOf(address)", (5).to_bytes(32))
+    odd.send("say", "symbol()", said)
+    token = {"address": odd.address, "symbol": listed, "name": listed, "decimals": 18}
+    ran = world.run("balance", USER, changes={"tokens": [*world.fixture.definition()["tokens"], token]})
+    assert ran.exit_code == (0 if is_right else 2), ran.stderr
+    assert is_right or f'is called "MKR" on the chain, but "{listed}"' in ran.stderr
+
+
+def test_tokens_are_compared_in_the_requests_that_read_the_pools(world: FileWorld) -> None:
+    """A first quote takes as many as one after it, which compares nothing more."""
+    assert world.run("sync", "--quiet").exit_code == 0
+    confirmed = world.folder / "stores" / "confirmed-tokens.json"
+    with open_proxy(world.chain.node.port) as proxy:
+        counts = []
+        for _ in range(2):
+            before = len(proxy.exchanges)
+            ran = world.run("route", WETH, "USDC", "1", url=f"http://127.0.0.1:{proxy.server_port}")
+            assert ran.exit_code == 0, ran.stderr
+            counts.append((len(proxy.exchanges) - before, sum(proxy.exchanges[before:])))
+            if len(counts) == 1:
+                confirmed.unlink()
+        assert counts[0][0] == counts[1][0]
+        assert counts[1][1] == counts[0][1] + 1
+    assert confirmed.exists()

@@ -12,4 +12,15 @@ contract PoolList {
     function add(address pool) external {
         pool_list.push(pool);
     }
+
+    mapping(uint256 => address[]) private _markets;
+
+    function register(address pool, address a, address b) external {
+        _markets[uint256(uint160(a)) ^ uint256(uint160(b))].push(pool);
+    }
+
+    /// Reverts past the last pool, as the newest of Curve's factories do.
+    function find_pool_for_coins(address a, address b, uint256 i) external view returns (address) {
+        return _markets[uint256(uint160(a)) ^ uint256(uint160(b))][i];
+    }
 }

@@ -219,6 +219,7 @@ OTHER_TESTS: Final = {
     "route-watch": "test_a_line_of_a_watch_has_the_document_of_a_watched_quote",
     "backtest-results": "test_the_past_has_the_documents_of_its_commands",
     "proof": "test_a_written_proof_is_that_of_the_quote",
+    "networks-check": "test_the_check_of_a_network_has_the_document_of_its_command",
     "sync": "test_a_sync_has_the_document_of_its_command",
     "prove": "test_a_proof_has_the_document_of_its_command",
 }
@@ -233,7 +234,7 @@ WITHOUT_CALL: Final = {
 
 
 def test_every_document_has_a_row_or_a_reason() -> None:
-    rows = {*CALLS, *STORE_CALLS, *SWAPS, *NODE_CALLS, *PAST_CALLS}
+    rows = {*CALLS, *STORE_CALLS, *FOLDER_CALLS, *SWAPS, *NODE_CALLS, *PAST_CALLS}
     tested = {name for name in DOCUMENTS for words in rows if is_of(name, words)} | OTHER_TESTS.keys()
     missing = DOCUMENTS.keys() - tested - WITHOUT_CALL.keys()
     assert not missing, f"add a row to this module with the library call that returns the document of {missing}"
@@ -354,6 +355,17 @@ def test_the_nodes_of_a_network_have_the_document_of_their_check(
     monkeypatch.setenv("SWAPCLI_CONFIG", str(settings))
     found = swapcli.probe_nodes(small_chain.network.name).document()
     assert lasting(json.loads(json.dumps(found))) == lasting(ran.json)
+
+
+def test_the_check_of_a_network_has_the_document_of_its_command(
+    small_chain: SmallTestChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = write_settings(tmp_path, small_chain.network, url_of(small_chain.chain))
+    for name, value in {"SWAPCLI_CONFIG": str(settings), "SWAPCLI_LIVE": "auto"}.items():
+        monkeypatch.setenv(name, value)
+    ran = run_swapcli("networks", "check", small_chain.network.name, "--json", env={"SWAPCLI_CONFIG": str(settings)})
+    found = swapcli.check_network(small_chain.network.name).document()
+    assert lasting(json.loads(json.dumps(found))) == lasting(json.loads(ran.stdout))
 
 
 def test_a_proof_has_the_document_of_its_command(

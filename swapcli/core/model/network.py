@@ -149,6 +149,8 @@ class Deployment(NamedTuple):
 FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "universal-router", "settler")
 """The dialects of routers: the public router, which the interface describes; this project's router contract, which has
 the same interface; Uniswap's Universal Router; and 0x Settler."""
+UNISWAP_GENERATIONS = ("v2", "v3", "v4")
+"""The names by which the Universal Router knows pools: those of Uniswap, and hooks of V4 that are pools themselves."""
 INTERFACE_DIALECTS = (FIBROUS, OWN)
 """The dialects of routers whose calls the interface describes."""
 AUTO: Final = "auto"

@@ -124,7 +124,7 @@ class Pool(ABC):
         return "" if self.key == self.address else self.key
 
     def without_lenders(self) -> Self:
-        """Return the pool without the limits of contracts that lend to it, which a mined swap has met."""
+        """Return the pool without the limits of its lenders, which a mined swap has met; itself if it has none."""
         return self
 
     @property

@@ -13,6 +13,8 @@ from swapcli.core.model.network import (
     DIALECTS,
     FIBROUS,
     MAX_PROTOCOL_ID,
+    UNISWAP_GENERATIONS,
+    UNIVERSAL_ROUTER,
     Deployment,
     DialectRouter,
     Kind,
@@ -417,12 +419,18 @@ def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, 
                 registry=router.optional_address("registry", kind),
                 spender=router.optional_address("spender", kind),
                 version=router.optional_text("version"),
-                protocols={
-                    amm_name: router.parse(place, name, parse_printable)
-                    for amm_name, place, name in router.members("protocols")
-                },
+                protocols=dict(_read_router_names(router, dialect)),
             ),
         )
+
+
+def _read_router_names(router: DefinitionFields, dialect: str) -> Iterator[tuple[str, str]]:
+    """Yield protocols with their names in a router; those of the Universal Router are generations of Uniswap."""
+    for amm_name, place, name in router.members("protocols"):
+        if dialect == UNIVERSAL_ROUTER:
+            yield amm_name, router.parse(place, name, parse_choice, UNISWAP_GENERATIONS)
+        else:
+            yield amm_name, router.parse(place, name, parse_printable)
 
 
 def _read_transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:

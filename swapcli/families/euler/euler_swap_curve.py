@@ -170,7 +170,8 @@ class EulerSwapCurve:
         """Return the first input from `low` to `high` at which the output is more than the limit, else `end`."""
 
         def is_secured(net: float) -> bool:
-            return self._output(net) <= limit.base + limit.slope * net
+            # Fees round down, by at most a unit of the input, and outputs by a unit.
+            return self._output(net + 1.0) + 1.0 <= limit.base + limit.slope * net
 
         if limit.base + limit.slope * low < 0.0 or not is_secured(low):
             return min(low, end)

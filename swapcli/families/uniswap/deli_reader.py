@@ -2,7 +2,7 @@
 
 In the published source the hook takes the LP fee that the pool manager has for the pool, always in its own token, and
 the pool itself takes none. A public simulator has the pool take that fee as well, and the hook a part of the amounts in
-its token, of the input or of the output: its recorded quotes are nearer to that.
+its token, of the input or of the output: its recorded quotes are nearer to that, and equal to neither to the unit.
 
 Sources: `DeliHook.sol` of morphex-labs/deli-swap-contracts @c45121f3; kyberswap-dex-lib @ae6a99aa hooks/deli, with
 quotes in its test at block 37306810 of Base.

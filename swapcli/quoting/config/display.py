@@ -45,15 +45,39 @@ _NETWORKS_EXAMPLE = """\
 #     blocked_tokens: [0xbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbc]
 #     # Price feeds in USD of Chainlink's form, by token; the verdict on a swap compares its price with them.
 #     price_feeds: {{"0x4200000000000000000000000000000000000006": "0xfeedfeedfeedfeedfeedfeedfeedfeedfeedfeed"}}
+#   # A network of your own. It can also be a file: swapcli help networks explains all keys.
 #   my-network:
 #     chain_id: 31337
 #     native: {{symbol: ETH, name: Ether, decimals: 18}}
 #     wrapped_native: 0x7878787878787878787878787878787878787878
+#     rpc_url: http://127.0.0.1:8545
+#     multicall: 0xca11bde05977b3631167028862be2a173976ca11
+#     explorer: https://explorer.example
+#     block_time_s: 12
+#     gas_price_wei: 1000000000
 #     tokens:
 #       - {{address: 0x7878787878787878787878787878787878787878, symbol: WETH, name: Wrapped Ether, decimals: 18}}
+#       - {{address: 0x5656565656565656565656565656565656565656, symbol: USDC, name: USD Coin, decimals: 6}}
+#     stablecoins: [0x5656565656565656565656565656565656565656]
 #     protocols:
 #       - {{id: 0, amm_name: wrapper, display_name: Wrapper, family: wrapper}}
 #       - {{id: 1, amm_name: uniswapV2, display_name: Uniswap V2, family: constant_product}}
+#       - {{id: 2, amm_name: uniswapV3, display_name: Uniswap V3, family: concentrated, extra_keys: [fee]}}
+#     deployments:
+#       - protocols: [uniswapV2]
+#         name: Uniswap V2
+#         addresses: {{factory: 0x2222222222222222222222222222222222222222}}
+#         fee_tiers: {{3000: 0}}
+#       - protocols: [uniswapV3]
+#         name: Uniswap V3
+#         addresses: {{factory: 0x3333333333333333333333333333333333333333}}
+#         fee_tiers: {{100: 1, 500: 10, 3000: 60, 10000: 200}}
+#     routers:
+#       universal-router:
+#         address: 0x4444444444444444444444444444444444444444
+#         spender: 0x000000000022d473030f116ddee9f6b43ac78ba3
+#         version: "2.0"
+#         protocols: {{uniswapV2: v2, uniswapV3: v3}}
 """
 _AGGREGATORS_EXAMPLE = """\
 # Aggregators that compare --aggregators asks: keys, and adapters of your own; see swapcli help aggregators.

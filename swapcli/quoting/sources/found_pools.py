@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _NAMED_TOKENS = 4  # in the description of a state
 _MAX_ATTEMPTS = 4  # at different blocks
+_RESERVE = 2
+"""Requests that are left to read remembered pools, if public nodes take a limited number."""
 
 
 class FoundPoolSource:
@@ -164,7 +166,11 @@ class FoundPoolSource:
             snapshot = self._node.newest_snapshot()
             try:
                 looked_up = snapshot.find_pools(
-                    pairs, self._inner.market.tokens, queries=self._found.queries, refs=list(self._found.refs.values())
+                    pairs,
+                    self._inner.market.tokens,
+                    queries=self._found.queries,
+                    refs=list(self._found.refs.values()),
+                    reserve=_RESERVE if self._found.pools else 0,
                 )
                 break
             except (BlockMismatch, ChainReorganized):
@@ -216,18 +222,19 @@ class FoundPoolSource:
         network, found = self._network, self._found
         listed = [*network.tokens, *([network.wrapped_native] if network.wrapped_native else ())]
         blocks = {str(block) for block in (found.block, found.newest_block) if block is not None}
-        looked_up = f"pools found through the factories at block {' to '.join(sorted(blocks, key=int))}"
+        found_at = f"at block {' to '.join(sorted(blocks, key=int))}"
+        coverage = f"pools found through the factories {found_at}, {self._coverage()}" if blocks else ""
         market = MarketState(
             network,
             {**found.tokens, **{token.address: token for token in listed}},
             found.pools,
             Provenance.SYNCED if found.pools else Provenance.RECORDED,
-            f"{looked_up}, {self._coverage()}" if found.pools else "the network's definition",
+            coverage if found.pools else "the network's definition",
             found.gas_price_wei or network.gas_price_wei,
             found.block,
             found.timestamp,
             transfers=found.transfers,
-            coverage=f"{looked_up}, {self._coverage()}" if found.pools else "",
+            coverage=coverage,
         )
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, memory=self._memory)
 
@@ -240,8 +247,9 @@ class FoundPoolSource:
         shown = ", ".join(names[:_NAMED_TOKENS])
         more = f" and {len(names) - _NAMED_TOKENS} more" if len(names) > _NAMED_TOKENS else ""
         without = f" (not of {', '.join(self._found.left_out)})" if self._found.left_out else ""
-        unread = "; the limit of requests ended it early" if self._found.refs else ""
-        return f"between {shown}{more}{without}: others were not looked for{unread}"
+        if self._found.refs or not names:
+            return "which the limit of requests ended early: quote again"
+        return f"between {shown}{more}{without}: others were not looked for"
 
 
 class KnownByLookup:

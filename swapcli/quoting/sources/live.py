@@ -310,6 +310,8 @@ class LiveSource:
         except FeeOnTransfer:
             raise
         except NoRoute as error:
+            if known.market.coverage:
+                error.hint = f"{known.market.coverage}; swapcli sync {self.network.name} finds more"
             unread = reader.unread_reasons()
             if not unread:
                 raise

@@ -59,6 +59,10 @@ _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKi
 _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 _OTHERS_BY_TOKENS: Final = (ContractKind.UNISWAP_V4, ContractKind.EKUBO_EVM, *_STARKNET_KINDS)
 """The kinds whose pools are looked up by their ids, or in another way than by a function of `_NAMES`."""
+_CURVE_LIST: Final = ("pool_count()", "pool_list(uint256)")
+_CURVE_SEARCH: Final = "find_pool_for_coins(address,address,uint256)"
+_CURVE_POOLS: Final = 4
+"""Pools of one pair in one factory; chosen. The first are the oldest, and usually the deepest."""
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -248,6 +252,24 @@ def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
 def can_be_queried(factory: Factory) -> bool:
     """Return whether the pools of such a factory can be looked up by their tokens."""
     return factory.kind in _NAMES or factory.kind in _OTHERS_BY_TOKENS
+
+
+def can_be_searched(factory: Factory) -> bool:
+    """Return whether a factory that lists its pools also finds those of two tokens: Curve's do."""
+    return _CURVE_LIST in KINDS[factory.kind].list_functions
+
+
+def read_pools_in_list(factory: Factory, pair: Pair) -> BatchRead[tuple[str, ...]]:
+    """Return the addresses of the first pools that a factory of Curve has for two tokens, in one round.
+
+    Some of these factories revert past the last pool, others return zero (`find_pool_for_coins` of Curve's factories).
+    """
+    answers = yield [
+        ContractCall(factory.address, encode_call(_CURVE_SEARCH, *pair, n), may_revert=True, group=factory.address)
+        for n in range(_CURVE_POOLS)
+    ]
+    found = (read_address(answer, _CURVE_SEARCH) for answer in answers if answer)
+    return tuple(dict.fromkeys(address for address in found if address != ZERO_ADDRESS))
 
 
 def read_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]:

@@ -1,9 +1,9 @@
 """Find the pools of a few tokens for one quote, with their state, in few round trips.
 
 As a sync with named tokens does, it asks each factory for the pairs (`pair_lookup`). Of factories that cannot be asked
-so, it reads short lists, and the creation events of a chain that is short enough for one query. Longer ones are left to
-a sync, and are named. Everything is of the reader's block. A node whose requests are spent ends it early: what was
-found counts, and the next look-up continues there.
+so, it reads short lists, searches Curve's long ones, and reads the creation events of a chain that is short enough for
+one query. The others are left to a sync, and are named. Everything is of the reader's block. A node whose requests are
+spent ends it early: what was found counts, and the next look-up continues there.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import invalid_response
-from swapcli.families.reading.calls import Log
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, in_lockstep, run_batched
-from swapcli.families.reading.pool_readers import read_pool
+from swapcli.families.reading.pool_readers import pool_reader, read_pool
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.state.discovery.pair_lookup import (
     Pair,
     PairPools,
     PairQuery,
     can_be_queried,
+    can_be_searched,
     currencies_of,
     pair_reads,
+    read_pools_in_list,
     read_queries,
 )
 from swapcli.state.discovery.pool_discovery import (
@@ -86,14 +89,23 @@ def look_up_pools(
     queries: Mapping[str, Sequence[PairQuery]] | None = None,
     refs: Sequence[PoolRef] = (),
     more: Sequence[tuple[str, BatchRead[Any]]] = (),
+    reserve: int = 0,
 ) -> LookedUpPools:
     """Find the pools that trade one of these `pairs`, and read them and `refs`, which were found before.
 
     `known` are tokens by address that need not be read, and `queries` what an earlier look-up returned. The reads of
-    `more` share the rounds. Raises `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid
-    definition.
+    `more` share the rounds. `reserve` requests are left to the caller, if their number is limited. Raises
+    `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid definition.
     """
-    return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs).run(more)
+    return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs, reserve).run(more)
+
+
+class _Lookup(NamedTuple):
+    """A read that finds pools: those of a `pair`, or any if that is None."""
+
+    key: str
+    pair: Pair | None
+    find: PairPools
 
 
 class _TokenPoolLookup:
@@ -105,7 +117,9 @@ class _TokenPoolLookup:
         known: Mapping[str, Token],
         queries: Mapping[str, Sequence[PairQuery]],
         refs: Sequence[PoolRef],
+        reserve: int,
     ) -> None:
+        self._reserve, self._settled = reserve, set[int]()
         self._reader, self._network, self._pairs, self._known, self._refs = reader, network, pairs, known, refs
         self._tokens = {token for pair in pairs for token in pair}
         self._found = LookedUpPools(queries={address: tuple(each) for address, each in queries.items()})
@@ -114,52 +128,61 @@ class _TokenPoolLookup:
         found = self._found
         factories = find_factories(self._network)[0] if self._pairs else []
         try:
-            lists = self._read_functions(factories)
+            lists, searched = self._read_functions(factories)
             logs = self._read_events([each for each in factories if not _can_be_read(each)])
         except RequestBudgetSpent:
             return found
-        reads = [(ref.key, self._load_all(ref)) for ref in self._refs]
-        reads += self._pair_reads(factories)
-        reads += [
-            (f"{listing.factory.address} {n}", self._listed(listing, n))
-            for listing in lists
-            for n in range(listing.length)
-        ]
-        reads += [
-            (f"event {log.log_index} of {log.block_number}", self._created(factory, log)) for factory, log in logs
-        ]
+        lookups = [*self._pair_lookups(factories, searched), *self._list_lookups(lists, logs)]
+        reads = [(ref.key, self._load_found(ref)) for ref in self._refs]
+        reads += [(each.key, self._loaded(number, each.find)) for number, each in enumerate(lookups)]
         try:
-            all_results: list[Any] = run_batched([*reads, *more], self._reader.call)
+            results: list[Any] = run_batched([*reads, *more], self._send)
         except RequestBudgetSpent as error:
-            all_results = [SkippedItem(key, error.message) for key, _ in (*reads, *more)]
-        results, found.more = all_results[: len(reads)], all_results[len(reads) :]
-        for result in results:
+            results = [SkippedItem(key, error.message) for key, _ in (*reads, *more)]
+        found.more = results[len(reads) :]
+        for result in results[: len(reads)]:
             for pool in () if isinstance(result, SkippedItem) else result:
                 if isinstance(pool, Pool):
                     found.pools[pool.key] = pool
-        self._mark_pairs(reads, results)
+        self._mark_pairs(lookups)
         return found
 
-    def _read_functions(self, factories: Sequence[Factory]) -> list[FactoryPools]:
-        """Find out how each factory is asked, and read the lengths of the lists of others, in one round."""
+    def _send(self, calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
+        """Make calls, as long as more requests are left than the quote itself needs."""
+        if self._is_spent:
+            raise RequestBudgetSpent("the limit of requests leaves no more for looking pools up")
+        return self._reader.call(calls)
+
+    @property
+    def _is_spent(self) -> bool:
+        node = self._reader.node
+        return isinstance(node, BudgetedNode) and node.requests_left <= self._reserve
+
+    def _read_functions(self, factories: Sequence[Factory]) -> tuple[list[FactoryPools], list[Factory]]:
+        """Find out how each factory is asked, and read the lengths of the lists of others, in one round.
+
+        Returns the short lists, and the factories whose long lists are searched.
+        """
         queried = [each for each in factories if can_be_queried(each) and each.address not in self._found.queries]
         listed = [each for each in factories if not can_be_queried(each) and each.is_enumerable]
         reads: list[tuple[str, BatchRead[Sequence[PairQuery] | FactoryPools]]]
         reads = [(each.address, read_queries(each, self._pairs[0])) for each in queried]
         reads += [(each.address, read_list_length(each)) for each in listed]
-        results = run_batched(reads, self._reader.call)
-        lists = []
+        results = run_batched(reads, self._send)
+        lists, searched = [], []
         self._find_missing_code(
             each for each, result in zip([*queried, *listed], results, strict=True) if isinstance(result, SkippedItem)
         )
         for factory, result in zip([*queried, *listed], results, strict=True):
             if isinstance(result, FactoryPools) and result.length <= _MAX_LISTED:
                 lists.append(result)
+            elif isinstance(result, FactoryPools) and can_be_searched(factory):
+                searched.append(factory)
             elif isinstance(result, (FactoryPools, SkippedItem)):
                 self._leave_out(factory)
             else:
                 self._found.queries[factory.address] = tuple(result)
-        return lists
+        return lists, searched
 
     def _find_missing_code(self, factories: Iterable[Factory]) -> None:
         """Take note of those of the factories, which do not answer, that have no code."""
@@ -198,7 +221,7 @@ class _TokenPoolLookup:
     def _leave_out(self, factory: Factory) -> None:
         self._found.left_out.update(dict.fromkeys(protocol.display_name for protocol in factory.all_protocols))
 
-    def _pair_reads(self, factories: Sequence[Factory]) -> Iterator[tuple[str, BatchRead[list[Pool | SkippedItem]]]]:
+    def _pair_lookups(self, factories: Sequence[Factory], searched: Sequence[Factory]) -> Iterator[_Lookup]:
         by_address = {each.address: each for each in factories}
         # What is remembered has the fees and the functions; everything else may have changed with the definition.
         queries = [
@@ -207,31 +230,36 @@ class _TokenPoolLookup:
             if address in by_address
             for query in each
         ]
-        currencies = list(currencies_of(self._pairs, self._network.wrapped_native_address))
-        for key, read in pair_reads(queries, currencies):
-            yield key, self._loaded(read)
+        for pair in self._pairs:
+            for key, read in pair_reads(queries, list(currencies_of([pair], self._network.wrapped_native_address))):
+                yield _Lookup(key, pair, read)
+            for factory in searched:
+                yield _Lookup(f"{factory.address} {' '.join(pair)}", pair, _search(factory, pair))
 
-    def _loaded(self, read: PairPools) -> BatchRead[list[Pool | SkippedItem]]:
-        """Read the pools that a read finds, each apart from the others."""
-        refs = yield from read
-        self._found.refs.update((ref.key, ref) for ref in refs)
-        return (yield from in_lockstep([(ref.key, self._load(ref)) for ref in refs]))
+    def _list_lookups(self, lists: Sequence[FactoryPools], logs: Sequence[tuple[Factory, Log]]) -> Iterator[_Lookup]:
+        for listing in lists:
+            for n in range(listing.length):
+                yield _Lookup(f"{listing.factory.address} {n}", None, _alone(read_list_entry(listing, n)))
+        wrapped = self._network.wrapped_native_address
+        for factory, log in logs:
+            key = f"event {log.log_index} of block {log.block_number}"
+            yield _Lookup(key, None, _alone(read_created_pool(factory, log, wrapped)))
 
-    def _load_all(self, ref: PoolRef) -> BatchRead[list[Pool | SkippedItem]]:
+    def _loaded(self, number: int, find: PairPools) -> BatchRead[list[Pool | SkippedItem]]:
+        """Read the pools that the look-up of this number finds, each apart from the others."""
+        refs = yield from find
+        self._settled.add(number)
+        new = []
+        for ref in refs:
+            is_known = ref.key in self._found.refs or ref.key in self._found.pools  # by another of its pairs
+            if not is_known and len(self._tokens.intersection(ref.tokens)) >= _MIN_TOKENS:
+                self._found.refs[ref.key] = ref
+                new.append(ref)
+        return (yield from in_lockstep([(ref.key, self._load(ref)) for ref in new]))
+
+    def _load_found(self, ref: PoolRef) -> BatchRead[list[Pool | SkippedItem]]:
         self._found.refs[ref.key] = ref
         return [(yield from self._load(ref))]
-
-    def _listed(self, listing: FactoryPools, number: int) -> BatchRead[list[Pool | SkippedItem]]:
-        return (yield from self._wanted((yield from read_list_entry(listing, number))))
-
-    def _created(self, factory: Factory, log: Log) -> BatchRead[list[Pool | SkippedItem]]:
-        ref = yield from read_created_pool(factory, log, self._network.wrapped_native_address)
-        return (yield from self._wanted(ref))
-
-    def _wanted(self, ref: PoolRef) -> BatchRead[list[Pool | SkippedItem]]:
-        if len(self._tokens.intersection(ref.tokens)) < _MIN_TOKENS:
-            return []
-        return (yield from self._load_all(ref))
 
     def _load(self, ref: PoolRef) -> BatchRead[Pool]:
         """Read a pool, and before it those of its tokens that are not known."""
@@ -245,25 +273,31 @@ class _TokenPoolLookup:
             raise invalid_response(*completed)
         pool = yield from read_pool(completed)
         self._found.tokens.update((address, tokens[address]) for address in missing)
-        del self._found.refs[ref.key]
+        self._found.refs.pop(ref.key, None)
         return pool
 
-    def _mark_pairs(
-        self, reads: Sequence[tuple[str, object]], results: Sequence[Sequence[Pool | SkippedItem] | SkippedItem]
-    ) -> None:
+    def _mark_pairs(self, lookups: Sequence[_Lookup]) -> None:
         """Take note of the pairs that were looked up. A pool that cannot be read is forgotten, unless requests lack."""
-        node = self._reader.node
         found = self._found
-        if not isinstance(node, BudgetedNode) or node.requests_left > 0:
-            found.pairs, found.refs = {*self._pairs}, {}
+        found.pairs = {*self._pairs}
+        if not self._is_spent:
+            found.refs = {}
             return
-        unread: set[Pair] = set()
-        for (key, _), result in zip(reads, results, strict=True):
-            if isinstance(result, SkippedItem) and result.key not in found.refs:
-                tokens = [self._network.to_wrapped(each) for each in key.split()[1:]]
-                named = tuple(sorted(tokens)) if len(tokens) == _MIN_TOKENS else ()
-                unread |= {pair for pair in self._pairs if pair == named} if named else {*self._pairs}
-        found.pairs = {*self._pairs} - unread
+        for number, lookup in enumerate(lookups):
+            if number not in self._settled:
+                found.pairs -= {*self._pairs} if lookup.pair is None else {lookup.pair}
+
+
+def _alone(read: BatchRead[PoolRef]) -> PairPools:
+    return [(yield from read)]
+
+
+def _search(factory: Factory, pair: Pair) -> PairPools:
+    """Return the pools that a factory of Curve has for two tokens."""
+    addresses = yield from read_pools_in_list(factory, pair)
+    reader = pool_reader(factory.kind)
+    found = yield from in_lockstep([(each, reader.read_constants(factory, each)) for each in addresses])
+    return [each for each in found if isinstance(each, PoolRef)]
 
 
 def _can_be_read(factory: Factory) -> bool:

@@ -171,6 +171,10 @@ MALFORMED = [
     (_in("deployments", 0, fee_tiers={"five": 1}), "net.deployments[0].fee_tiers.five: expected an integer"),
     (_in("deployments", 0, fee_tiers={"500": -1}), "net.deployments[0].fee_tiers.500: expected an integer"),
     (_with("router", "0x"), "net.router: "),
+    (
+        _with("routers", {"universal-router": {"protocols": {"dex": "v5"}}}),
+        'net.routers.universal-router.protocols.dex: expected one of v2, v3, v4, not "v5"',
+    ),
     (_with("rpc_urls", "http://one"), "net.rpc_urls: expected a list"),
     (_with("stablecoins", ["USD"]), "net.stablecoins[0]: "),
     (_with("gas_price_wei", -1), "net.gas_price_wei: expected an integer"),

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.quoting.config import TABLE, Secret, Settings
+from swapcli.quoting.config import TABLE, Secret, Settings, networks_from
 from swapcli.quoting.config.display import SettingRow, example_config, masked_rows
 from swapcli.quoting.config.settings import NETWORK_TABLE
+from swapcli.quoting.network_definition import definition_of
 from tests.quoting.config.in_memory import DEFAULT_FILE, load, refused
+from tests.quoting.config.test_network_schema import VALIDATOR
 
 EXAMPLE_FILE = Path(__file__).parents[3] / "config.example.yaml"
 TOKENS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=16, max_size=40)
@@ -23,7 +25,7 @@ TOKENS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=16, max_size=4
 
 def uncommented(text: str) -> str:
     """Return the example with every setting uncommented; explanations stay comments."""
-    return re.sub(r"^( *)# ?((?:  )*(?:- \{|[a-z-]+[a-z_]*:( |$)).*)$", r"\1\2", text, flags=re.MULTILINE)
+    return re.sub(r"^( *)# ?((?:  )*(?:- )?(?:\{|[a-z-]+[a-z_]*:( |$)).*)$", r"\1\2", text, flags=re.MULTILINE)
 
 
 def test_the_example_file_is_up_to_date() -> None:
@@ -40,6 +42,10 @@ def test_every_setting_of_the_example_can_be_uncommented() -> None:
     settings = load(uncommented(example_config()))
     assert all(settings.origin(key) == f"file {DEFAULT_FILE}" for key in TABLE)
     assert set(settings.networks) == {"base", "my-network"}
+    own = networks_from(settings)("my-network")
+    assert [each.protocols for each in own.deployments] == [("uniswapV2",), ("uniswapV3",)]
+    assert own.routers["universal-router"].protocols == {"uniswapV2": "v2", "uniswapV3": "v3"}
+    VALIDATOR.validate({"name": own.name, **json.loads(json.dumps(definition_of(own)))})
     assert all(settings.origin(f"networks.base.{name}") == f"file {DEFAULT_FILE}" for name in NETWORK_TABLE)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from swapcli.core.errors import InvalidRoute
+from swapcli.core.model.network import UNISWAP_GENERATIONS
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import ReplayedSwap
@@ -35,8 +36,7 @@ from swapcli.payload.evm.universal_router.commands import (
     wrap,
 )
 
-V2, V3, V4 = "v2", "v3", "v4"
-"""The router's names of the generations of pools, as the catalogue has them."""
+V2, V3, V4 = UNISWAP_GENERATIONS
 
 
 class RouterHop(NamedTuple):

@@ -24,8 +24,9 @@ app = CommandApp()
 
 @app.command(formats=LIST_FORMATS)
 def health(
-    networks: Annotated[list[str] | None, argument("[NETWORK]...", "Networks to check.  [default: all]")] = None,
+    networks: Annotated[list[str] | None, argument("[NETWORK]...", "Networks to check.  [default: yours]")] = None,
     *,
+    everything: options.AllNetworks = False,
     market: options.MarketFile = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
@@ -49,12 +50,12 @@ def health(
       swapcli health --offline
       swapcli health base monad --json
 
-    Quotes a sample order on each network, from the same sources as a quote, and shows whether its prices are live,
-    stored or modelled. A network is healthy if its prices are real. With --offline, only the markets are checked. With
-    --api-url, the health is that of the service. With --rpc-url, it also checks the node's features that quotes and
-    syncs need, and prints the missing ones: its chain, a recent block, batches, packed calls at a block and at an
-    earlier one, state overrides, and events. If a network is not healthy, or the node cannot be quoted on, the command
-    exits with status 8.
+    Quotes a sample order on each of your networks, or of --all that swapcli knows, from the same sources as a
+    quote, and shows whether its prices are live, stored or modelled. A network is healthy if its prices are real.
+    With --offline, only the markets are checked. With --api-url, the health is that of the service. With --rpc-url,
+    it also checks the node's features that quotes and syncs need, and prints the missing ones: its chain, a recent
+    block, batches, packed calls at a block and at an earlier one, state overrides, and events. If a network is not
+    healthy, or the node cannot be quoted on, the command exits with status 8.
     """
     source = SourceOptions(
         market=market,
@@ -68,6 +69,8 @@ def health(
         api_key_file=api_key_file,
         timeout=timeout,
     )
+    if everything and networks:
+        raise InvalidOption("--all checks all networks, so it cannot be combined with NETWORK")
     session = open_session(output, settings_of(source), rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
     from swapcli import health as check_health
 
@@ -75,7 +78,8 @@ def health(
     is_local = session.sources.service_url is None
     if not is_local or not (session.nodes.rules.excludes_nodes or session.settings.market):
         session.start_waiting(networks[0] if networks else None)
-    found = check_health(*map(session.network_name, networks or ()), retries=attempts, settings=session.sources)
+    names = map(session.network_name, networks or ())
+    found = check_health(*names, everything=everything, retries=attempts, settings=session.sources)
     session.output.print_list(found, _view)
     found.check()
     return exit_codes.OK

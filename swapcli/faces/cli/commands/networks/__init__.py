@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 PUBLIC = ("view",)
 
-app = CommandApp("List, show, add, check and remove networks.", default="show")
+app = CommandApp(
+    "List, show, add, check and remove networks.\n\n"
+    "Without a command, it lists or shows them: swapcli networks base means swapcli networks show base.",
+    default="show",
+)
 
 
 @app.command(formats=LIST_FORMATS)
@@ -28,9 +32,7 @@ def show(
         str | None, argument("[NETWORK]", "Network to show; without one, your networks are listed.")
     ] = None,
     *,
-    everything: Annotated[
-        bool, option("--all", "List all networks that come with swapcli, not only yours.", SETTINGS)
-    ] = False,
+    everything: options.AllNetworks = False,
     file: Annotated[
         bool, option("--file", "Print the definition of NETWORK, as swapcli networks add takes it.", SETTINGS)
     ] = False,

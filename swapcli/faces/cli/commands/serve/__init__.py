@@ -15,6 +15,7 @@ from swapcli.faces.cli.files import write_text_file
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
+from swapcli.quoting.config import network_names_from
 
 if TYPE_CHECKING:
     from swapcli import ReadyService
@@ -45,8 +46,9 @@ def serve(
         str | None, option("--workers", "Processes that answer; one a core is best.  [default: 1]", SERVER, "N")
     ] = None,
     networks: Annotated[
-        list[str] | None, option("--networks", "Comma-separated networks.  [default: all]", SERVER, "LIST")
+        list[str] | None, option("--networks", "Comma-separated networks.  [default: yours]", SERVER, "LIST")
     ] = None,
+    everything: options.AllNetworks = False,
     keys_file: options.KeysFile = None,
     ready_file: Annotated[
         str | None, option("--ready-file", "Also write the line of JSON to this file.", SERVER, "FILE")
@@ -129,7 +131,7 @@ def serve(
 
     run = ServiceRun(
         setup_of(session),
-        options.split_lists(networks or ()),
+        _names(session, networks, everything=everything),
         lambda: setup_of(read_session()),
         on_ready,
         is_terminal_gone,
@@ -137,6 +139,15 @@ def serve(
         skip_bad_pools=skip_bad_pools,
     )
     return run_service(run, print_to_stderr)
+
+
+def _names(session: Session, networks: list[str] | None, *, everything: bool) -> tuple[str, ...]:
+    """Return the networks to serve; none means the user's. Raises `InvalidOption` for some and all of them."""
+    if everything and networks:
+        raise InvalidOption("--all serves all networks, so it cannot be combined with --networks")
+    if everything:
+        return network_names_from(session.settings, everything=True)
+    return tuple(options.split_lists(networks or ()))
 
 
 def _warn_of_settings(session: Session, warn: Callable[[str], object]) -> None:
