@@ -374,7 +374,8 @@ def _from_list(listed: Sequence[GivenTransaction], network: str | None = None, *
     position = max((k for k, each in enumerate(listed) if each.calls_router), default=len(listed) - 1)
     if len(listed) == 1 and not listed[0].has_content and listed[0].to is None and not is_odd:
         raise InvalidInput("the transaction has no calldata or data", hint=HINT)
-    chain_ids = tuple(dict.fromkeys(chain_id for each in listed for chain_id in _chain_ids(each)))
+    # The payload's own chain comes first: the network is that one, and a message for another chain differs from it.
+    chain_ids = tuple(dict.fromkeys(chain_id for each in (listed[position], *listed) for chain_id in _chain_ids(each)))
     return PayloadInput(listed[position], network, tuple(listed), position, chain_ids=chain_ids)
 
 

@@ -70,8 +70,8 @@ PUBLISHED = (
     ("monad", "CapricornCL", "WMON/USDC", 3000, "0x878750488f613e043d016f99913e639e58bc1e52"),
     ("citrea", "juiceSwap", "WcBTC/USDC.e", 3000, "0xd77f369715e227b93d48b09066640f46f0b01b29"),
     ("base", "pancakeSwapV2", "WETH/USDbC", 2500, "0x92363f9817f92a7ae0592a4cb29959a88d885cc8"),
-    # Of these networks, pools that several public repositories name (degenbot, kyberswap-dex-lib, DefiLlama's adapters,
-    # front ends and bots); that a hash derives one of them leaves no doubt about either.
+    # Of these networks, well-known pools; half of them were found again in public repositories (degenbot,
+    # kyberswap-dex-lib, DefiLlama's adapters). That a hash derives an address leaves no doubt about either.
     ("ethereum", "uniswapV2", "USDC/WETH", 3000, "0xb4e16d0168e52d35cacd2c6185b44281ec28c9dc"),
     ("ethereum", "uniswapV3", "USDC/WETH", 500, "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640"),
     ("ethereum", "sushiSwapV2", "USDC/WETH", 3000, "0x397ff1542f962076d0bfe58ea045ffa2d347aca0"),

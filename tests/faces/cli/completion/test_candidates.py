@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.model.swappable_tokens import swappable_in
-from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.core.networks.catalogue import all_network_names, find_network
 from swapcli.faces.cli.completion.candidates import completion_text
 from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
@@ -22,7 +22,7 @@ from tests.support.shell_session import (
 )
 from tests.support.testnet import write_market_file
 
-NETWORKS = set(network_names())
+NETWORKS = set(all_network_names())
 
 HOSTILE = "$(touch pwned)`x`; a"
 
@@ -96,7 +96,7 @@ def test_what_fits_is_offered(words: tuple[str, ...]) -> None:
     assert answer(*words) == ANSWERS[words]
 
 
-@pytest.mark.parametrize("network", network_names())
+@pytest.mark.parametrize("network", all_network_names())
 def test_every_token_and_protocol_of_a_network_is_offered(network: str) -> None:
     assert answer("route", network, "") == symbols(network)
     protocols = {protocol.amm_name for protocol in find_network(network).protocols}

@@ -516,6 +516,7 @@ def test_the_permit_that_a_swap_needs_may_precede_it(sale: Json) -> None:
         ("MESSAGE_UNKNOWN", [permit(spender=sale["to"], **exact | {"owner": OTHER})]),
         ("MESSAGE_UNKNOWN", [{**honest, "primaryType": "Mail"}]),
         ("CHAIN_DIFFERS", [{**honest, "domain": {**honest["domain"], "chainId": 77_777_777}}]),
+        ("CHAIN_DIFFERS", [{**honest, "domain": {**honest["domain"], "chainId": 1}}]),
     ):
         assert code in codes(decode([*others, sale], "--from", ME))
     assert "TRANSACTIONS_DIFFER" in codes(decode([sale, honest], "--from", ME))
