@@ -113,19 +113,28 @@ class PayloadDecoder(NamedTuple):
         name = named or given.network or self._named_by_chain(given) or settings.network
         if name is not None:
             return name
-        meant = network_names_from(settings)
-        others = [each for each in network_names_from(settings, everything=True) if each not in meant]
-        guessed = guess_network(given, meant, others, self._market_for_guess)
+        guessed = self._guess(given)
         if guessed is not None:
             self.sources.setup.warn(f"this looks like a payload for {guessed}; --network names another one")
         return guessed
 
     def _named_by_chain(self, given: PayloadInput) -> str | None:
-        """Return the network with the first chain id of the transactions; None if no network has it."""
+        """Return the network with the first chain id of the document; None if no network has it.
+
+        A message for another chain may stand beside a transaction that names none: then the network that fits counts.
+        """
         for chain_id in given.chain_ids[:1]:
             with suppress(UnknownNetwork):
-                return self.sources.networks.find(str(chain_id)).name
+                name = self.sources.networks.find(str(chain_id)).name
+                return name if given.payload.message or given.payload.chain_id is not None else self._guess(given, name)
         return None
+
+    def _guess(self, given: PayloadInput, *preferred: str) -> str | None:
+        """Return the network that fits; among equals a preferred one, else one that is meant by default."""
+        settings = self.sources.setup.settings
+        meant = preferred or network_names_from(settings)
+        others = [each for each in network_names_from(settings, everything=True) if each not in meant]
+        return guess_network(given, meant, others, self._market_for_guess) or next(iter(preferred), None)
 
     def _market_for_guess(self, name: str) -> MarketState:
         """Return what is known of a network without reading a node or a store."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from swapcli.core.networks.catalogue import network_names
+from swapcli.core.networks.catalogue import all_network_names
 from swapcli.faces.cli.completion.candidates import completion_text
 
-NETWORKS = set(network_names())
+NETWORKS = set(all_network_names())
 
 SETTINGS = """
 network: monad
