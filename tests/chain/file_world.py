@@ -109,11 +109,13 @@ class FileWorld:
 
     def environment(self, *, url: str | None = "", changes: Mapping[str, Any] | None = None) -> dict[str, str]:
         """Write the definition, with `changes`, and the node at `url`, by default the chain's; return the variables."""
-        definition = self.fixture.definition() | dict(changes or {})
+        definition = {"name": self.name} | self.fixture.definition() | dict(changes or {})
         if url is not None:
-            definition["rpc_url"] = url or url_of(self.chain)
-        file = self.folder / "config.yaml"
-        file.write_text(json.dumps({"store_dir": str(self.folder / "stores"), "networks": {self.name: definition}}))
+            definition["rpc_urls"] = [url or url_of(self.chain)]
+        file, added = self.folder / "config.yaml", self.folder / "networks"
+        added.mkdir(exist_ok=True)
+        (added / f"{self.name}.json").write_text(json.dumps(definition))
+        file.write_text(json.dumps({"store_dir": str(self.folder / "stores")}))
         data, home = str(self.folder / "data"), str(self.folder / "cache")
         return {"SWAPCLI_CONFIG": str(file), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": data, "XDG_CACHE_HOME": home}
 

@@ -30,6 +30,7 @@ from tests.chain.settings import url_of
 from tests.chain.trader import USER
 from tests.examples import examples
 from tests.support.chain import restored
+from tests.support.command import run_swapcli
 
 ORDERS = examples(12, full=200)
 SECONDS = 10**9
@@ -78,6 +79,19 @@ def test_the_first_quote_needs_nothing_but_the_definition(world: FileWorld) -> N
     assert "others were not looked for" in state["source"]
     # Later quotes of these tokens take the same, from what is remembered.
     assert world.run("route", WETH, "USDC", "1.5", "--json").json["outputAmount"] == ran.json["outputAmount"]
+
+
+def test_a_network_is_added_by_its_file_and_quoted(world: FileWorld) -> None:
+    """The commands that a user types, from the file to the payload."""
+    env = world.environment()
+    stored = world.folder / "networks" / f"{world.name}.json"
+    file = stored.replace(world.folder / "mine.json")
+    added = run_swapcli("networks", "add", str(file), "--rpc-url", url_of(world.chain), env=env)
+    assert added.exit_code == 0, added.stderr
+    assert stored.exists()
+    for words in (("route", world.name, WETH, "USDC", "1"), ("networks", "check", world.name)):
+        ran = run_swapcli(*words, env=env)
+        assert ran.exit_code == 0, ran.stderr
 
 
 def test_amounts_are_those_after_a_sync(world: FileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,7 +312,7 @@ def test_an_address_without_code_is_an_error(world: FileWorld, place: str) -> No
 
 
 def test_a_router_without_code_is_an_error_of_calldata(world: FileWorld) -> None:
-    changes = {"router": "0x" + "55" * 20, "router_dialect": "own"}
+    changes = {"router": "0x" + "55" * 20, "router_dialect": "own", "routers": {}}
     ran = world.run("calldata", WETH, "USDC", "1", "--destination", "0x" + "11" * 20, changes=changes)
     assert ran.exit_code == 7
     assert "nothing is deployed at the router's address" in ran.stderr

@@ -227,6 +227,8 @@ class EulerSwap(Pool):
         collateral[bought] += (taken - repaid) * account.collateral_rates[bought] // COLLATERAL_SCALE
         secured = div_up(withdrawn * account.collateral_rates[sold], COLLATERAL_SCALE)
         collateral[sold] = max(collateral[sold] - secured, 0)
+        if max(*debts, *deposits) >> RESERVE_BITS or max(collateral) >> COLLATERAL_BITS:
+            raise SwapReverts(f"pool {self.key}: a vault cannot count what its account has after the swap")
         return (debts[0], debts[1]), account._replace(
             deposits=(deposits[0], deposits[1]), collateral=(collateral[0], collateral[1])
         )

@@ -229,6 +229,8 @@ def _read_limits(fields: StateFields) -> tuple[FlowLimits, FlowLimits]:
         for each in tokens
     )
     first, second = (FlowLimits(*map(FlowLimit, *part)) for part in parts)
+    if not (first.exist or second.exist):
+        return _NO_LIMITS, _NO_LIMITS
     return first, second
 
 

@@ -87,6 +87,8 @@ class UniswapV4Hooked(Pool):
             amount_out -= one_sided.taken_of_output(self.plain, amount_in)
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
+        if self.volatility is not None:
+            self.volatility.start_fees(plain_after)  # no swap could follow one that makes them overflow
         after: Self = _replace_plain(self, with_lp_fee(plain_after, self.fee_ppm))
         return amount_out, after
 
@@ -147,7 +149,10 @@ class UniswapV4Hooked(Pool):
         if volatility is None:
             fees = read_hook_fees(fields, tick_list, identity.fee_ppm)
         else:
-            fees = volatility.start_fees(plain)
+            try:
+                fees = volatility.start_fees(plain)
+            except SwapReverts as error:
+                raise InvalidPoolState("clanker_volatility", error.message) from None
             check_hook_fees(fees, tick_list, identity.fee_ppm, "clanker_volatility")
         internal, one_sided = read_internal_swap(fields), read_fee_in_token(fields)
         known = [each for each in (volatility, internal, one_sided) if each is not None]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from swapcli.core.errors import InvalidInput, InvalidOption, MarketError, SwapcliError, UnknownNetwork
 from swapcli.core.model.network import INTERFACE_DIALECTS, Network
 from swapcli.core.model.swap_terms import Integrator
-from swapcli.core.networks.catalogue import all_network_names
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
@@ -115,7 +114,7 @@ class PayloadDecoder(NamedTuple):
         if name is not None:
             return name
         meant = network_names_from(settings)
-        others = [each for each in all_network_names(settings.networks) if each not in meant]
+        others = [each for each in network_names_from(settings, everything=True) if each not in meant]
         guessed = guess_network(given, meant, others, self._market_for_guess)
         if guessed is not None:
             self.sources.setup.warn(f"this looks like a payload for {guessed}; --network names another one")

@@ -21,7 +21,7 @@ from swapcli.state.transfers.token_slots import find_grants
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.trader import USER, Trader
 
-BASE, MONAD, HYPEREVM = (find_network(name) for name in ("base", "monad", "hyperevm"))
+ARBITRUM, BASE, MONAD, HYPEREVM = (find_network(name) for name in ("arbitrum", "base", "monad", "hyperevm"))
 SENDER, ROUTER, TOKEN = ("0x" + digits * 20 for digits in ("5e", "c0", "70"))
 SWAP = Transaction(ROUTER, "0x1234", 10**18)
 APPROVAL = build_approval(TOKEN, ROUTER, 10**6)
@@ -123,7 +123,7 @@ def test_an_access_list_must_save_gas(used_with: int, is_listed: bool) -> None:
         eth_simulateV1=simulated(succeeded(150_000)),
         eth_createAccessList={"accessList": LIST, "gasUsed": hex(used_with)},
     )
-    for network, listed in ((MONAD, is_listed), (BASE, False)):
+    for network, listed in ((MONAD, is_listed), (BASE, False), (ARBITRUM, False)):
         (fields,) = read_signing_plan(node, SENDER, (SWAP,), network, SwapGas()).fields
         assert fields.access_list == (((TOKEN, ("0x" + "0a" * 32,)),) if listed else ())
         assert fields.gas == 170_000 * 6 // 5

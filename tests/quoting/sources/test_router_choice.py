@@ -103,6 +103,8 @@ class TestTrust:
             ("monad", (SETTLER, UNIVERSAL_ROUTER, FIBROUS)),
             ("hyperevm", (SETTLER, FIBROUS)),
             ("citrea", (FIBROUS,)),
+            ("ethereum", (SETTLER, UNIVERSAL_ROUTER)),
+            ("arbitrum", (SETTLER, UNIVERSAL_ROUTER)),
         ],
     )
     def test_networks_have_the_dialects_of_their_definitions(self, name: str, dialects: tuple[str, ...]) -> None:
@@ -171,6 +173,24 @@ class TestChoice:
         assert counted.dialects == [SETTLER]  # the pools of the Universal Router are among Settler's
         assert (found.choice.dialect, found.choice.over) == (FIBROUS, SETTLER)
         assert found.choice.gain_bps == pytest.approx(1e4 * (paid - other) / paid, abs=0.01)
+
+    def test_a_network_without_the_interfaces_router_has_the_best_route_of_the_others(self) -> None:
+        asked, counted = request("WETH", "axlUSDC", 465_000), Counted()
+        network = with_routers(find_network("base"))._replace(router=None)
+        best = search(searchable(network), asked)
+        found = choose_route(asked, best, (counted,))
+        by_settler = searchable(network.for_dialect(SETTLER)).search(asked)
+        assert counted.dialects == [SETTLER]
+        assert (found.choice.dialect, found.choice.over, found.choice.gain_bps) == (SETTLER, None, None)
+        assert found.outcome.best.replay.amount_out == by_settler.best.replay.amount_out
+        paused = with_routers(find_network("base"), settler=None)._replace(router=None)
+        choice = choose(request("WETH", "USDC", 5_000), paused).choice
+        assert (choice.dialect, [each.dialect for each in choice.passed]) == (UNIVERSAL_ROUTER, [SETTLER])
+
+    def test_a_network_without_any_router_is_left_to_the_error_of_its_payload(self) -> None:
+        network = with_routers(find_network("base"))._replace(router=None, routers={})
+        assert available_dialects(network) == ((FIBROUS,), ())
+        assert choose(request("WETH", "USDC", 5_000), network).choice.dialect == FIBROUS
 
     def test_without_any_router_of_others_there_is_no_comparison(self) -> None:
         network = with_routers(find_network("base"))._replace(routers={})

@@ -484,10 +484,14 @@ def test_messages_inside_a_document_are_judged_too(swap: Json) -> None:
         ("SPENDER_UNKNOWN", permit_batch(OTHER)),
         ("MESSAGE_UNKNOWN", permit(owner=OTHER)),
         ("MESSAGE_UNKNOWN", {**permit(), "primaryType": "Mail"}),
-        ("CHAIN_DIFFERS", {**permit(), "domain": {**permit()["domain"], "chainId": 1}}),
+        ("CHAIN_DIFFERS", {**permit(), "domain": {**permit()["domain"], "chainId": 77_777_777}}),
     ):
         for form in beside(document):
             assert code in codes(decode(form, "--from", ME))
+    elsewhere = {**permit(), "domain": {**permit()["domain"], "chainId": 1}}
+    for form in beside(elsewhere):  # the chain that the message names is a known one
+        assert decode(form, "--from", ME).json["verdict"]["status"] == "danger"
+        assert "CHAIN_DIFFERS" in codes(decode(form, "--from", ME, "--network", "base"))
 
 
 @pytest.fixture(scope="module", params=["fibrous", "universal-router"])
@@ -511,7 +515,7 @@ def test_the_permit_that_a_swap_needs_may_precede_it(sale: Json) -> None:
         ("SPENDER_UNKNOWN", [permit(spender=OTHER, **exact)]),
         ("MESSAGE_UNKNOWN", [permit(spender=sale["to"], **exact | {"owner": OTHER})]),
         ("MESSAGE_UNKNOWN", [{**honest, "primaryType": "Mail"}]),
-        ("CHAIN_DIFFERS", [{**honest, "domain": {**honest["domain"], "chainId": 1}}]),
+        ("CHAIN_DIFFERS", [{**honest, "domain": {**honest["domain"], "chainId": 77_777_777}}]),
     ):
         assert code in codes(decode([*others, sale], "--from", ME))
     assert "TRANSACTIONS_DIFFER" in codes(decode([sale, honest], "--from", ME))
