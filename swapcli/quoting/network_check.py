@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from enum import StrEnum
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.encoding.text import shorten_id
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.interface.document_types import CheckedFactJson, NetworkCheckJson
     from swapcli.quoting.openers.choose_source import SourceChooser
+    from swapcli.state.discovery.pair_lookup import PairQuery
     from swapcli.state.rpc.multicall import MulticallReader
     from swapcli.state.rpc.node import Node
 
@@ -253,41 +255,44 @@ class _Checks:
         self, factories: Sequence[Factory], pools: dict[str, list[PoolRef]], problems: dict[str, str]
     ) -> dict[str, int]:
         """Return the lengths of the lists that factories keep, and add the first pool of each, or why there is none."""
-        from swapcli.families.reading.lockstep_reads import SkippedItem
-        from swapcli.state.discovery.pool_discovery import read_listed_pools, read_pool_lists
+        from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
+        from swapcli.state.discovery.pool_discovery import FactoryPools, read_list_entry, read_pool_lists
 
-        lengths = {}
+        listings: list[FactoryPools] = []
         for listing in read_pool_lists(self._reader, [each for each in factories if each.is_enumerable]):
             if isinstance(listing, SkippedItem):
                 problems[listing.key] = listing.reason
-                continue
-            address = listing.factory.address
-            lengths[address] = listing.length
-            for ref in read_listed_pools(self._reader, listing, 0, 1):
-                if not isinstance(ref, SkippedItem):
-                    pools.setdefault(address, []).append(ref)
-        return lengths
+            else:
+                listings.append(listing)
+        reads = [(each.factory.address, read_list_entry(each, 0)) for each in listings if each.length]
+        for (address, _), ref in zip(reads, run_batched(reads, self._reader.call), strict=True):
+            if not isinstance(ref, SkippedItem):
+                pools.setdefault(address, []).append(ref)
+        return {each.factory.address: each.length for each in listings}
 
     def _look_up(self, factories: Sequence[Factory], pools: dict[str, list[PoolRef]], problems: dict[str, str]) -> None:
         """Add the pools of hub tokens that factories find, or why one finds none."""
-        from swapcli.families.reading.lockstep_reads import SkippedItem
-        from swapcli.state.discovery.pair_lookup import can_be_queried, find_pair_pools
+        from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
+        from swapcli.state.discovery.pair_lookup import can_be_queried, currencies_of, pair_reads, read_queries
 
         network = self._network
-        hubs = dict.fromkeys(
-            [
-                *filter(None, [network.wrapped_native_address]),
-                *network.stablecoins,
-                *(t.address for t in network.tokens),
-            ]
-        )
-        tokens = [each for each in hubs if each not in self._codeless][:_HUBS]
-        for factory in filter(can_be_queried, factories):
-            for ref in find_pair_pools(self._reader, [factory], tokens, network.wrapped_native_address):
-                if not isinstance(ref, SkippedItem):
-                    pools.setdefault(factory.address, []).append(ref)
-                elif ref.key == factory.address:
-                    problems[factory.address] = ref.reason
+        known = (network.wrapped_native_address, *network.stablecoins, *(token.address for token in network.tokens))
+        hubs = [each for each in dict.fromkeys(known) if each and each not in self._codeless][:_HUBS]
+        pairs = list(combinations(sorted(hubs), 2))
+        if not pairs:
+            return
+        queried = [(each.address, read_queries(each, pairs[0])) for each in factories if can_be_queried(each)]
+        queries: list[PairQuery] = []
+        for found in run_batched(queried, self._reader.call):
+            if isinstance(found, SkippedItem):
+                problems[found.key] = found.reason
+            else:
+                queries += found
+        currencies = list(currencies_of(pairs, network.wrapped_native_address))
+        reads = list(pair_reads(queries, currencies))
+        for (name, _), refs in zip(reads, run_batched(reads, self._reader.call), strict=True):
+            if not isinstance(refs, SkippedItem):
+                pools.setdefault(name.partition(" ")[0], []).extend(refs)
 
     def _factory_fact(
         self,

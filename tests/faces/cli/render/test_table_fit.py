@@ -28,6 +28,7 @@ from swapcli.faces.cli.commands.health.view import health_columns
 from swapcli.faces.cli.commands.hindsight import view as hindsight_view
 from swapcli.faces.cli.commands.networks import view as networks_view
 from swapcli.faces.cli.commands.prove import view as prove_view
+from swapcli.faces.cli.commands.record import view as record_view
 from swapcli.faces.cli.commands.sync.view import SKIPPED_COLUMNS, UNEXPLAINED_COLUMNS
 from swapcli.faces.cli.commands.verify import view as verify_view
 from swapcli.faces.cli.help_topics import topic_text
@@ -69,6 +70,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "commands/protocols": protocols.COLUMNS,
     "commands/prove/view differences": prove_view.DIFFERENCE_COLUMNS,
     "commands/prove/view stages": prove_view.STAGE_COLUMNS,
+    "commands/record/view": record_view.COLUMNS,
     "commands/schema": schema.COLUMNS,
     "commands/sync/view skipped": SKIPPED_COLUMNS,
     "commands/sync/view unexplained": UNEXPLAINED_COLUMNS,
