@@ -22,7 +22,7 @@ from tests.chain.trader import Trader
 from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity, load_artifact
 from tests.families.balancer.balancer_v2_chain import RealStable, StableChain, StableParameters
 
-SHARE, ASSET = "sDAI", "DAI"
+SHARE, ASSET = "SHARE", "DAI"
 SHARE_RATE = 1_069 * 10**15
 """Near the price of a share, as of a rate provider that lags behind."""
 FURTHER_PROTOCOLS = (

@@ -413,23 +413,14 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
             assert ran.error["hint"] == f"give --rpc-url URL, or set SWAPCLI_NETWORKS_{client.name.upper()}_RPC_URL"
 
 
-@pytest.mark.parametrize(
-    "check", [["--simulate"], ["--from", "0x123456789012345678901234567890123456789012345678901234567890"]]
-)
-def test_starknet_is_not_simulated(check: list[str]) -> None:
-    ran = run_swapcli(
-        "calldata",
-        "starknet",
-        "STRK",
-        "USDC",
-        "100",
-        "--destination",
-        "0x123456789012345678901234567890123456789012345678901234567890",
-        *check,
-        "--json",
-    )
-    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
-    assert ran.error["message"] == f"{check[0]} works on EVM networks only, not on starknet"
+def test_starknet_is_not_simulated() -> None:
+    account = "0x123456789012345678901234567890123456789012345678901234567890"
+    words = ("calldata", "starknet", "STRK", "USDC", "100", "--destination", account, "--json")
+    simulated, estimated = run_swapcli(*words, "--simulate"), run_swapcli(*words, "--from", account)
+    assert (simulated.exit_code, simulated.error["code"]) == (2, "INVALID_OPTION")
+    assert simulated.error["message"] == "--simulate works on EVM networks only, not on starknet"
+    assert (estimated.exit_code, estimated.error["code"]) == (2, "INVALID_OPTION")
+    assert estimated.error["message"].startswith("this needs a node of starknet")
 
 
 def test_what_is_no_address_sends_nothing(client: Client) -> None:

@@ -62,8 +62,8 @@ def build_network(chain: AnvilChain, pools: Mapping[str, tuple[HookedPool, Mappi
     """Return the network of the pools, each of which has a pool manager and a protocol of its own."""
     fixture = next(iter(pools.values()))[0].world
     tokens = tuple(
-        Token(address, f"T{k}", f"T{k}", places)
-        for k, (address, places) in enumerate(zip(fixture.tokens, (18, 6), strict=True))
+        Token(token.address, f"T{k}", f"T{k}", *token.call("decimals"))
+        for k, token in enumerate((fixture.token0, fixture.token1))
     )
     return Network(
         name="rules",

@@ -111,9 +111,13 @@ def all_network_names(added: Iterable[str] = ()) -> tuple[str, ...]:
 def find_network_by_chain_id(
     chain_id: int, added: Mapping[str, object] = _NOTHING, files: Mapping[str, NetworkFile] = _NO_FILES
 ) -> Network:
-    """Return the network with that chain id: a packaged one, else one of the user. Raises `UnknownNetwork`."""
+    """Return the network with that chain id: one of the settings, a packaged one, or one of a file, in this order.
+
+    So no file is read for the chain of a known network. Raises `UnknownNetwork`.
+    """
     names = all_network_names((*added, *files))
-    for name in sorted(names, key=lambda each: each not in packaged_networks()):
+    own = {str(name).lower() for name in added} - packaged_networks()
+    for name in sorted(names, key=lambda each: (each not in own, each not in packaged_networks())):
         if _read_chain_id(name, added, files) == chain_id:
             return _build_network(name, added, files)
     raise UnknownNetwork(
