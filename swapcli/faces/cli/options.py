@@ -324,6 +324,15 @@ def split_lists(values: Iterable[str]) -> list[str]:
     return [name.strip() for each in values for name in each.split(",") if name.strip()]
 
 
+RECENT = "Recent swaps"
+"""The panel of the options that find mined swaps."""
+MAX_RECENT_SWAPS, RECENT_REQUESTS, MAX_RECENT_REQUESTS = 50, 400, 100_000
+RecentRequests = Annotated[
+    str | None,
+    option("--max-requests", f"Maximum number of HTTP requests.  [default: {RECENT_REQUESTS}]", RECENT, "N"),
+]
+
+
 def parse_number(name: str, text: str | None, largest: int) -> int | None:
     """Return the number from 1 to `largest` of the option `name`, None without it. Raises `InvalidOption`."""
     if text is None:

@@ -14,8 +14,7 @@ PUBLIC = ()
 
 app = CommandApp()
 
-_RECENT = "Recent swaps"
-_MAX_SWAPS, _DEFAULT_SWAPS, _DEFAULT_REQUESTS, _MAX_REQUESTS = 50, 20, 400, 100_000
+_DEFAULT_SWAPS = 20
 
 
 @app.command()
@@ -24,21 +23,18 @@ def record(
     transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
     *,
     pool: Annotated[
-        str | None, option("--pool", "Record the last swaps of this pool: its address or id.", _RECENT, "POOL")
+        str | None, option("--pool", "Record the last swaps of this pool: its address or id.", options.RECENT, "POOL")
     ] = None,
     recent: Annotated[
         str | None,
         option(
             "--recent",
             f"Record the last N swaps of each protocol, or of --pool.  [default there: {_DEFAULT_SWAPS}]",
-            _RECENT,
+            options.RECENT,
             "N",
         ),
     ] = None,
-    max_requests: Annotated[
-        str | None,
-        option("--max-requests", f"Maximum number of HTTP requests.  [default: {_DEFAULT_REQUESTS}]", _RECENT, "N"),
-    ] = None,
+    max_requests: options.RecentRequests = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
@@ -69,8 +65,8 @@ def record(
         raise UsageError("give the hash of a transaction, --pool POOL, or --recent 3 for each protocol")
     if transaction is not None and max_requests is not None:
         raise UsageError("--max-requests needs --pool or --recent")
-    count = parse_number("--recent", recent, _MAX_SWAPS) or _DEFAULT_SWAPS
-    requests = parse_number("--max-requests", max_requests, _MAX_REQUESTS) or _DEFAULT_REQUESTS
+    count = parse_number("--recent", recent, options.MAX_RECENT_SWAPS) or _DEFAULT_SWAPS
+    requests = parse_number("--max-requests", max_requests, options.MAX_RECENT_REQUESTS) or options.RECENT_REQUESTS
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     with session.open_known_market(network) as market:

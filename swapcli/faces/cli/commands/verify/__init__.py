@@ -14,20 +14,16 @@ PUBLIC = ()
 
 app = CommandApp()
 
-_RECENT = "Recent swaps"
-_MAX_SWAPS, _DEFAULT_REQUESTS, _MAX_REQUESTS = 50, 400, 100_000
-
 
 @app.command()
 def verify(
     network: options.NetworkName,
     transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
     *,
-    recent: Annotated[str | None, option("--recent", "Verify the last N swaps of each protocol.", _RECENT, "N")] = None,
-    max_requests: Annotated[
-        str | None,
-        option("--max-requests", f"Maximum number of HTTP requests.  [default: {_DEFAULT_REQUESTS}]", _RECENT, "N"),
+    recent: Annotated[
+        str | None, option("--recent", "Verify the last N swaps of each protocol.", options.RECENT, "N")
     ] = None,
+    max_requests: options.RecentRequests = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
@@ -56,13 +52,13 @@ def verify(
         raise UsageError("give the hash of a transaction, or --recent 3 for the last swaps of each protocol")
     if recent is None and max_requests is not None:
         raise UsageError("--max-requests needs --recent")
-    count = parse_number("--recent", recent, _MAX_SWAPS) or 0
-    requests = parse_number("--max-requests", max_requests, _MAX_REQUESTS)
+    count = parse_number("--recent", recent, options.MAX_RECENT_SWAPS) or 0
+    requests = parse_number("--max-requests", max_requests, options.MAX_RECENT_REQUESTS)
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     with session.open_known_market(network) as market:
         found = (
-            market.verify_recent(count, max_requests=requests or _DEFAULT_REQUESTS)
+            market.verify_recent(count, max_requests=requests or options.RECENT_REQUESTS)
             if transaction is None
             else market.verify(transaction)
         )
