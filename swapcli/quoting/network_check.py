@@ -63,16 +63,6 @@ class CheckedFact(NamedTuple):
         """What the chain contradicts, as a sentence."""
         return ": ".join(filter(None, (self.place, self.key, f"{self.fact}, but {self.found}")))
 
-    def document(self) -> CheckedFactJson:
-        """Return the fact as a row of JSON."""
-        return {
-            "key": self.key,
-            "fact": self.fact,
-            "outcome": self.outcome.value,
-            "found": self.found,
-            "place": self.place or None,
-        }
-
 
 class NetworkCheck(NamedTuple):
     """The definition of a network compared with the chain, by the node `node`; `block` is None for a wrong chain."""
@@ -100,7 +90,7 @@ class NetworkCheck(NamedTuple):
             "confirmed": self.count(FactOutcome.CONFIRMED),
             "contradicted": self.count(FactOutcome.CONTRADICTED),
             "unknown": self.count(FactOutcome.UNKNOWN),
-            "facts": [each.document() for each in self.facts],
+            "facts": [_fact_document(each) for each in self.facts],
         }
 
     def check(self) -> None:
@@ -488,3 +478,13 @@ def _sentence(contradictions: Sequence[CheckedFact]) -> str:
     first, *others = contradictions
     more = f" (and {len(others)} more)" if others else ""
     return first.contradiction + more
+
+
+def _fact_document(fact: CheckedFact) -> CheckedFactJson:
+    return {
+        "key": fact.key,
+        "fact": fact.fact,
+        "outcome": fact.outcome.value,
+        "found": fact.found,
+        "place": fact.place or None,
+    }

@@ -12,8 +12,8 @@ from swapcli.faces.cli.output import Output, OutputFormat
 from swapcli.interface import document_types
 from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
 
-SELF_DESCRIBING = {"JsonSchema"}
-"""A schema is described by its own standard."""
+SELF_DESCRIBING = {"JsonSchema", "NetworkDefinition"}
+"""A schema is described by its own standard, and a network file by the schema of its own."""
 
 
 def results() -> list[str]:

@@ -25,6 +25,7 @@ ONLY_WORDS: Final = {
     "core/networks/definition.py": {"bridge", "psm", "vault"},
     "faces/cli/render/quote_facts.py": {"sampled"},
     "interface/document_types.py": {"sampled"},
+    "quoting/config/network_keys.py": {"constant_product"},
     "quoting/protocol_list.py": {"sampled"},
     "quoting/warnings.py": {"sampled"},
     "families/reading/__init__.py": {"ekubo", "sampled"},

@@ -106,7 +106,7 @@ def _values(operation: Operation, name: str) -> dict[str, Any]:
         "tokenInAddresses": [",".join(tokens[:6:2]), ",".join([tokens[0]] * 3)],
         "tokenOutAddresses": tokens[1::2],
         "slippage": [0.1, 0.5, 1, 48.9999],
-        "destination": ["0x" + "12" * 20],
+        "destination": ["0x" + "12" * (30 if network == "starknet" else 20)],
         "excludeProtocols": protocols,
     }
     return {"enum": values[name]} if name in values else {}

@@ -12,7 +12,6 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.oracle_priced.lfj_poe import LfjPoe
 from swapcli.families.oracle_priced.lunarbase import Lunarbase
@@ -28,7 +27,7 @@ from swapcli.state.mined.swap_events import find_swaps
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.families.oracle_priced import test_lfj_poe, test_lunarbase, test_mento_fpmm
 from tests.families.random_pools import ADDRESS
-from tests.support.outside_ids import topic_of
+from tests.support.outside_ids import keccak256, topic_of
 
 WRAPPED = "0x" + "ee" * 20
 ORACLE = "0x" + "0c" * 20

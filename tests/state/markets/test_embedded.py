@@ -52,7 +52,7 @@ def test_a_network_without_a_market_error_lists_those_with_one(name: str) -> Non
     with pytest.raises(MarketError) as caught:
         embedded_market(name)
     assert caught.value.details == {"network": name, "embedded": list(NAMES)}
-    assert caught.value.hint == "give a market file with --market, or fill a store with swapcli sync"
+    assert caught.value.hint == f"give a market file with --market, or fill a store with swapcli sync {name}"
 
 
 def eip_55(address: str) -> str:
