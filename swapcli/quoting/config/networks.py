@@ -14,7 +14,6 @@ from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import AUTO, FIBROUS, Network
 from swapcli.interface.value_types import NODE_URL, PUBLIC_URLS, ValueType
 from swapcli.payload.dialects import has_dialects
-from swapcli.quoting.config.network_files import name_line, network_files
 from swapcli.quoting.config.network_folder import NetworkFolder
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.quoting.config.source_readers import RawValue
@@ -33,7 +32,7 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
     from swapcli.core.networks.catalogue import find_network
 
     added = {name: _described(each) for name, each in settings.networks.items()}
-    files = network_files(settings.network_folder)
+    files = _files_of(settings.network_folder)
     checked: set[str] = set()
 
     def find(name: str) -> Network:
@@ -44,8 +43,11 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
                 check_parts(file.read(), file.place)
                 checked.add(network.name)
         except ConfigError as error:
-            for each in files.values():
-                name_line(error, each.place)
+            if files:
+                from swapcli.quoting.config.network_files import name_line
+
+                for each in files.values():
+                    name_line(error, each.place)
             raise
         return _with_dialect(network, settings, file)
 
@@ -64,7 +66,16 @@ def described_network(settings: Settings, name: str) -> Network:
         label: _described(each._replace(rpc_url=None, rpc_urls=(), public_rpc_urls=None))
         for label, each in settings.networks.items()
     }
-    return find_network(found.name, without_nodes, network_files(settings.network_folder))
+    return find_network(found.name, without_nodes, _files_of(settings.network_folder))
+
+
+def _files_of(folder: NetworkFolder) -> Mapping[str, NetworkFile]:
+    """Return what reads the user's network files, by the name of the network."""
+    if not folder.files:
+        return {}
+    from swapcli.quoting.config.network_files import network_files
+
+    return network_files(folder)
 
 
 def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None) -> Network:
@@ -227,12 +238,14 @@ def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue], 
         return  # nodes are checked already
     from swapcli.core.networks.catalogue import find_network
 
-    described, files = _described(settings), network_files(folder)
+    described, files = _described(settings), _files_of(folder)
     try:
         find_network(name, {name: described}, files)
         check_parts(settings.additions, key)
     except ConfigError as error:
         if name in files and error.place is not None and error.place.startswith(files[name].place):
+            from swapcli.quoting.config.network_files import name_line
+
             name_line(error, files[name].place)
             raise
         raw = given.get(error.place or "", source)
