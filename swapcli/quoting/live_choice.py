@@ -83,6 +83,14 @@ class NodeRules(NamedTuple):
             return "the setting live excludes it (never)"
         return "none is set"
 
+    def explain_missing_pools(self, network: Network) -> tuple[str, str]:
+        """Return why no node says which pools a network has, as the end of a sentence, and what to do about it."""
+        if self.is_offline:
+            return f"no node is read: {self.why_no_node()}", "leave out --offline"
+        if not self.excludes_nodes and any(choice.urls for choice in self.quoted_nodes(network)):
+            return "no node responds", own_node_hint(network)
+        return f"no node is read: {self.why_no_node()}", missing_node_hint(network)
+
     def named_nodes(self, network: Network, *, uses_option: bool = True) -> NodeChoice | None:
         """Return the nodes that the user has named for a network; None if there are none, or offline."""
         if self.is_offline:

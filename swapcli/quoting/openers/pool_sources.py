@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
-from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -42,7 +41,7 @@ class PoolSourceOpener:
             network,
             FoundPoolsFile(setup.stores_folder, network, SYSTEM_CLOCK.now_s),
             SYSTEM_CLOCK,
-            why_no_node=lambda: (f"no node is read: {setup.node_rules.why_no_node()}", missing_node_hint(network)),
+            why_no_node=lambda: setup.node_rules.explain_missing_pools(network),
             route_ttl_s=setup.settings.route_ttl_s,
             memory=self._new_memory(),
         )
