@@ -62,15 +62,16 @@ def build_network(chain: AnvilChain, pools: Mapping[str, tuple[HookedPool, Mappi
     """Return the network of the pools, each of which has a pool manager and a protocol of its own."""
     fixture = next(iter(pools.values()))[0].world
     tokens = tuple(
-        Token(token.address, f"T{k}", f"T{k}", *token.call("decimals"))
-        for k, token in enumerate((fixture.token0, fixture.token1))
+        Token(token.address, token.call("symbol")[0], "Token", token.call("decimals")[0])
+        for token in (fixture.token0, fixture.token1)
     )
+    wrapped, dollar = sorted(tokens, key=lambda token: -token.decimals)  # 18 and 6
     return Network(
         name="rules",
         kind=Kind.EVM,
         chain_id=CHAIN_ID,
         native=Token(ZERO_ADDRESS, "ETH", "Ether", 18),
-        wrapped_native=tokens[0],
+        wrapped_native=wrapped,
         tokens=tokens,
         protocols=tuple(
             ProtocolInfo(number, name, name, "concentrated", ("poolId",), contracts=("uniswap_v4",))
@@ -81,7 +82,7 @@ def build_network(chain: AnvilChain, pools: Mapping[str, tuple[HookedPool, Mappi
             for name, (pool, _) in pools.items()
         ),
         hook_rules=tuple({**rule, "hooks": [pool.hooks]} for pool, rule in pools.values()),
-        stablecoins=(tokens[1].address,),
+        stablecoins=(dollar.address,),
         multicall=deploy_multicall(chain),
     )
 
@@ -129,9 +130,10 @@ def test_a_pool_for_each_rule_is_synced_and_quoted(world: World) -> None:
         name: pool.pool_id for name, pool in world.pools.items()
     }
     assert all(each["leftOut"] is None for each in listed.values())
+    pair = [token.address for token in world.network.tokens]
     for name, pool in world.pools.items():
         others = ",".join(each for each in world.pools if each != name)
-        route = world.run("route", "rules", "T0", "T1", str(10**12), "--raw", "--exclude-protocols", others)
+        route = world.run("route", "rules", *pair, str(10**12), "--raw", "--exclude-protocols", others)
         assert route.exit_code == 0, (name, route.stderr)
         assert route.json["state"]["kind"] == "live"
         if name == CLANKER_DYNAMIC:
