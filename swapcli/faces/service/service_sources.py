@@ -192,6 +192,6 @@ def _check_dialect(network: Network) -> None:
 
 
 def _log_node(log: Callable[[str], object], network: str, message: str) -> None:
-    """Write a log line about a failing node that a spare one replaces."""
+    """Write a log line about a node that fails, or that a network lacks."""
     now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
     log(json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))

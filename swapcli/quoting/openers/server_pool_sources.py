@@ -56,8 +56,8 @@ def choose_service_pools(
     called `names`, those of the feed, else those of its store, else those of the embedded market, else those that the
     factories have for the tokens of the definition. No names mean all networks.
 
-    `warn_of_node` receives the network and the reason when another node replaces one that fails. Raises
-    `InvalidOption`, `InvalidInput`, `UnknownNetwork`.
+    `warn_of_node` receives the network and the reason when another node replaces one that fails, or when there are
+    neither pools nor a node. Raises `InvalidOption`, `InvalidInput`, `UnknownNetwork`.
     """
     settings = markets.setup.settings
     chosen = names or network_names_from(settings)
@@ -132,7 +132,10 @@ def _choose_by_network(
         elif lasting is not None:
             _add_found_pools(service, network, markets, lasting)
         else:
-            continue  # the service lists its tokens and protocols, and refuses orders
+            # The service lists its tokens and protocols, and refuses orders.
+            reason, _ = nodes.rules.explain_missing_pools(network)
+            warn(f"{reason}; without pools, orders are refused")
+            continue
         check_node = _check_node(nodes, network, warn_of_node)
         if check_node is not None:
             service.check_nodes[network.name] = check_node
