@@ -164,7 +164,7 @@ class _InputSearch:
                 self._search(self._search_for(amount))
             for part in _PROBES:
                 if self.best is best and self._gap > _HUGE_GAP:
-                    self._search(self._search_for(int(amount * (1.0 - part * self._gap))))
+                    self._search(self._search_for(max(1, int(amount * (1.0 - part * self._gap)))))
             if self.best is best or self.best is None:
                 return
             best = self.best

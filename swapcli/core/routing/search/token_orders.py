@@ -124,7 +124,7 @@ def paying_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain
         for path, costs in _cheap_paths(problem, start, candidate.solution.prices, carried, order_value):
             end, hops = path[-1], tuple(pairwise(path))
             ratio = candidate.solution.prices[end] / costs[-1]
-            if value * (ratio - 1.0) <= min_gain or passed[end].get(start, 0.0) > _ALL_PASSED:
+            if value * (ratio - 1.0) <= min_gain or passed.get(end, {}).get(start, 0.0) > _ALL_PASSED:
                 continue
             if not values.keys() >= set(hops):
                 part = _part_passed(path, passed)
@@ -170,7 +170,7 @@ def _solve_between(
     problem: RoutingProblem, candidate: CandidateSolution, paths: Iterable[PayingPath]
 ) -> CandidateSolution:
     """Solve over all arcs between the tokens of a flow and of `paths`, cycles included."""
-    tokens = {token for pair in notable_flow(problem, candidate.solution) for token in pair}
+    tokens = _tokens_of_flow(problem, candidate)
     prices = {token: price for token, price in candidate.solution.prices.items() if token in tokens}
     for path in paths:
         prices = path.costs | prices
@@ -178,11 +178,17 @@ def _solve_between(
     return CandidateSolution(problem.solve(arcs, prices), arcs)
 
 
+def _tokens_of_flow(problem: RoutingProblem, candidate: CandidateSolution) -> set[int]:
+    """Return the tokens that carry a notable part of the flow, and the order's own two, which may carry less."""
+    flow = notable_flow(problem, candidate.solution)
+    return {token for pair in flow for token in pair} | set(problem.spec.endpoints)
+
+
 def _solve_with_path(
     problem: RoutingProblem, candidate: CandidateSolution, path: PayingPath, min_gain: float
 ) -> CandidateSolution:
     """Solve over the hops of an acyclic flow and a path; only their tokens take part."""
-    tokens = {token for pair in notable_flow(problem, candidate.solution) for token in pair} | path.costs.keys()
+    tokens = _tokens_of_flow(problem, candidate) | path.costs.keys()
     added = [arc for i, j in path.hops for arc in problem.graph.arcs_by_pair[i][j]]
     arcs = [
         arc
