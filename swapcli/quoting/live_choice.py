@@ -86,7 +86,7 @@ class NodeRules(NamedTuple):
     def explain_missing_pools(self, network: Network) -> tuple[str, str]:
         """Return why no node says which pools a network has, as the end of a sentence, and what to do about it."""
         if self.is_offline:
-            return f"no node is read: {self.why_no_node()}", "leave out --offline"
+            return f"no node is read: {self.why_no_node()}", "remove --offline"
         if not self.excludes_nodes and any(choice.urls for choice in self.quoted_nodes(network)):
             return "no node responds", own_node_hint(network)
         return f"no node is read: {self.why_no_node()}", missing_node_hint(network)

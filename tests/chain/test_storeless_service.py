@@ -66,5 +66,5 @@ def test_wrong_decimals_are_no_market(world: FileWorld, tmp_path: Path) -> None:
 
 def test_a_network_without_pools_and_node_is_named_in_the_log() -> None:
     with run_service("--networks", "base,ethereum", "--offline") as service:
-        assert "without pools, orders are refused" in service.read_log()
+        assert "ethereum has no pools, so its orders are rejected" in service.read_log()
         assert '"network":"ethereum"' in service.read_log()

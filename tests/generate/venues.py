@@ -14,7 +14,7 @@ _INTRODUCTION = """# Which venues are covered
 
 The venues that public lists have of each network: quoted exactly, by the maths of their pools; sampled, by the answers
 of their own contracts; or absent, with the reason. `make venues` writes this page from
-`swapcli/quoting/public_venues.json`, which is the one place that knows a venue by both of its names, and from the
+`swapcli/quoting/public_venues.json`, which maps the venues' names to swapcli's protocols, and from the
 networks' definitions; a test fails if it is not current, or if a venue is absent without a reason. `swapcli protocols
 NETWORK --missing` prints the list of a network. What each of the sampled venues misses is in
 [the decision about them](decisions/sampled-pools.md)."""
@@ -25,7 +25,7 @@ _LISTS = """## The lists
 _NOTE = """Lists also have entries that are no venues of their own, such as wallets, cards or markets of
 derivatives: they are kept as absent, so that nothing of a list is left out silently. A list names a network only where
 its files do: most simulators of `kyberswap-dex-lib` do not."""
-_ROWS = "| venue | coverage | protocols | lists | what a part of it lacks |\n|---|---|---|---|---|"
+_ROWS = "| venue | coverage | protocols | lists | limitation |\n|---|---|---|---|---|"
 
 
 def render_page() -> str:

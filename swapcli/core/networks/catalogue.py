@@ -154,7 +154,7 @@ def _not_whole(name: str, place: str) -> ConfigError:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     error = ConfigError(
-        f'no network "{name}" comes with the program, and a new one needs chain_id, native, tokens and protocols',
+        f'"{name}" is none of the built-in networks, and a new network needs chain_id and native',
         hint=did_you_mean(closest_names(name, packaged_networks())) or "swapcli help networks has an example",
         details={"key": f"{place}.name"},
     )

@@ -92,7 +92,7 @@ NetworkName = Annotated[str, argument("NETWORK", "Network name; `swapcli network
 NetworkNameOrDefault = Annotated[
     str | None, argument("[NETWORK]", "Network name; the setting `network` is the default.")
 ]
-AllNetworks = Annotated[bool, option("--all", "Take all networks that swapcli knows, not only yours.", SETTINGS)]
+AllNetworks = Annotated[bool, option("--all", "Use every network that swapcli knows, not just yours.", SETTINGS)]
 TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")]
 TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
 Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5 or 2k; or $1000, 50%, all.")]

@@ -226,24 +226,26 @@ QUOTER_KEYS: Final[KeyTable] = {
     "pools": NetworkKey(
         "pools that no list has: values by name", _list(_OBJECT), [{"pool": _HOOK, "token0": _WETH, "token1": _USDC}]
     ),
-    "reads": NetworkKey("what completes the values of a pool, as values", _list(_record(READ_KEYS)), [_READ]),
+    "reads": NetworkKey(
+        "calls that read a pool's remaining values, in the form of values", _list(_record(READ_KEYS)), [_READ]
+    ),
     "constants": NetworkKey("names of values that are stored with a pool", _list(_TEXT), ["fee"]),
     "pool_ids": NetworkKey("true if pools share a contract", _FLAG, False),
-    "check": NetworkKey("true if the maths is known and quotes only have to agree", _FLAG, False),
+    "check": NetworkKey("true if the quoter is used only to check known maths", _FLAG, False),
     "source": NetworkKey("where these facts come from", _TEXT, "its docs"),
 }
 FEE_KEYS: Final[KeyTable] = {
     "lp": NetworkKey("fee of the pool in ppm; without it, the pool manager's", _VALUE, 3000),
     "input": NetworkKey("part of the input that the hook takes", _VALUE, 3000),
     "output": NetworkKey("part of the output that the hook takes", _VALUE, 10000),
-    "cut": NetworkKey("part of lp, in ppm, that the hook takes of the input besides", _VALUE, 200_000),
-    "cut_rounds_up": NetworkKey("true if the fee that cut is a part of is rounded up", _FLAG, True),
+    "cut": NetworkKey("the hook's share of the LP fee, in ppm, taken from the input", _VALUE, 200_000),
+    "cut_rounds_up": NetworkKey("true if the LP fee is rounded up before cut is applied", _FLAG, True),
 }
 _FEES: Final[Schema] = _record(FEE_KEYS)
 HOOK_RULE_KEYS: Final[KeyTable] = {
     "rule": NetworkKey("fees if the other keys say all that the hooks do", {"enum": list(RULES)}, "fees", True),
     "hooks": NetworkKey("the hooks with this rule", _list(_ADDRESS), [_HOOK], required=True),
-    "code_hash": NetworkKey("keccak256 of their code, if that runs no foreign code", _HASH, _V2_CODE),
+    "code_hash": NetworkKey("keccak256 of the hooks' code, if it delegates to no other code", _HASH, _V2_CODE),
     "contracts": NetworkKey("contracts by name that the rule needs", _map(_ADDRESS), {"locker": _HOOK}),
     "values": NetworkKey("what is read at the block, as in quoters", _list(_record(READ_KEYS)), [_READ]),
     "requires": NetworkKey("pairs of values that must be equal", _list(_list(_TERM)), [["$paused", 0]]),
@@ -254,7 +256,7 @@ HOOK_RULE_KEYS: Final[KeyTable] = {
         {"lp": 3000, "output": 10000},
     ),
     "exchanged_unless": NetworkKey(
-        "two values; unless equal, the fees change places", _list(_TERM), ["$token0", "$base"]
+        "two values; if they differ, the fees of the two directions are swapped", _list(_TERM), ["$token0", "$base"]
     ),
     "fee_unit": NetworkKey("what input and output are divided by; default 10^6", _whole(1), 1_000_000),
     "gas": NetworkKey("gas units that the hook adds to a swap", _whole(0), 40_000),
@@ -344,7 +346,7 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
     ),
     "blocked_tokens": NetworkKey("tokens that no route trades", _list(_ADDRESS), [_HOOK]),
     "revoke_first_tokens": NetworkKey(
-        "tokens that refuse to change an allowance above zero",
+        "tokens whose allowance must be reset to 0 before it changes",
         _list(_ADDRESS),
         ["0xdac17f958d2ee523a2206206994597c13d831ec7"],
     ),
@@ -368,11 +370,13 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         _map(_OBJECT),
         {"lifi": {"address": "https://li.quest"}},
     ),
-    "sources": NetworkKey("where facts come from, by a word of yours", _map(_TEXT), {"tokens": "the bridge's docs"}),
+    "sources": NetworkKey(
+        "sources of the facts, under labels of your choice", _map(_TEXT), {"tokens": "the bridge's docs"}
+    ),
     "unconfirmed": NetworkKey("facts to check before use", _list(_TEXT), ["block_time_s"]),
     "facts_date": NetworkKey("the day on which the facts were compared with their sources", _DAY, "2026-11-25"),
     "unconfirmed_tokens": NetworkKey(
-        "tokens that are known but not safe to use; not read", _list(_OBJECT), [{"symbol": "X"}]
+        "unverified tokens, for your records; swapcli ignores them", _list(_OBJECT), [{"symbol": "X"}]
     ),
 }
 RECORDS: Final[Mapping[str, KeyTable]] = {

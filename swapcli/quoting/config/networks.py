@@ -262,9 +262,9 @@ def _unknown(name: str, source: RawValue) -> ConfigError:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     closest = closest_names(name, _all_names(()), limit=1)
-    new = "a network of your own needs chain_id, native, tokens and protocols: see swapcli help networks"
+    new = "a new network needs chain_id and native: see swapcli help networks"
     return ConfigError(
         f'{source.lined_place}: there is no network "{name}"',
-        hint=f"{did_you_mean(closest)} Else: {new}" if closest else new,
+        hint=f"{did_you_mean(closest)} Otherwise: {new}" if closest else new,
         details={"key": f"{NETWORKS}.{name}", "closest": closest},
     )

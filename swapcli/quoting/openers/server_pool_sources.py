@@ -134,7 +134,7 @@ def _choose_by_network(
         else:
             # The service lists its tokens and protocols, and refuses orders.
             reason, _ = nodes.rules.explain_missing_pools(network)
-            warn(f"{reason}; without pools, orders are refused")
+            warn(f"{network.name} has no pools, so its orders are rejected: {reason}")
             continue
         check_node = _check_node(nodes, network, warn_of_node)
         if check_node is not None:

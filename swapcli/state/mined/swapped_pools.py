@@ -77,10 +77,10 @@ def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> Po
     (found,) = run_batched([(address, _find_ref(address, _factories_by_address(network)))], reader.call)
     if isinstance(found, SkippedItem):
         raise InvalidInput(
-            f"{address} is no pool that is known: {found.reason}", hint=f"swapcli pools {network.name} lists pools"
+            f"{address} is not a known pool: {found.reason}", hint=f"swapcli pools {network.name} lists pools"
         )
     if not KINDS[found.kind].swaps:
-        raise InvalidInput(f"pools of the kind of {address} announce no swaps, so none can be found")
+        raise InvalidInput(f"{address} emits no swap events, so its swaps cannot be found")
     return found
 
 

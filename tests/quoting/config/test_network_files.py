@@ -302,7 +302,7 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(load: Load) -> None:
 
 def test_an_extension_of_nothing_is_refused_with_the_close_name(load: Load) -> None:
     error = refused(load(bse__json={"name": "bse", "tokens": []}), "bse")
-    assert 'bse.json:2: name: no network "bse" comes with the program' in error.message
+    assert 'bse.json:2: name: "bse" is none of the built-in networks' in error.message
     assert error.hint == "did you mean base?"
 
 

@@ -120,7 +120,7 @@ def test_one_pool_is_recorded_by_its_address(trader: Trader, node: RpcNode) -> N
         found = record_recent(verify_recent_swaps(node, known, 5, pool=parse_address(place.key, market.network.kind)))
         assert [each.pool.key for each in found.pools] == [place.key]
         assert check_replays(found.pools[0], trader) == 1
-    with pytest.raises(InvalidInput, match="is no pool that is known"):
+    with pytest.raises(InvalidInput, match="is not a known pool"):
         verify_recent_swaps(node, known, 5, pool=USER)
     with pytest.raises(UpstreamError, match="no swap could be recorded"):
         record_recent(verify_recent_swaps(node, known, 5, pool=place.key, max_requests=1)).check()

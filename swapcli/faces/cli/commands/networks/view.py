@@ -67,7 +67,7 @@ CHECK_COLUMNS = (
 )
 _OUTCOMES = ("contradicted", "unknown", "confirmed")
 _CHANGES = {
-    "listed": "is one of your networks now",
+    "listed": "is now one of your networks",
     "extended": "is extended",
     "replaced": "is described by your file instead of swapcli's own definition",
     "described": "is added",
@@ -151,7 +151,7 @@ def build_added_details(added: AddedNetwork) -> DetailView:
 
 def build_removed_details(removed: RemovedNetwork) -> DetailView:
     """Build what was removed."""
-    rest = "swapcli's own definition counts again" if removed.is_packaged else "the network is unknown now"
+    rest = "swapcli's own definition is used again" if removed.is_packaged else "the network is no longer defined"
     return DetailView(
         title=f"{printable(removed.network)}, removed",
         facts=(Fact("Network", rest),),

@@ -50,14 +50,14 @@ def record(
       swapcli record base --pool 0x6c561b446416e1a00e8e93e221854d6ea4171372
       swapcli record base --recent 5 --json
 
-    Each recorded pool has its state at the parent block, read from a node, and the swaps of the block that followed on
-    it, with the amounts of their events: what the chain paid, whatever swapcli would have quoted. A swap is left out,
-    with the reason, if something other than a swap changed its pool earlier in the block, or if its event does not say
-    what an exact input pays. Blocks older than some minutes need an archive node.
+    Each recorded pool has its state at the parent block, read from a node, and its swaps in the next block. Amounts
+    come from the swap events, not from swapcli's quotes. A swap is skipped, with the reason, if something other than a
+    swap changed its pool earlier in the block, or if its event does not show the output of an exact input. Blocks older
+    than some minutes need an archive node.
 
     The JSON is a list of pools that other programs can replay: family, tokens, decimals, fee_ppm, state as in market
-    files (swapcli help pools), and swaps. It names public contracts and transactions, and neither your node nor you. If
-    no swap could be recorded, the exit status is 5.
+    files (swapcli help pools), and swaps. It contains only public contracts and transactions; it identifies neither you
+    nor your node. If no swap could be recorded, the exit status is 5.
     """
     if transaction is not None and (pool is not None or recent is not None):
         raise UsageError("--pool and --recent find the swaps themselves; they cannot be combined with a transaction")
