@@ -131,8 +131,6 @@ class CryptoSwap(Pool):
                 after = _replace_state(self, reserves, moved)
         except SwapReverts as error:
             raise SwapReverts(f"pool {self.key}: {error.message}") from None
-        if amount_out <= 0:
-            raise self.rounds_to_zero(amount_in)
         prices = after.prices
         require_uint128(max(after.reserves[i], prices.invariant, prices.xcp_profit, prices.virtual_price, *prices.last))
         return amount_out, after

@@ -2,8 +2,8 @@
 
 The pair sells at the rate whatever it holds, down to its last unit but one. A swap must not lower the value of both
 reserves at the rate, and must leave the fee in them; the protocol's part of the fee then leaves the pair. For each
-token, a limit of 5 minutes and one of a day bound how much more of it flows in or out. Both have windows that begin
-anew with the first swap after their end. FPMM.sol and TradingLimitsV2.sol of mento-protocol/mento-core@e7884d28.
+token, a limit of 5 minutes and one of a day bound how much more of it flows in or out. Both have windows that restart
+with the first swap after their end. FPMM.sol and TradingLimitsV2.sol of mento-protocol/mento-core@e7884d28.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class FoundPoolSource:
         return self._inner.health()
 
     def refresh(self) -> None:
-        """Do nothing: the next order reads its pools anew."""
+        """Do nothing: the next order reads its pools again."""
 
     def pin(self, *, pinned: bool) -> None:
         """Do nothing: what is remembered does not change."""

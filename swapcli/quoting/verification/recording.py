@@ -9,7 +9,7 @@ The form is a list of pools, each with its state as in market files and the swap
 | `sequential` | true: each swap acts on the state that the one before it left |
 | `source`, `note` | chain, pool, blocks, logs and transactions; what the program's own quotes said of the swaps |
 
-The amounts come from the chain alone. A swap is left out if something other than recordable swaps changed its pool
+The amounts come from the chain alone. A swap is left out if something besides the pool's own swaps changed it
 earlier in the block, or if its event does not say what an exact input pays. A recording names public contracts, blocks
 and transactions, and nothing of the node or the user.
 """
@@ -139,7 +139,7 @@ def _why_not_recorded(swap: VerifiedSwap) -> str:
     """Return why a swap cannot be recorded; empty if it can."""
     if swap.outcome is Outcome.NOT_EXPLAINED:
         return swap.reason
-    return "" if swap.earlier is not None else "something else than a swap changed its pool earlier in the block"
+    return "" if swap.earlier is not None else "something besides its own swaps changed its pool earlier in the block"
 
 
 def _swap_document(pool: Pool, event: SwapEvent) -> RecordedSwapJson:

@@ -254,6 +254,7 @@ class _Track:
         if other._lost:
             self._lost = self._lost or "an earlier swap of the block in a pool that shares its state is not explained"
             return
+        self._earlier = None
         own = {shared.address for shared in self._pool.shared_states}
         for shared in other._pool.shared_states:
             if shared.address in own:

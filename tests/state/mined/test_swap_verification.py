@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -50,8 +50,9 @@ SLIPPAGE_PPM = 500_000
 _GAS_LIMIT = 12_000_000
 
 
-@pytest.fixture
-def node(trader: Trader) -> Iterator[RpcNode]:
+@contextmanager
+def verifying_node(trader: Trader) -> Iterator[RpcNode]:
+    """Yield a node of the trader's chain, whose network has the factories and vaults that announce swaps."""
     network = trader.world.network
     pairs = Deployment(("uniswapV2",), "Uniswap V2", {"factory": trader.world.factory.address}, fee_tiers={3000: 0})
     deployments = (*network.deployments, pairs, balancer_deployment(trader))
@@ -60,6 +61,12 @@ def node(trader: Trader) -> Iterator[RpcNode]:
     pools = {key: pool for key, pool in trader.market.pools.items() if pool.protocol != "curveFi"}
     trader.market = trader.market._replace(network=trader.world.network, pools=pools)
     with connected(trader.chain) as node:
+        yield node
+
+
+@pytest.fixture
+def node(trader: Trader) -> Iterator[RpcNode]:
+    with verifying_node(trader) as node:
         yield node
 
 

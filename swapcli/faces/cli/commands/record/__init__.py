@@ -51,9 +51,9 @@ def record(
       swapcli record base --recent 5 --json
 
     Each recorded pool has its state at the parent block, read from a node, and its swaps in the next block. Amounts
-    come from the swap events, not from swapcli's quotes. A swap is skipped, with the reason, if something other than a
-    swap changed its pool earlier in the block, or if its event does not show the output of an exact input. Blocks older
-    than some minutes need an archive node.
+    come from the swap events, not from swapcli's quotes. A swap is skipped, with the reason, if something besides the
+    pool's own swaps changed it earlier in the block, or if its event does not show the output of an exact input. Blocks
+    older than some minutes need an archive node.
 
     The JSON is a list of pools that other programs can replay: family, tokens, decimals, fee_ppm, state as in market
     files (swapcli help pools), and swaps. It contains only public contracts and transactions; it identifies neither you
