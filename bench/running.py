@@ -32,5 +32,5 @@ def run(command: Command, *, env: Mapping[str, str] | None = None, accepted: Seq
     except OSError as error:
         raise BenchmarkFailed(f"cannot run {words[0]}: {error.strerror}") from error
     if ran.returncode not in accepted:
-        raise BenchmarkFailed(f"{' '.join(words)} ended with status {ran.returncode}: {ran.stderr[-2000:].strip()}")
+        raise BenchmarkFailed(f"{' '.join(words)} exited with status {ran.returncode}: {ran.stderr[-2000:].strip()}")
     return ran.stdout

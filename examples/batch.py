@@ -2,7 +2,7 @@
 
     python examples/batch.py base orders.jsonl results.jsonl
 
-A line of orders is {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}. Orders that
+A line of orders is {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1500000000000000000"}. Orders that
 have a line in the results are not asked again.
 """
 

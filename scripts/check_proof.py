@@ -3,9 +3,8 @@
 """Check a proof that `swapcli route --certify --proof FILE` wrote, without any code of swapcli.
 
     check_proof.py FILE [--json] [--swapcli]    exit status 0: accepted; 1: rejected, with its reasons; 2: unreadable
-It replays the route in integers, as the pools' contracts compute it, and verifies each bound in exact fractions, by the
-theorem of docs/proof.md, which explains S, F, c and gifts. `--swapcli`: the library recomputes unknown terms and steps.
-"""
+It replays the route in integers, as the contracts compute it, and verifies each bound in exact fractions, by the
+theorem of docs/proof.md, which explains S, F, c and gifts. `--swapcli`: the library recomputes unknown terms, steps."""
 import gzip
 import json
 import re
@@ -47,8 +46,8 @@ def once(rows: list[Any]) -> Record:
     if len(found := dict(rows)) < len(rows):
         raise ValueError(f"something is twice where each is once: {', '.join(map(str, found))[:80]}")
     return found
-def read(path: str) -> Record:  # Read the document. The limit on its size also holds after decompression.
-    with open(path, "rb") as file:
+def read(source: Any) -> Record:  # of a path or an open file. The limit on its size also holds after decompression.
+    with open(source, "rb") if isinstance(source, str) else source as file:
         raw = (gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file).read(MAX_BYTES + 1)
     demand(len(raw) <= MAX_BYTES, f"it is larger than {MAX_BYTES >> 20} MB")
     found: Record = json.loads(raw, parse_constant=real, parse_float=real, object_pairs_hook=once)
@@ -423,18 +422,18 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                 need = (self.amount * prices[self.sold] + worth) / prices[token]
             elif reason == "pools":
                 need = sum(self.gain("limits", d, ZERO, 1, None, ZERO, limits[d[1]]) for d in near if d[2] == token)
-            self.require(token != self.sold and need <= claim, f"netOfGas: limit of token {token} is not its {reason}")
+            self.require(token != self.sold and need <= claim, f"afterGas: limit of token {token} is not its {reason}")
             limits[token] = min(limits.get(token, claim), claim)
-        self.require(not products.keys() - limits.keys() - {self.bought}, "netOfGas: a token within reach has no limit")
+        self.require(not products.keys() - limits.keys() - {self.bought}, "afterGas: a token within reach has no limit")
         return limits
     def check_bound(self, bound: Record) -> None:
         kind, pays, limits = bound["kind"], Real(self.pays), None
         ends = [[*each] for each in self.directions if each[2] == self.sold or each[1] == self.bought]  # only of cycles
-        left_out = {"output": [], "acyclic": ends, "netOfGas": self.scope["dust"] + ends}[kind]
+        left_out = {"output": [], "acyclic": ends, "afterGas": self.scope["dust"] + ends}[kind]
         usable = [each for each in self.directions if [*each] not in left_out]
-        if kind == "netOfGas":
+        if kind == "afterGas":
             limits = self.limits(bound["limits"], usable)
-            self.require(self.longest <= self.hops, f"netOfGas: a swap of the route is on no path of {self.hops} hops")
+            self.require(self.longest <= self.hops, f"afterGas: a swap of the route is on no path of {self.hops} hops")
             usable, pays = [each for each in usable if each[1] in limits], pays - self.unit * self.gas_units
         claimed, gap, leaves = real(bound["bound"]), real(bound["gapBps"]), bound["leaves"]
         cases = [[{*map(tuple, leaf[key])}.union(  # an order of two tokens is used or not, as if it were a direction
@@ -451,8 +450,8 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
                      "the pools are not those of the scope: their number or the hash of their state differs")
         self.replay()
         kinds = [bound["kind"] for bound in self.document["bounds"]]
-        in_order = sorted({*kinds, "output"}, key=["output", "acyclic", "netOfGas"].index)
-        demand(kinds == in_order, "the bounds are not output, acyclic and netOfGas, in this order and each once")
+        in_order = sorted({*kinds, "output"}, key=["output", "acyclic", "afterGas"].index)
+        demand(kinds == in_order, "the bounds are not output, acyclic and afterGas, in this order and each once")
         for bound in self.document["bounds"]:
             self.check_bound(bound)
     def amount_of(self, token: int, value: Real) -> str:
@@ -462,7 +461,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         every, block = f"{{}} of {len(self.directions)} directions", self.document["state"]["block"] or "unknown"
         claims = {"output": "no routing that trades each direction of a pool at most once",
                   "acyclic": "none of these without cycles",
-                  "netOfGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
+                  "afterGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
                   for kind, bound, gap, out in self.proved]
         faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
@@ -480,21 +479,22 @@ def covers(cases: list[Any], work: list[int]) -> bool:  # whether each choice of
     first = {max(every := sorted(each for case in cases for part in case for each in part), key=every.count)}
     return (covers([(used - first, unused) for used, unused in cases if not first & unused], work)
             and covers([(used, unused - first) for used, unused in cases if not first & used], work))
-def main(words: list[str]) -> int:
-    paths, found = [word for word in words if word not in ("--json", "--swapcli")], {"bounds": [], "onFaith": []}
+def judge(files: list[Any], use_swapcli: bool) -> tuple[int, Record, list[str]]:  # the status, the JSON, the lines
     try:
-        demand(len(paths) == 1 and paths[0][0] != "-", "usage: check_proof.py FILE [--json] [--swapcli]")
-        library = import_module("swapcli.quoting.proof_checker") if "--swapcli" in words else None
-        (checker := Checker(read(paths[0]), library)).run()
+        demand(len(files) == 1 and str(files[0])[0] != "-", "usage: check_proof.py FILE [--json] [--swapcli]")
+        (checker := Checker(read(files[0]), use_swapcli and import_module("swapcli.quoting.proof_checker"))).run()
         status, reasons = int(bool(checker.reasons)), [f"Rejected: {each}." for each in checker.reasons]
-        found = {"bounds": [{"kind": kind, "bound": str(ceil(bound)), "gapBps": float(gap), "leftOut": out}
-                            for kind, bound, gap, out in checker.proved],
-                 "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
+        found: Record = {"bounds": [{"kind": kind, "bound": str(ceil(bound)), "gapBps": float(gap), "skipped": out}
+                                    for kind, bound, gap, out in checker.proved],
+                         "onFaith": [[*key, count, float(value)] for key, (count, value) in checker.faith.items()]}
     except Exception as error:  # whatever is wrong with the file, it proves nothing
         what = str(error) if isinstance(error, (ValueError, OSError, ImportError)) else f"a field is wrong: {error!r}"
-        status, reasons = 2, [f"Not readable as a proof: {what[:200]}."]
+        status, reasons, found = 2, [f"Not readable as a proof: {what[:200]}."], {"bounds": [], "onFaith": []}
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
-    print(json.dumps(found) if "--json" in words else "\n".join(reasons[:20] or checker.lines()))
+    return status, found, reasons[:20] or checker.lines()
+def main(words: list[str]) -> int:
+    status, found, lines = judge([word for word in words if word not in ("--json", "--swapcli")], "--swapcli" in words)
+    print(json.dumps(found) if "--json" in words else "\n".join(lines))
     return status
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ChainReorganized,
         ConfigError,
         FeeOnTransfer,
+        Forbidden,
         InputOutputError,
         InsufficientBalance,
         InsufficientLiquidity,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         InvalidDeadline,
         InvalidInput,
         InvalidOption,
+        InvalidPlan,
         InvalidPoolState,
         InvalidRoute,
         InvalidSlippage,
@@ -42,7 +44,10 @@ if TYPE_CHECKING:
         NoProof,
         NoRoute,
         NotMined,
+        OutsidePriceBand,
         Overloaded,
+        PartNotDue,
+        PlanEnded,
         PoolError,
         PriceImpactTooHigh,
         RateLimited,
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
         Unauthorized,
         UncomputableSwap,
         UnhealthyError,
+        UnknownFamily,
         UnknownNetwork,
         UnknownProtocol,
         UnknownToken,
@@ -78,12 +84,12 @@ if TYPE_CHECKING:
     from swapcli.core.model.block_tag import BlockTag
     from swapcli.core.model.distribution import Distribution
     from swapcli.core.model.finding import Finding
-    from swapcli.core.model.market import MarketState
-    from swapcli.core.model.network import Network
+    from swapcli.core.model.market import MarketState, Provenance
+    from swapcli.core.model.network import Kind, Network
     from swapcli.core.model.order import Order
-    from swapcli.core.model.pool import Pool
+    from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, RoundingGain
     from swapcli.core.model.price_impact import PriceImpact
-    from swapcli.core.model.quote import Certificate
+    from swapcli.core.model.quote import Certificate, NetBound, Quote, Route, Segment, Step, Swap
     from swapcli.core.model.quote_figures import QuoteFigures
     from swapcli.core.model.quote_request import QuoteRequest
     from swapcli.core.model.route_result import RouteResult
@@ -95,6 +101,8 @@ if TYPE_CHECKING:
     from swapcli.core.routing.router import Router
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
+    from swapcli.faces.service.key_plans import KeyPlan
+    from swapcli.faces.service.key_usage import DayUsage, KeyUsage
     from swapcli.faces.service.keys import KeyStore
     from swapcli.faces.service.service_sources import ReadyService
     from swapcli.families import family
@@ -116,9 +124,15 @@ if TYPE_CHECKING:
     from swapcli.quoting.network_editing import AddedNetwork, RemovedNetwork, add_network, remove_network
     from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
+    from swapcli.quoting.planning.due_part import BuiltPart, PlanProgress, mark_part_done
+    from swapcli.quoting.planning.plan import Plan, PriceBand
+    from swapcli.quoting.planning.plan_file import PlannedPart
+    from swapcli.quoting.planning.plan_terms import PlanTerms
+    from swapcli.quoting.planning.recorded_payload import RecordedPayload
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.proof import Proof
+    from swapcli.quoting.proof_checker import CheckedBound, ProofCheck, check_proof
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
     from swapcli.quoting.proving.prove import prove
@@ -161,6 +175,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
+    "AddedNetwork": "swapcli.quoting.network_editing",
     "Allowance": "swapcli.quoting.account_holdings",
     "Alternative": "swapcli.quoting.alternatives",
     "AlternativeKind": "swapcli.quoting.alternatives",
@@ -175,8 +190,11 @@ _MODULES = {
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
+    "CheckedBound": "swapcli.quoting.proof_checker",
+    "CheckedFact": "swapcli.quoting.network_check",
     "Comparison": "swapcli.quoting.alternatives",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "DayUsage": "swapcli.faces.service.key_usage",
     "Deadline": "swapcli.core.model.transaction",
     "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "DeploymentPayload": "swapcli.quoting.router_deployment",
@@ -186,6 +204,7 @@ _MODULES = {
     "Distribution": "swapcli.core.model.distribution",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
+    "FactOutcome": "swapcli.quoting.network_check",
     "FailedRefresh": "swapcli.quoting.quote_change",
     "Finding": "swapcli.core.model.finding",
     "Health": "swapcli.quoting.health",
@@ -195,7 +214,10 @@ _MODULES = {
     "Holdings": "swapcli.quoting.account_holdings",
     "JsonSchema": "swapcli.interface.json_schemas",
     "KeyList": "swapcli.faces.service.key_file",
+    "KeyPlan": "swapcli.faces.service.key_plans",
     "KeyStore": "swapcli.faces.service.keys",
+    "KeyUsage": "swapcli.faces.service.key_usage",
+    "Kind": "swapcli.core.model.network",
     "ListedNetwork": "swapcli.quoting.network_list",
     "ListedPool": "swapcli.quoting.pool_listing",
     "ListedProtocol": "swapcli.quoting.protocol_list",
@@ -204,7 +226,11 @@ _MODULES = {
     "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
     "MarketState": "swapcli.core.model.market",
+    "NetBound": "swapcli.core.model.quote",
     "Network": "swapcli.core.model.network",
+    "NetworkCheck": "swapcli.quoting.network_check",
+    "NetworkDefinition": "swapcli.quoting.network_details",
+    "NetworkDetails": "swapcli.quoting.network_details",
     "NetworkList": "swapcli.quoting.network_list",
     "NodeReport": "swapcli.state.rpc.node_checks",
     "NodeReports": "swapcli.quoting.network_list",
@@ -212,22 +238,26 @@ _MODULES = {
     "OrderSummary": "swapcli.quoting.backtest",
     "PayloadReview": "swapcli.payload.review.reviewed_payload",
     "Pool": "swapcli.core.model.pool",
+    "PoolIdentity": "swapcli.core.model.pool",
     "PoolList": "swapcli.quoting.pool_listing",
     "PreparedRoute": "swapcli.quoting.prepared_payload",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
     "Proof": "swapcli.quoting.proof",
+    "ProofCheck": "swapcli.quoting.proof_checker",
     "ProofItem": "swapcli.quoting.proving.proof_item",
     "ProofOutcome": "swapcli.quoting.proving.proof_item",
     "ProofStage": "swapcli.quoting.proving.proof_item",
     "ProtocolList": "swapcli.quoting.protocol_list",
     "ProveReport": "swapcli.quoting.proving.prove_report",
+    "Provenance": "swapcli.core.model.market",
     "PublicVenue": "swapcli.quoting.public_venues",
+    "Quote": "swapcli.core.model.quote",
     "QuoteChange": "swapcli.quoting.quote_change",
     "QuoteFigures": "swapcli.core.model.quote_figures",
-    "RouterChoice": "swapcli.core.model.router_choice",
     "QuoteRequest": "swapcli.core.model.quote_request",
+    "RateCurve": "swapcli.core.model.pool",
     "ReadyService": "swapcli.faces.service.service_sources",
     "RecentSwap": "swapcli.quoting.verification.recent_verification",
     "RecentVenue": "swapcli.quoting.verification.recent_verification",
@@ -235,18 +265,25 @@ _MODULES = {
     "RecordedPool": "swapcli.quoting.verification.recording",
     "Recording": "swapcli.quoting.verification.recording",
     "RemoteQuote": "swapcli.quoting.quote_results",
+    "RemovedNetwork": "swapcli.quoting.network_editing",
     "RemovedStore": "swapcli.quoting.stores",
     "ReviewedTransaction": "swapcli.payload.review.reviewed_payload",
+    "RoundingGain": "swapcli.core.model.pool",
+    "Route": "swapcli.core.model.quote",
     "RouteResult": "swapcli.core.model.route_result",
     "Router": "swapcli.core.routing.router",
+    "RouterChoice": "swapcli.core.model.router_choice",
+    "Segment": "swapcli.core.model.quote",
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
     "SimulationOutcome": "swapcli.quoting.alternatives",
     "SkippedSwap": "swapcli.quoting.verification.recording",
     "SlippageAdvice": "swapcli.quoting.slippage_measures",
     "StateSource": "swapcli.core.model.state_source",
+    "Step": "swapcli.core.model.quote",
     "StoreInfo": "swapcli.quoting.stores",
     "StoreList": "swapcli.quoting.stores",
+    "Swap": "swapcli.core.model.quote",
     "SwapCheck": "swapcli.quoting.swap_check",
     "SwapHindsight": "swapcli.quoting.verification.hindsight",
     "SwapQuote": "swapcli.quoting.swap_quote",
@@ -263,18 +300,24 @@ _MODULES = {
     "VerifiedSwap": "swapcli.state.mined.swap_verification",
     "WatchedQuote": "swapcli.quoting.quote_change",
     "__version__": "swapcli.core.version",
+    "add_network": "swapcli.quoting.network_editing",
     "aquote": "swapcli.quoting.async_market",
+    "check_network": "swapcli.quoting.network_check",
+    "check_proof": "swapcli.quoting.proof_checker",
     "decode": "swapcli.quoting.review.decode",
     "export_market": "swapcli.quoting.stores",
     "family": "swapcli.families",
     "health": "swapcli.quoting.network_health",
     "import_market": "swapcli.quoting.stores",
+    "network_definition": "swapcli.quoting.network_details",
+    "network_details": "swapcli.quoting.network_details",
     "networks": "swapcli.quoting.network_list",
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
     "prove": "swapcli.quoting.proving.prove",
     "public_venues": "swapcli.quoting.public_venues",
     "quote": "swapcli.quoting.market",
+    "remove_network": "swapcli.quoting.network_editing",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
     "schema": "swapcli.quoting.document_schemas",
@@ -284,18 +327,14 @@ _MODULES = {
     "stores": "swapcli.quoting.stores",
     "sync": "swapcli.quoting.syncing.open_sync",
     "tokens": "swapcli.quoting.token_list",
-    "AddedNetwork": "swapcli.quoting.network_editing",
-    "RemovedNetwork": "swapcli.quoting.network_editing",
-    "add_network": "swapcli.quoting.network_editing",
-    "remove_network": "swapcli.quoting.network_editing",
-    "NetworkDetails": "swapcli.quoting.network_details",
-    "NetworkDefinition": "swapcli.quoting.network_details",
-    "network_details": "swapcli.quoting.network_details",
-    "network_definition": "swapcli.quoting.network_details",
-    "CheckedFact": "swapcli.quoting.network_check",
-    "FactOutcome": "swapcli.quoting.network_check",
-    "NetworkCheck": "swapcli.quoting.network_check",
-    "check_network": "swapcli.quoting.network_check",
+    "BuiltPart": "swapcli.quoting.planning.due_part",
+    "PlanProgress": "swapcli.quoting.planning.due_part",
+    "mark_part_done": "swapcli.quoting.planning.due_part",
+    "Plan": "swapcli.quoting.planning.plan",
+    "PriceBand": "swapcli.quoting.planning.plan",
+    "PlannedPart": "swapcli.quoting.planning.plan_file",
+    "PlanTerms": "swapcli.quoting.planning.plan_terms",
+    "RecordedPayload": "swapcli.quoting.planning.recorded_payload",
 }
 """Where each name is, but for the errors."""
 
@@ -315,14 +354,17 @@ __all__ = [
     "BatchLine",
     "BlockMismatch",
     "BlockTag",
+    "BuiltPart",
     "Cancelled",
     "Certificate",
     "ChainReorganized",
     "ChainStep",
+    "CheckedBound",
     "CheckedFact",
     "Comparison",
     "ConfigError",
     "CreatedKey",
+    "DayUsage",
     "Deadline",
     "DecodedPayload",
     "DeploymentPayload",
@@ -336,6 +378,7 @@ __all__ = [
     "FailedRefresh",
     "FeeOnTransfer",
     "Finding",
+    "Forbidden",
     "Health",
     "HealthReport",
     "Hindsight",
@@ -351,13 +394,17 @@ __all__ = [
     "InvalidDeadline",
     "InvalidInput",
     "InvalidOption",
+    "InvalidPlan",
     "InvalidPoolState",
     "InvalidRoute",
     "InvalidSlippage",
     "InvalidUpstreamResponse",
     "JsonSchema",
     "KeyList",
+    "KeyPlan",
     "KeyStore",
+    "KeyUsage",
+    "Kind",
     "ListedNetwork",
     "ListedPool",
     "ListedProtocol",
@@ -370,6 +417,7 @@ __all__ = [
     "MarketState",
     "MarketUnavailable",
     "ModelledState",
+    "NetBound",
     "Network",
     "NetworkCheck",
     "NetworkDefinition",
@@ -383,31 +431,45 @@ __all__ = [
     "NotMined",
     "Order",
     "OrderSummary",
+    "OutsidePriceBand",
     "Overloaded",
+    "PartNotDue",
     "PayloadReview",
+    "Plan",
+    "PlanEnded",
+    "PlanProgress",
+    "PlanTerms",
+    "PlannedPart",
     "Pool",
     "PoolError",
+    "PoolIdentity",
     "PoolList",
     "PreparedRoute",
     "PreparedSwap",
+    "PriceBand",
     "PriceImpact",
     "PriceImpactTooHigh",
     "PriceList",
     "Proof",
+    "ProofCheck",
     "ProofItem",
     "ProofOutcome",
     "ProofStage",
     "ProtocolList",
     "ProveReport",
+    "Provenance",
     "PublicVenue",
+    "Quote",
     "QuoteChange",
     "QuoteFigures",
     "QuoteRequest",
+    "RateCurve",
     "RateLimited",
     "ReadyService",
     "RecentSwap",
     "RecentVenue",
     "RecentVerification",
+    "RecordedPayload",
     "RecordedPool",
     "Recording",
     "RemoteQuote",
@@ -415,11 +477,14 @@ __all__ = [
     "RemovedStore",
     "RequestBudgetSpent",
     "ReviewedTransaction",
+    "RoundingGain",
+    "Route",
     "RouteExpired",
     "RouteResult",
     "Router",
     "RouterChoice",
     "SameToken",
+    "Segment",
     "SettingList",
     "SettingRow",
     "SimulationError",
@@ -431,8 +496,10 @@ __all__ = [
     "StaleError",
     "StaleNode",
     "StateSource",
+    "Step",
     "StoreInfo",
     "StoreList",
+    "Swap",
     "SwapCheck",
     "SwapDiffers",
     "SwapHindsight",
@@ -449,6 +516,7 @@ __all__ = [
     "Unauthorized",
     "UncomputableSwap",
     "UnhealthyError",
+    "UnknownFamily",
     "UnknownNetwork",
     "UnknownProtocol",
     "UnknownToken",
@@ -471,11 +539,13 @@ __all__ = [
     "add_network",
     "aquote",
     "check_network",
+    "check_proof",
     "decode",
     "export_market",
     "family",
     "health",
     "import_market",
+    "mark_part_done",
     "network_definition",
     "network_details",
     "networks",
@@ -504,8 +574,7 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # type checkers would take it for a promise that every name exists
 
     def __getattr__(name: str) -> object:
-        from importlib import import_module
-
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(_MODULES.get(name, "swapcli.core.errors")), name)
+        # Not `importlib`, which loads `warnings` as well.
+        return getattr(__import__(_MODULES.get(name, "swapcli.core.errors"), fromlist=(name,)), name)

@@ -14,11 +14,12 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
   only some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Embedded markets come in a compiled form as well, which needs no parser (`swapcli.state.markets.compiled`).
-* A few short messages are hashed without the library of the hash function (`swapcli.core.networks.address.keccak256`).
+* A few short messages are hashed without the library of the hash function (`swapcli.core.encoding.keccak`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and
   would have to be evaluated from their text.
-* Records on the path of a quote are named tuples of `swapcli.core.records`: the standard library generates and compiles
-  code for each of its named tuples, and more for a `dataclass`.
+* Records on the path of a quote are named tuples of `swapcli.core.records` or dataclasses of
+  `swapcli.core.frozen_dataclass`: the standard library generates and compiles code for each of its own. The core
+  imports no `typing` either (`swapcli.core.annotations`).
 
 `tests/test_startup.py` lists the modules that a one-shot command may not import.
 """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
 settings.register_profile(
     "fixed",
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     database=None,
@@ -79,7 +79,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Report comparisons with bytecode that did not run, because this Python has no EVM for them."""
     if sys.version_info < (3, 13):
         return
-    from tests.contracts.evm import NO_EVM
+    from swapcli.testing.evm import NO_EVM
 
     missing = sum(NO_EVM in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
     if missing:

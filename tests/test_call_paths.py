@@ -11,7 +11,7 @@ import pytest
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.faces.cli.options import OrderOptions, OutputOptions, SourceOptions
+from swapcli.faces.cli.options import OrderOptions, OutputOptions
 from swapcli.faces.cli.quote_context import open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import open_session
 from swapcli.faces.service import endpoints
@@ -53,15 +53,16 @@ def test_a_route_over_http_is_short_to_follow() -> None:
     registry = open_registry([NETWORK])
     query = urlencode(build_order_query(NETWORK)).encode()
     network = registry.networks[NETWORK]
-    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, lambda: False, [])
-    check(trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request)), most=27, most_upward=1)
+    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, [])
+    answer = trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request).run(lambda: False))
+    check(answer, most=27, most_upward=1)
 
 
 def words_path(amount: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> CallPath:
     """The path from the words of a command to its order."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     session = open_session(OutputOptions(), {}, offline=True)
-    context = open_quote_context(session, NETWORK, OrderOptions(), SourceOptions(offline=True))
+    context = open_quote_context(session, NETWORK, OrderOptions())
 
     def read() -> Order:
         _, words = split_words(session, (NETWORK, "ETH", "USDC", amount))

@@ -1,4 +1,4 @@
-"""What runs the service elsewhere: the Dockerfile, and the systemd unit and compose file of `swapcli help deploy`."""
+"""What runs the service elsewhere: the Dockerfile, and the compose files, units and proxies of `examples`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ import yaml
 
 from swapcli.faces.cli.help_topics import topic_text
 from swapcli.faces.service.endpoint_table import READY
+from swapcli.faces.service.listeners import METRICS_NAME
+from swapcli.faces.service.supervisor import KILL_AFTER_S
 from tests.support.command import run_swapcli
 from tests.support.dockerfile import (
     Instruction,
@@ -104,57 +106,62 @@ def test_the_settings_of_the_image_and_the_unit_exist() -> None:
     known = {
         f"SWAPCLI_{entry['key'].replace('.', '_').upper()}" for entry in run_swapcli("config", "show", "--json").json
     }
-    texts = ((ROOT / "Dockerfile").read_text(), topic_text("deploy"), topic_text("scale"))
+    unit_text = (UNITS / "swapcli.service").read_text()
+    composed = (file.read_text() for file in COMPOSE_FILES)
+    texts = ((ROOT / "Dockerfile").read_text(), topic_text("deploy"), topic_text("scale"), unit_text, *composed)
     named = set(re.findall(r"\b(SWAPCLI_\w+)[=:]", "".join(texts)))
     assert len(named) > 8
     assert named - known <= {"SWAPCLI_NETWORKS_BASE_RPC_URL"}
 
 
-def compose(topic: str = "deploy") -> dict[str, Any]:
-    return dict(yaml.safe_load(topic_example(topic, "# compose.yaml")))
+COMPOSE_FILES = (ROOT / "examples" / "compose.yaml", ROOT / "examples" / "region" / "compose.yaml")
 
 
-def swapcli_services() -> list[tuple[str, str]]:
-    """Return the topic and the name of each service of compose files that runs the image."""
+def compose(file: Path) -> dict[str, Any]:
+    return dict(yaml.safe_load(file.read_text()))
+
+
+def swapcli_services() -> list[tuple[Path, str]]:
+    """Return the compose file and the name of each service that runs the image."""
     return [
-        (topic, name)
-        for topic in ("deploy", "scale")
-        for name, service in compose(topic)["services"].items()
+        (file, name)
+        for file in COMPOSE_FILES
+        for name, service in compose(file)["services"].items()
         if service["image"] == "swapcli"
     ]
 
 
-@pytest.mark.parametrize(("topic", "name"), swapcli_services())
-def test_the_commands_of_the_compose_files_are_accepted(topic: str, name: str) -> None:
-    command = compose(topic)["services"][name]["command"]
+@pytest.mark.parametrize(("file", "name"), swapcli_services(), ids=lambda each: getattr(each, "parent", each))
+def test_the_commands_of_the_compose_files_are_accepted(file: Path, name: str) -> None:
+    command = compose(file)["services"][name]["command"]
     assert run_swapcli(*command, "--help").exit_code == 0
     unknown = run_swapcli(*command, "--config", "/nonexistent/config.yaml")
     assert "/nonexistent/config.yaml" in unknown.stderr
 
 
 def test_the_group_of_a_region_fits_together() -> None:
-    services = compose("scale")["services"]
+    services = compose(COMPOSE_FILES[1])["services"]
     environments = {name: service.get("environment", {}) for name, service in services.items()}
     urls = {value for each in environments.values() for name, value in each.items() if "redis:" in value}
     assert urls == {"redis://:${PASSWORD}@valkey"}
     assert services["feeder"]["volumes"] == [f"state:{last('VOLUME').text}"]
     port = re.search(r"SWAPCLI_SERVICE_PORT=(\d+)", last("ENV").text)
     assert port is not None
-    nginx = topic_example("scale", "# nginx.conf")
+    nginx = (ROOT / "examples" / "region" / "nginx.conf").read_text()
     assert f"server replica:{port[1]} " in nginx
     (published,) = services["proxy"]["ports"]
     assert f"listen {published.rsplit(':', 1)[1]};" in nginx
 
 
 def test_the_compose_file_fits_the_image() -> None:
-    services = compose()["services"]
+    services = compose(COMPOSE_FILES[0])["services"]
     assert services["serve"]["build"] == "."
     port = re.search(r"SWAPCLI_SERVICE_PORT=(\d+)", last("ENV").text)
     assert port is not None
     assert services["serve"]["ports"] == [f"127.0.0.1:{port[1]}:{port[1]}"]
     for service in services.values():
         assert service["volumes"] == [f"state:{last('VOLUME').text}"]
-    assert set(compose()["volumes"]) == {"state"}
+    assert set(compose(COMPOSE_FILES[0])["volumes"]) == {"state"}
 
 
 def test_the_settings_of_the_topic_are_accepted(tmp_path: Path) -> None:
@@ -165,29 +172,39 @@ def test_the_settings_of_the_topic_are_accepted(tmp_path: Path) -> None:
     assert shown["service.cors_origins"]["value"] == "https://app.example"
 
 
-def unit() -> RawConfigParser:
+UNITS = ROOT / "examples" / "systemd"
+
+
+def unit(name: str) -> RawConfigParser:
     parser = RawConfigParser(strict=False, delimiters=("=",))
     parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read_string(topic_example("deploy", "[Unit]"))
+    parser.read_string((UNITS / name).read_text())
     return parser
 
 
-def test_the_unit_runs_the_service() -> None:
-    program, *arguments = shlex.split(unit()["Service"]["ExecStart"])
+def test_the_unit_runs_the_service_on_the_sockets() -> None:
+    service = unit("swapcli.service")["Service"]
+    program, *arguments = shlex.split(service["ExecStart"])
     assert (Path(program).name, arguments) == ("swapcli", ["serve"])
-    assert unit()["Service"]["ExecReload"].startswith("/bin/kill -HUP ")
+    assert service["ExecReload"].startswith("/bin/kill -HUP ")
+    assert int(service["TimeoutStopSec"]) > KILL_AFTER_S
+    assert service["Sockets"] == unit("swapcli.service")["Install"]["Also"] == "swapcli.socket"
+    metrics = unit("swapcli-metrics.socket")["Socket"]
+    assert (metrics["FileDescriptorName"], metrics["Service"]) == (METRICS_NAME, "swapcli.service")
+    assert unit("swapcli.socket")["Socket"]["ListenStream"] == "127.0.0.1:8000"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
-    file = tmp_path / "swapcli.service"
-    file.write_text(
-        topic_example("deploy", "[Unit]").replace("/opt/swapcli/bin/swapcli", shutil.which("true") or "/bin/true")
-    )
-    ran = subprocess.run(["systemd-analyze", "verify", file], capture_output=True, text=True, check=False)
-    assert (ran.returncode, [line for line in ran.stderr.splitlines() if file.name in line]) == (0, [])
-    broken = file.with_name("broken.service")
-    broken.write_text(file.read_text().replace("ProtectSystem=strict", "ProtectSystem=perhaps"))
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    for each in UNITS.iterdir():
+        text = each.read_text().replace("/opt/swapcli/bin/swapcli", shutil.which("true") or "/bin/true")
+        (tmp_path / each.name).write_text(text)
+    files = sorted(tmp_path.iterdir())
+    assert [each.suffix for each in files] == [".socket", ".service", ".socket"]
+    ran = subprocess.run(["systemd-analyze", "verify", *files], capture_output=True, text=True, check=False)
+    assert (ran.returncode, [line for line in ran.stderr.splitlines() if "swapcli" in line]) == (0, [])
+    broken = tmp_path / "broken.service"
+    broken.write_text((UNITS / "swapcli.service").read_text().replace("ProtectSystem=strict", "ProtectSystem=perhaps"))
     ran = subprocess.run(["systemd-analyze", "verify", broken], capture_output=True, text=True, check=False)
     assert "perhaps" in ran.stderr
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 import swapcli
 
@@ -38,56 +36,66 @@ FOREIGN = {
 FILES = (".sol", ".json", ".md", ".html", ".txt", ".market")
 
 
+class Facts(NamedTuple):
+    """What one walk through a module finds: every identifier with the words of its short texts, which name keys,
+    columns and functions; its classes; and its docstrings, with those that follow a constant or a field."""
+
+    names: frozenset[str]
+    classes: frozenset[str]
+    docstrings: tuple[str, ...]
+
+
 @cache
-def trees() -> dict[str, ast.Module]:
+def modules() -> dict[str, Facts]:
     """Every module by its dotted name without the program's."""
     files = sorted(PACKAGE.rglob("*.py"))
     return {
-        ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): ast.parse(file.read_text())
+        ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): facts(file.read_text())
         for file in files
     }
 
 
-@cache
-def names_of(module: str) -> frozenset[str]:
-    """Every identifier of a module, and the words of its short texts, which name keys, columns and functions."""
-    found: set[str] = set()
-    for node in ast.walk(trees()[module]):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            found.add(node.name)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
-        elif isinstance(node, ast.keyword) and node.arg:
-            found.add(node.arg)
-        elif isinstance(node, ast.alias):
-            found.update({node.name.rpartition(".")[2], node.asname or ""})
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:
-            found.update(re.findall(r"\w+", node.value))
-    return frozenset(found)
+def facts(text: str) -> Facts:
+    names: set[str] = set()
+    classes: set[str] = set()
+    docstrings: list[str] = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                names.add(name)
+            case ast.Constant(value=str(value)) if len(value) < 80:
+                names.update(re.findall(r"\w+", value))
+            case ast.Expr(value=ast.Constant(value=str(value))):
+                docstrings.append(value)
+            case ast.keyword(arg=str(name)):
+                names.add(name)
+            case ast.ClassDef(name=name):
+                names.add(name)
+                classes.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names.update({name.rpartition(".")[2], other or ""})
+    return Facts(frozenset(names), frozenset(classes), tuple(docstrings))
 
 
 @cache
 def all_names() -> frozenset[str]:
-    return frozenset().union(*(names_of(module) for module in trees()), *(name.split(".") for name in trees()))
+    return frozenset().union(*(each.names for each in modules().values()), *(name.split(".") for name in modules()))
 
 
 @cache
 def classes() -> frozenset[str]:
-    nodes = (node for tree in trees().values() for node in ast.walk(tree))
-    return frozenset(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return frozenset().union(*(each.classes for each in modules().values()))
 
 
-def docstrings(tree: ast.Module) -> Iterator[str]:
-    """Yield the docstrings of a module, with those that follow a constant or a field."""
-    for node in ast.walk(tree):
-        for statement in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
-            value = statement.value if isinstance(statement, ast.Expr) else None
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                yield value.value
+@cache
+def by_last_part() -> dict[str, list[str]]:
+    """The dotted names of modules by their last part."""
+    found: dict[str, list[str]] = {}
+    for name in modules():
+        found.setdefault(name.rpartition(".")[2], []).append(name)
+    return found
 
 
 def module_of(reference: str, where: str) -> tuple[str, list[str]] | None:
@@ -97,9 +105,9 @@ def module_of(reference: str, where: str) -> tuple[str, list[str]] | None:
     for depth in range(len(folders), -1, -1):
         absolute = folders[:depth] + parts
         for end in range(len(absolute), depth, -1):
-            if ".".join(absolute[:end]) in trees():
+            if ".".join(absolute[:end]) in modules():
                 return ".".join(absolute[:end]), absolute[end:]
-    same_end = [name for name in trees() if name.rpartition(".")[2] == parts[0]]
+    same_end = by_last_part().get(parts[0], [])
     return (same_end[0], parts[1:]) if len(same_end) == 1 else None
 
 
@@ -111,15 +119,23 @@ def exists(reference: str, where: str) -> bool:
         return first in all_names() or hasattr(builtins, first)
     if found := module_of(reference, where):
         module, names = found
-        if not names or names[0] in names_of(module):
+        if not names or names[0] in modules()[module].names:
             return True
     # A field or method of a class, a parameter or a setting.
-    return first in names_of(where) | classes() and set(others) <= all_names()
+    return (first in modules()[where].names or first in classes()) and set(others) <= all_names()
 
 
-@pytest.mark.parametrize("module", sorted(trees()))
-def test_every_name_in_a_docstring_exists(module: str) -> None:
-    for text in docstrings(trees()[module]):
-        for reference in re.findall(r"`([A-Za-z_]\w*(?:\.\w+)*)(?:\(\))?`", text):
-            is_code = "." in reference or "_" in reference or re.fullmatch(r"[A-Z][a-z]+[A-Z]\w*", reference)
-            assert not is_code or exists(reference, module), f"{module}: `{reference}`"
+def test_every_name_in_a_docstring_exists() -> None:
+    missing = [
+        f"{module}: `{reference}`"
+        for module, each in sorted(modules().items())
+        for text in each.docstrings
+        for reference in re.findall(r"`([A-Za-z_]\w*(?:\.\w+)*)(?:\(\))?`", text)
+        if is_code(reference) and not exists(reference, module)
+    ]
+    assert not missing
+
+
+def is_code(reference: str) -> bool:
+    """Return whether a text in backquotes is a name of this program rather than a word."""
+    return "." in reference or "_" in reference or bool(re.fullmatch(r"[A-Z][a-z]+[A-Z]\w*", reference))

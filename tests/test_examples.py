@@ -26,7 +26,11 @@ RUN_BY = {
     "batch_on_dask.py": __name__,
     "quotes.ipynb": __name__,
     "kubernetes.yaml": "tests/test_kubernetes.py",
+    "kubernetes-monitoring.yaml": "tests/test_kubernetes.py",
+    "prometheus-rules.yaml": "tests/test_alert_rules.py",
     "grafana.json": "tests/test_grafana.py",
+    "compose.yaml": "tests/test_deployment.py",
+    "nginx.conf": "tests/faces/service/test_unnamed_proxy.py",
 }
 """Which test runs each example."""
 
@@ -77,7 +81,7 @@ def test_the_rebalancer_sells_what_is_too_much(tmp_path: Path) -> None:
 
 
 def test_the_client_of_a_service_gets_one_answer_twice(tmp_path: Path) -> None:
-    with run_service("--live", "never") as service:
+    with run_service("--offline") as service:
         printed = run("service_client.py", service.url, "base", "ETH", "USDC", "1.5", home=tmp_path)
         with Market.service("base", api_url=service.url) as market:
             quote = market.quote("ETH", "USDC", "1.5")
@@ -93,9 +97,9 @@ def test_the_batch_goes_on_after_its_results(tmp_path: Path) -> None:
     lines = [
         {
             "id": number,
-            "token_in": "ETH",
-            "token_out": "USDC" if number != 3 else "NOPE",
-            "amount_in": str(10**18 + number),
+            "tokenIn": "ETH",
+            "tokenOut": "USDC" if number != 3 else "NOPE",
+            "inputAmount": str(10**18 + number),
         }
         for number in range(12)
     ]

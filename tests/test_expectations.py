@@ -14,7 +14,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 
 OWN_FUNCTIONS = {
-    "swapcli.core.networks.address": {"keccak256"},
+    "swapcli.core.encoding.keccak": {"keccak256", "keccak256_python"},
     "swapcli.core.networks.pool_addresses": {
         "clober_book_id",
         "create2_address",
@@ -35,7 +35,7 @@ OWN_FUNCTIONS = {
 """Functions that compute what contracts compute as well."""
 
 TESTED_IN = {
-    "core/networks/test_address.py",
+    "core/encoding/test_keccak.py",
     "core/networks/test_pool_addresses.py",
     "core/networks/test_pool_ids.py",
     "recorded/test_recorded_creations.py",

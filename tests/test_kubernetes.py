@@ -13,6 +13,7 @@ import yaml
 from swapcli import __version__
 from swapcli.core.encoding.redis_url import RedisUrl
 from swapcli.faces.service.endpoint_table import LIVE, METRICS, PATHS, READY
+from swapcli.faces.service.supervisor import KILL_AFTER_S
 from tests.support.command import run_swapcli
 from tests.support.dockerfile import parse_dockerfile
 
@@ -31,6 +32,10 @@ KINDS = {
     "PodDisruptionBudget": "policy/v1",
 }
 NAMES = ("valkey", "feeder", "replica")
+MONITORING: dict[str, dict[str, Any]] = {
+    each["kind"]: each for each in yaml.safe_load_all((ROOT / "examples" / "kubernetes-monitoring.yaml").read_text())
+}
+RULES = yaml.safe_load((ROOT / "examples" / "prometheus-rules.yaml").read_text())["groups"][0]["rules"]
 
 
 def resource(kind: str, name: str) -> dict[str, Any]:
@@ -118,7 +123,7 @@ def test_the_settings_exist_and_are_read() -> None:
     assert len(named) >= 6
     assert named - known <= {"SWAPCLI_NETWORKS_BASE_RPC_URL"}
     values = {name: each for name, each in environment("replica").items() if isinstance(each, str)}
-    shown = {entry["key"]: entry["value"] for entry in run_swapcli("config", "show", "--json", env=values).json}
+    shown = {entry["key"]: entry.get("value") for entry in run_swapcli("config", "show", "--json", env=values).json}
     assert shown["service.trusted_proxies"] == "10.0.0.0/8"
     assert int(shown["service.requests_per_minute"]) == 60
 
@@ -167,7 +172,14 @@ def test_probes_ask_what_the_service_answers() -> None:
         "startup": LIVE, "liveness": LIVE, "readiness": f"{READY}?network=base"
     }  # fmt: skip
     assert {each["port"] for each in probes.values()} == {"http"}
-    assert pod("replica")["terminationGracePeriodSeconds"] > 10 + 5, "grace of the service, after the pause"
+
+
+def test_an_upgrade_waits_for_new_pods_and_for_proxies() -> None:
+    spec = resource("Deployment", "replica")["spec"]
+    assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+    assert spec["minReadySeconds"] > 0
+    _, pause_s = container("replica")["lifecycle"]["preStop"]["exec"]["command"]
+    assert pod("replica")["terminationGracePeriodSeconds"] > int(pause_s) + KILL_AFTER_S
 
 
 def test_the_ingress_has_the_paths_and_no_metrics() -> None:
@@ -178,3 +190,28 @@ def test_the_ingress_has_the_paths_and_no_metrics() -> None:
     assert paths.keys() - {"/base"} <= set(PATHS)
     assert not any(METRICS.startswith(path) for path, each in paths.items() if each["pathType"] == "Prefix")
     assert spec["tls"][0]["hosts"] == [rule["host"]]
+
+
+def test_the_metrics_of_the_replicas_are_scraped() -> None:
+    monitor, service = MONITORING["ServiceMonitor"], resource("Service", "replica")
+    assert monitor["apiVersion"] == "monitoring.coreos.com/v1"
+    labels = service["metadata"]["labels"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert labels[monitor["spec"]["jobLabel"]] == "swapcli", "the job of the alert rules"
+    (endpoint,) = monitor["spec"]["endpoints"]
+    assert endpoint["path"] == METRICS
+    assert endpoint["port"] in {each["name"] for each in service["spec"]["ports"]}
+
+
+def test_replicas_are_scaled_by_the_wait_of_orders() -> None:
+    scaler = MONITORING["HorizontalPodAutoscaler"]
+    assert scaler["apiVersion"] == "autoscaling/v2"
+    target = scaler["spec"]["scaleTargetRef"]
+    assert resource(target["kind"], target["name"])["apiVersion"] == target["apiVersion"]
+    replicas = resource("Deployment", "replica")["spec"]["replicas"]
+    assert scaler["spec"]["minReplicas"] <= replicas <= scaler["spec"]["maxReplicas"]
+    (metric,) = scaler["spec"]["metrics"]
+    assert metric["type"] == "Pods"
+    recorded = [each["record"] for each in RULES if "record" in each]
+    assert metric["pods"]["metric"]["name"] in {each.replace(":", "_") for each in recorded}
+    assert {each["metadata"]["namespace"] for each in MONITORING.values()} == {NAMESPACE}

@@ -29,7 +29,7 @@ REMOTE_STATE_MODULES = (
     "payload/checks/simulated_variants.py",
     "payload/simulation/", "payload/permits.py", "quoting/permits.py",
     "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "quoting/syncing/",
-    "quoting/proving/",
+    "quoting/proving/", "quoting/planning/past_prices.py", "quoting/planning/price_events.py",
     "faces/cli/commands/hindsight/", "faces/cli/commands/sync/", "faces/cli/commands/verify/",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""
@@ -40,27 +40,32 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"state", "interface", "errors"}),
     frozenset({"payload"}),
     frozenset({"quoting"}),
-    frozenset({"faces"}),
+    frozenset({"faces", "testing"}),
 )
 """The packages from the bottom up. A package may import itself and lower layers, but not other packages of its layer.
 The folders and modules inside a package form layers too: none of them import each other."""
 
+BASICS = {"core.annotations", "core.errors", "core.frozen_dataclass", "core.records"}
+"""What every package may import."""
+
 STRICTER = {
-    "core.encoding": {"core.errors", "core.records"},
-    "core.validation": {"core.errors", "core.encoding", "core.records"},
-    "core.model": {"core.errors", "core.encoding", "core.records", "core.validation"},
-    "core.networks": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model"},
-    "core.routing": {"core.errors", "core.records", "core.model"},
-    "interface": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks"},
+    "core.encoding": BASICS,
+    "core.validation": {*BASICS, "core.encoding"},
+    "core.model": {*BASICS, "core.encoding", "core.plugins", "core.validation"},
+    "core.networks": {*BASICS, "core.encoding", "core.validation", "core.model"},
+    "core.plugins": {"core.annotations", "core.records"},
+    "core.execution": BASICS,
+    "core.routing": {*BASICS, "core.model"},
+    "interface": {*BASICS, "core.encoding", "core.validation", "core.model", "core.networks"},
     "payload.evm": {
-        "core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks",
-        "families.FAMILIES", "families.family_row", "families.row",
+        *BASICS, "core.encoding", "core.validation", "core.model", "core.networks",
+        "families.family_row", "families.is_built_in", "families.is_family", "families.row",
     },
     "payload.starknet": {
-        "core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks",
+        *BASICS, "core.encoding", "core.validation", "core.model", "core.networks", "families.is_built_in",
     },
     "quoting.pictures": {
-        "core.errors", "core.encoding", "core.records", "core.model", "core.networks", "interface",
+        *BASICS, "core.encoding", "core.model", "core.networks", "interface",
         "quoting.depth_result", "quoting.quote_results",
     },
 }  # fmt: skip
@@ -96,7 +101,7 @@ LOADED_ON_DEMAND = (
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
     "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py",
     "state/remembered_json.py", "state/agreements_file.py", "state/router_findings_file.py",
-    "quoting/sources/state_confirmation.py", "state/book_prices.py",
+    "quoting/sources/state_confirmation.py", "state/book_prices.py", "testing/",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

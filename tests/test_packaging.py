@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_pure_core import program_of
+
 ROOT = Path(__file__).parents[1]
 _SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = _SETTINGS["project"]
@@ -110,6 +112,15 @@ def test_the_wheel_works_without_checkout_or_compiler(packages: tuple[Path, Path
         assert (tmp_path / "venv" / target).read_text() == (ROOT / source).read_text()
     where = run(programs / "python", "-c", "import swapcli; print(swapcli.__file__)", cwd=tmp_path)
     assert where.startswith(str(tmp_path))
+
+
+@pytest.mark.slow
+def test_the_core_works_with_the_wheel_and_keccak_alone(packages: tuple[Path, Path], tmp_path: Path) -> None:
+    """As `pip` installs them; `tests/test_pure_core.py` looks closer."""
+    run(sys.executable, "-m", "venv", "venv", cwd=tmp_path)
+    programs = tmp_path / "venv" / "bin"
+    run(programs / "pip", "install", "--quiet", "--no-deps", packages[0], "pycryptodome", cwd=tmp_path)
+    assert "Accepted: " in run(programs / "python", "-I", "-c", program_of("core.md"), cwd=tmp_path)
 
 
 @pytest.mark.slow

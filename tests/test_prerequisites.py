@@ -186,9 +186,9 @@ def test_make_stops_before_anything_else(tmp_path: Path) -> None:
     assert "  zsh (missing): completion" in ran.stderr
 
 
-def test_the_readme_names_every_program() -> None:
-    text = (ROOT / "README.md").read_text()
-    start = text.index("it first looks for what it needs:")
+def test_the_guide_for_contributors_names_every_program() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    start = text.index("needs `make`")
     named = re.findall(r"`([^`]+)`", text[start : text.index("As root on Debian", start)])
     assert named == [*NEEDS]
 
@@ -197,3 +197,10 @@ def test_the_oldest_python_is_that_of_the_package() -> None:
     found = re.search(r"^MIN_PYTHON_MINOR=(\d+)$", SCRIPT.read_text(), re.MULTILINE)
     assert found is not None
     assert f'requires-python = ">=3.{found[1]}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_all_checks_need_the_languages_of_generated_clients(tmp_path: Path) -> None:
+    ran = Machine(tmp_path).check(FOR="check-full")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("make check-full needs what is not here:\n  javac (missing): ")
+    assert "  go (missing): " in ran.stderr

@@ -105,6 +105,7 @@ def test_no_date_of_a_file_gets_into_the_packages(builds: tuple[Path, Path]) -> 
     assert int.from_bytes(archive.read_bytes()[4:8], "little") == fixed_s
 
 
+@pytest.mark.slow
 def test_a_changed_file_changes_both_packages(
     sources: tuple[Path, Path], builds: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -12,15 +13,20 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import swapcli
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.service.openapi import build_document
+from swapcli.interface.document_types import DOCUMENTS
 from tests.generate.command_tree import command_nodes
 from tests.generate.site import pages as site_pages
+from tests.generate.site.code_reference import codes_page, finding_meanings
 from tests.generate.site.command_reference import commands_page
+from tests.generate.site.document_reference import documents_page, printed_documents
 from tests.generate.site.http_reference import http_page
 from tests.generate.site.library_reference import library_page
 from tests.generate.site.pages import ROOT, documents, pages
+from tests.generate.site.setting_reference import settings_page
 from tests.generate.site.topics import topic_page
 
 
@@ -59,6 +65,14 @@ def test_links_between_the_pages_lead_to_pages_or_files() -> None:
                 assert file in written or (ROOT / file.removeprefix("files/")).is_file(), f"{path}: {target}"
 
 
+def test_every_page_is_in_the_navigation() -> None:
+    listed = {"index"}
+    for path, text in pages():
+        for tree in re.findall(r"```{toctree}\n(?::[^\n]*\n)*\n(.*?)```", text, re.DOTALL):
+            listed |= {(Path(path).parent / name).as_posix() for name in tree.split()}
+    assert {path.rpartition(".")[0] for path, _ in pages()} == listed
+
+
 def test_a_document_with_a_dead_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "README.md").write_text("[gone](docs/gone.md)")
     monkeypatch.setattr(site_pages, "ROOT", tmp_path)
@@ -90,6 +104,33 @@ def test_the_http_reference_has_every_operation_and_type() -> None:
     types = [f"(type-{name})=" for name in document["components"]["schemas"]]
     assert len(operations) > 25
     assert set(page.splitlines()) >= {*operations, *types}
+
+
+def test_the_reference_of_documents_has_every_document_and_type() -> None:
+    page = documents_page()
+    rows = printed_documents()
+    assert [name for name, _ in rows] == list(DOCUMENTS)
+    for name, printed_by in rows:
+        assert f"## {name}\n\nPrinted by: `{printed_by}`" in page
+        schema = swapcli.schema(name).document()
+        assert all(f"(document-{each})=" in page for each in schema.get("$defs", {})), name
+
+
+def test_the_reference_of_settings_has_every_setting() -> None:
+    page = settings_page()
+    shown = {row.key for row in swapcli.settings().rows}
+    assert len(shown) > 50
+    assert all(f"| `{key}` | `SWAPCLI_" in page for key in shown)
+
+
+def test_the_reference_of_codes_explains_every_code() -> None:
+    page = codes_page()
+    assert set(finding_meanings()) >= set(FindingCode)
+    assert all(f"| `{code}` |" in page for code in FindingCode)
+    named = {getattr(swapcli, name) for name in swapcli.__all__ if inspect.isclass(getattr(swapcli, name))}
+    codes = {each.code for each in named if issubclass(each, swapcli.SwapcliError)} - {swapcli.SwapcliError.code}
+    assert len(codes) > 40
+    assert all(f"| `{code}` |" in page for code in codes)
 
 
 def test_the_library_reference_has_every_public_name() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.command import run_swapcli
 
-MOST_MODULES = {"route": 176, "calldata": 204}
+MOST_MODULES = {"route": 178, "calldata": 206}
 """Modules of the project that a quote and its payload may load; a module takes about 0.2 ms."""
 MOST_MORE = {"calldata": 31, "execute": 32}
 """Modules of the project that a payload may load beyond a quote."""
@@ -182,7 +182,7 @@ def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_nee
         "from swapcli.faces.cli.session import open_session\n"
         "from swapcli.faces.service.service_sources import open_service_sources\n"
         "import swapcli.faces.service.app, swapcli.faces.service.server, swapcli.faces.service.market_followers\n"
-        "sources = open_service_sources(open_session(OutputOptions()).sources, ['base'], print, skip_bad_pools=False)\n"
+        "sources = open_service_sources(open_session(OutputOptions()).sources, ['base'], print)\n"
         f"assert len(sources.followed) == {int(url is not None)}\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
@@ -214,7 +214,7 @@ def test_the_overview_loads_no_command_and_no_layer_below() -> None:
 
 
 def test_plain_text_needs_no_rich() -> None:
-    assert "rich" not in loaded_after("route", "base", "ETH", "USDC", "1", "--plain")
+    assert "rich" not in loaded_after("route", "base", "ETH", "USDC", "1", "--format=plain")
 
 
 def test_the_version_loads_nothing_else() -> None:

@@ -14,7 +14,7 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 VERSIONS = (ROOT / "docs" / "versions.md").read_text()
 HEADING = re.compile(r"^## (\d+\.\d+\.\d+) \((not yet released|\d{4}-\d\d-\d\d)\)$", re.MULTILINE)
 SECTIONS = ("Added", "Changed", "Fixed", "Security", "Deprecated", "Removed")
-FACES = ("command line", "JSON", "library", "service", "files")
+FACES = ("command line", "JSON", "library", "plugins", "service", "files")
 
 
 def test_every_version_has_a_heading_in_order() -> None:

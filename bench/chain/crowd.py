@@ -11,10 +11,10 @@ from swapcli.core.model.quote import RATE_SCALE, Step
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam
 from swapcli.payload.evm import build_call, build_transaction
+from swapcli.testing.evm import DEPLOYER
 from tests.chain.anvil import AnvilChain
 from tests.chain.contract_fixture import CENTS, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.contracts.evm import DEPLOYER
 
 _MAX_UINT256 = 2**256 - 1
 _WEALTH = 10**9

@@ -16,10 +16,11 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
+from swapcli.testing.evm import ContractArtifact
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.factories import uniswap_v2, uniswap_v3
-from tests.contracts.evm import Artifact, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 
 V2 = ProtocolInfo(1, "uniswapV2", "Uniswap V2", "constant_product")
 V3 = ProtocolInfo(5, "uniswapV3", "Uniswap V3", "concentrated", ("fee",))
@@ -157,7 +158,7 @@ class _PoolBuilder:
             ticks = [(middle + side * number * width) * spacing for side in (-1, 1)]
             yield self._step(self._trader.address, self._trader.calldata("mint", pool, *ticks, liquidity))
 
-    def _creation(self, artifact: Artifact, decimals: int) -> Step:
+    def _creation(self, artifact: ContractArtifact, decimals: int) -> Step:
         code, nothing = artifact.bytecode + encode(["uint8"], [decimals]), (ZERO_ADDRESS, ZERO_ADDRESS, 0, 0)
         return self._step(self._host.address, self._host.calldata("deploy", code, *nothing))
 

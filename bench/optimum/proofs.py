@@ -102,7 +102,7 @@ def claims_of(document: Mapping[str, Any]) -> Iterator[Claim]:
         return frozenset((pools[pool], tokens[sold], tokens[bought]) for pool, sold, bought in triples)
 
     for each in document["bounds"]:
-        is_net = each["kind"] == "netOfGas"
+        is_net = each["kind"] == "afterGas"
         excluded = directions(document["scope"]["dust"] if is_net else each["excluded"])
         yield Claim(each["kind"], Fraction(each["bound"]), excluded, document["scope"]["maxHops"], is_net)
 

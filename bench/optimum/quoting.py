@@ -11,7 +11,8 @@ from bench.optimum.cases import Case
 from bench.running import clean_environment, run
 
 _NO_ROUTE = 3
-_ORDER_KEYS = ("id", "token_in", "token_out", "amount_in")
+_ORDER_KEYS = {"id": "id", "token_in": "tokenIn", "token_out": "tokenOut", "amount_in": "inputAmount"}
+"""The keys of an order beside a market file, with those of the command."""
 
 
 def console_script() -> Path:
@@ -38,7 +39,9 @@ def _write_batch(case: Case) -> Path:
     """Write the orders in the command's format, without the other fields of their file."""
     orders = (json.loads(line) for line in case.orders.read_text().splitlines() if line.strip())
     batch = case.folder / f"batch_{case.name}.ndjson"
-    batch.write_text("".join(json.dumps({key: order[key] for key in _ORDER_KEYS}) + "\n" for order in orders))
+    batch.write_text(
+        "".join(json.dumps({ours: order[key] for key, ours in _ORDER_KEYS.items()}) + "\n" for order in orders)
+    )
     return batch
 
 

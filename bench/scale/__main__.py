@@ -7,12 +7,15 @@ for `--soak-minutes` under a load that changes, and their memory and descriptors
 Exits with 1 if an amount was wrong, an answer was older than the maximum age, the rate limit was missed by more than
 2%, a process did not come back, its memory grew by more than 5%, or it lost a descriptor. SIGTERM, SIGHUP and Ctrl-C
 end all processes.
+
+    python -m bench.scale capacity [--pools 100,1000,10000]
+
+prints what one process bears, by the number of pools.
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import signal
 import sys
@@ -24,6 +27,7 @@ from random import Random
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
+from bench.scale import capacity
 from bench.scale.chain import TradingChain, open_trading_chain, trading
 from bench.scale.checks import (
     Availability,
@@ -34,7 +38,7 @@ from bench.scale.checks import (
     check_limit,
     measure_availability,
 )
-from bench.scale.cluster import Cluster, Process, run_cluster
+from bench.scale.cluster import Cluster, Process, get_page, run_cluster
 from bench.scale.load import Traffic, load
 from bench.scale.soak import Soaked, soak
 from tests.support.redis_server import run_redis
@@ -151,30 +155,18 @@ def _wait_until_ready(cluster: Cluster, scene: TradingChain) -> None:
 
 
 def _is_ready(port: int, network: str) -> bool:
-    is_quoting = _get(port, f"/readyz?network={network}")[0] == 200
-    return is_quoting and "swapcli_state_connected 1.0" in _get(port, "/metrics")[1]
+    is_quoting = get_page(port, f"/readyz?network={network}")[0] == 200
+    return is_quoting and "swapcli_state_connected 1.0" in get_page(port, "/metrics")[1]
 
 
 def _scrape(cluster: Cluster) -> Counter[str]:
     """Return the sums of the replicas' metrics of feed and shared state, since each was started last."""
     found: Counter[str] = Counter()
     for port in cluster.replica_ports:
-        for line in _get(port, "/metrics")[1].splitlines():
+        for line in get_page(port, "/metrics")[1].splitlines():
             if line.startswith(("swapcli_feed", "swapcli_state", "swapcli_shared")):
                 found[line.split()[0]] += int(float(line.split()[1]))
     return found
-
-
-def _get(port: int, path: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5.0)
-    try:
-        connection.request("GET", path)
-        response = connection.getresponse()
-        return response.status, response.read().decode()
-    except OSError:
-        return 0, ""
-    finally:
-        connection.close()
 
 
 def _print(
@@ -211,4 +203,4 @@ def _print(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(capacity.main(sys.argv[2:]) if sys.argv[1:2] == ["capacity"] else main())

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bench.scale.load import Answer, LimitedRequest
+from swapcli.testing.evm import RevertedError
 from tests.chain.anvil import Node
 from tests.chain.trader import USER
-from tests.contracts.evm import RevertedError
 
 MINUTE_S = 60.0
 _BATCH = 50

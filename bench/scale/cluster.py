@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import subprocess
@@ -14,7 +15,6 @@ from typing import Protocol
 from tests.support.command import clean_environment
 from tests.support.redis_server import RedisServer, free_ports
 from tests.support.service_process import SWAPCLI_COMMAND
-from tests.support.topic_examples import topic_example
 
 CLIENT_HEADER = "X-Client"
 """nginx passes its value on as the client's address."""
@@ -26,8 +26,9 @@ _CHANGES = (
     ("X-Forwarded-For $proxy_add_x_forwarded_for;", "X-Forwarded-For $client;"),
     ("http {", "http {{ access_log off; {temporary_folders}"),
 )
-"""What differs from the file of `swapcli help scale`: addresses of this machine, folders, and clients of the load."""
+"""What differs from the file in `examples/region`: addresses of this machine, folders, and clients of the load."""
 _FOLDERS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+_NGINX_CONFIG = Path(__file__).parents[2] / "examples" / "region" / "nginx.conf"
 _STOP_S = 20.0
 
 
@@ -67,6 +68,12 @@ class Daemon:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(_STOP_S)
             self._process = None
+
+    @property
+    def pid(self) -> int:
+        """The id of the process, which must run."""
+        assert self._process is not None
+        return self._process.pid
 
     def exit_code(self) -> int | None:
         """Return the exit code of a process that ended by itself; None while it runs, or after `kill`."""
@@ -115,7 +122,7 @@ def run_cluster(
         )
         for number, port in enumerate(ports[1:], 1)
     ]
-    proxy = Daemon("nginx", _nginx_command(folder, ports[0], ports[1:]), dict(os.environ), folder / "nginx.out")
+    proxy = Daemon("nginx", nginx_command(folder, ports[0], ports[1:]), dict(os.environ), folder / "nginx.out")
     with ExitStack() as stack:
         for daemon in (writer, *services, proxy):
             stack.callback(daemon.kill)
@@ -123,7 +130,8 @@ def run_cluster(
         yield Cluster(redis, writer, services, ports[1:], ports[0])
 
 
-def _nginx_command(folder: Path, port: int, replica_ports: Sequence[int]) -> list[str]:
+def nginx_command(folder: Path, port: int, replica_ports: Sequence[int]) -> list[str]:
+    """Write the configuration of `nginx_config` into a folder; return the command that runs nginx with it."""
     file = folder / "nginx.conf"
     file.write_text(nginx_config(folder, port, replica_ports))
     log = folder / "nginx.log"
@@ -131,8 +139,8 @@ def _nginx_command(folder: Path, port: int, replica_ports: Sequence[int]) -> lis
 
 
 def nginx_config(folder: Path, port: int, replica_ports: Sequence[int]) -> str:
-    """Return the configuration of `swapcli help scale` for replicas on ports of this machine."""
-    config = topic_example("scale", "# nginx.conf")
+    """Return the configuration of `examples/region` for replicas on ports of this machine."""
+    config = _NGINX_CONFIG.read_text()
     values = {
         "servers": " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in replica_ports),
         "port": port,
@@ -142,3 +150,16 @@ def nginx_config(folder: Path, port: int, replica_ports: Sequence[int]) -> str:
         assert config.count(documented) == 1, documented
         config = config.replace(documented, changed.format(**values))
     return config
+
+
+def get_page(port: int, path: str) -> tuple[int, str]:
+    """Return the status and body of a page; 0 and "" if nothing answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5.0)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except OSError:
+        return 0, ""
+    finally:
+        connection.close()

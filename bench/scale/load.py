@@ -137,7 +137,7 @@ def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event,
                 continue
             state = parse_state(header)
             if state is None or state.block is None:
-                traffic.unexpected.append(f"an answer without a block: {header}")
+                traffic.unexpected.append(f"a response without a block: {header}")
                 continue
             if traffic.statuses[200] % traffic.keep_every:
                 continue

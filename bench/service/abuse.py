@@ -205,7 +205,7 @@ async def measure_load(service: Service, queries: Sequence[str], connections: in
     is_done.set()
     await end_tasks(tasks)
     if not set(statuses) <= {200, 503}:
-        raise BenchmarkFailed(f"under load the service answered with {sorted(set(statuses))}")
+        raise BenchmarkFailed(f"under load the service responded with {sorted(set(statuses))}")
     good = counted.count(200)
     return Load(good / spent_s, counted.count(503) / spent_s, good / cpu_s)
 

@@ -101,7 +101,7 @@ async def quick_beside_slow(
         began_s = time.perf_counter()
         answer = await client.ask(route_request(next(todo)), "quick")
         if answer is None or answer[0] != 200:
-            raise BenchmarkFailed(f"a quick order was answered with {answer}")
+            raise BenchmarkFailed(f"a quick order got the response {answer}")
         taken_ms.append((time.perf_counter() - began_s) * 1e3)
         await asyncio.sleep(_PAUSE_S)
     client.close()
@@ -136,7 +136,7 @@ async def measure_overload(service: Service, slow: str, seconds: float) -> dict[
                 asked_s = time.perf_counter()
                 answer = await client.ask(request, "overload")
                 if answer is None or answer[0] not in (200, 503):
-                    raise BenchmarkFailed(f"in overload the service answered with {answer}")
+                    raise BenchmarkFailed(f"in overload the service responded with {answer}")
                 if answer[0] == 200:
                     break
                 now_s = time.perf_counter()

@@ -21,7 +21,7 @@ def once(command: list[str]) -> list[float]:
     _, status, usage = os.wait4(child, 0)
     elapsed = time.perf_counter() - started
     if status:
-        sys.exit(f"{command} ended with status {os.waitstatus_to_exitcode(status)}")
+        sys.exit(f"{command} exited with status {os.waitstatus_to_exitcode(status)}")
     return [elapsed, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)]
 
 

@@ -9,6 +9,7 @@ SwapcliError
 │   ├── UnknownToken
 │   ├── AmbiguousToken      one symbol, several tokens
 │   ├── UnknownProtocol
+│   ├── UnknownFamily       no pool family has that name
 │   ├── SameToken           the order sells and buys the same token
 │   ├── InvalidOption       a value out of range, or options that cannot be combined
 │   │   ├── InvalidSlippage
@@ -16,6 +17,7 @@ SwapcliError
 │   ├── NoProof             a quote that was requested without a proof
 │   ├── InvalidRoute        a route that cannot be executed on the market
 │   ├── ConfigError         a setting is unknown or has the wrong type
+│   ├── InvalidPlan         a plan file is damaged, changed, or not a plan of this order
 │   └── MarketError         a market file violates its format
 │       └── InvalidPoolState  one of its pools does
 ├── NoRoute                 no path of pools joins the two tokens
@@ -26,30 +28,34 @@ SwapcliError
 │   ├── SwapReverts         the contract would revert
 │   └── UncomputableSwap    the code of the pool's family fails
 ├── IntegratorError         a key or integrator rule
-│   └── Unauthorized        a missing, unknown or revoked key
+│   └── Unauthorized        a missing, unknown, revoked or expired key
+│       └── Forbidden           a key that is not valid for the network
 ├── UpstreamError           a node or a remote service failed
 │   ├── Unreachable         no connection, or none that can be trusted
-│   ├── LiveUnavailable     no public node has answered with a proven block
+│   ├── LiveUnavailable     no public node has responded with a proven block
 │   ├── UpstreamTimeout
 │   ├── UpstreamRejected    it responded with an error
 │   │   └── RequestBudgetSpent  the requests that a quote may send to public nodes are spent
 │   ├── InvalidUpstreamResponse     its response is malformed
 │   ├── ChainReorganized    a block that was read is no longer part of the chain
 │   ├── NotMined            a transaction is not in a block of the chain yet
-│   ├── BlockMismatch       a node answered for another block than requested
+│   ├── BlockMismatch       a node answered for a different block than requested
 │   ├── StaleNode           its state of the chain is older than ours
 │   └── ModelledState       nothing has given real prices, which a transaction needs
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
+│   ├── PartNotDue          the next part of a plan is not yet due
+│   ├── PlanEnded           the plan is over, or all its parts are done
 │   └── MarketUnavailable   the state is not loaded, or too old to quote on, or closed
 ├── SimulationError         a simulation or balance check failed
 │   ├── InsufficientBalance     the sender holds less than the swap takes
-│   └── SwapDiffers         a mined swap paid another amount than its quote
+│   └── SwapDiffers         a mined swap paid a different amount than its quote
 ├── UnsafeSwap              the swap would lose more than is allowed
 │   ├── PriceImpactTooHigh
 │   ├── UnreadGainTooHigh
 │   ├── SlippageTooHigh
+│   ├── OutsidePriceBand    the price of a part is outside the band of its plan
 │   ├── UnusualFees         a node's gas, fees or nonce are far from what they should be
 │   ├── NodesDisagree       nodes report different states of the block that a payload was built on
 │   └── VerdictBlocks       a rehearsal of the swap has shown that it must not be signed
@@ -60,21 +66,22 @@ SwapcliError
 └── Cancelled               the client no longer waits for the response
     └── Interrupted         stopped by a signal; what was completed stays valid
 
-`code` is stable and meant for programs. The message is a sentence; `hint` says what to do next; `details` holds values
-that a caller can act on, ready for JSON. `is_retryable` says whether the same request may succeed later, see
+`code` is stable and meant for programs. The message is a sentence; `hint` shows what to do next; `details` holds values
+that a caller can act on, ready for JSON. `is_retryable` shows whether the same request may succeed later, see
 `PASSING_ERRORS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Self
+
+from swapcli.core.annotations import ClassVar, Self
 
 
 class SwapcliError(Exception):
     """Base of all errors raised on purpose.
 
-    `place` says where the error is, for example the name of a file or the path of a field; the message begins with it.
+    `place` shows where the error is, for example the name of a file or the path of a field; the message begins with it.
     A caller that knows the place better may replace it.
     """
 
@@ -89,12 +96,12 @@ class SwapcliError(Exception):
 
     @property
     def message(self) -> str:
-        """What went wrong, as a sentence without its full stop."""
+        """The problem, as a sentence without a full stop."""
         return f"{self.place}: {self._sentence}" if self.place else self._sentence
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may succeed in a while, though nobody changes it."""
+        """Whether the same request may succeed in a while, though no one changes it."""
         return isinstance(self, PASSING_ERRORS)
 
     def __str__(self) -> str:
@@ -135,7 +142,7 @@ class InvalidAddress(InvalidInput):
 
 
 class UnsafeRecipient(InvalidAddress):
-    """A recipient that loses what it is sent, such as a token, a pool or a router."""
+    """A recipient that would lose the tokens, such as a token, a pool or a router."""
 
     code = "UNSAFE_RECIPIENT"
 
@@ -170,6 +177,12 @@ class UnknownProtocol(InvalidInput):
 
     code = "UNKNOWN_PROTOCOL"
     closest: Sequence[str] = ()
+
+
+class UnknownFamily(InvalidInput, KeyError):
+    """No pool family has that name, neither a built-in one nor one of an installed package."""
+
+    code = "UNKNOWN_FAMILY"
 
 
 class SameToken(InvalidInput):
@@ -217,6 +230,12 @@ class ConfigError(InvalidInput):
     code = "CONFIG_ERROR"
 
 
+class InvalidPlan(InvalidInput):
+    """A plan file is damaged, was changed, or belongs to another network or version."""
+
+    code = "INVALID_PLAN"
+
+
 class MarketError(InvalidInput):
     """A market file violates its format."""
 
@@ -241,7 +260,7 @@ class NoRoute(SwapcliError):
 
 
 class FeeOnTransfer(NoRoute):
-    """A token of the order takes a fee on transfers, or transfers other amounts than requested."""
+    """A token of the order takes a fee on transfers, or transfers different amounts than requested."""
 
     code = "FEE_ON_TRANSFER"
 
@@ -271,21 +290,27 @@ class SwapReverts(PoolError):
 
 
 class UncomputableSwap(PoolError):
-    """The code of a pool's family has raised an exception, which is the cause of this one; `details` has its reason."""
+    """The code of a pool family raised an exception (the cause of this one); `details` has its reason."""
 
     code = "UNCOMPUTABLE_SWAP"
 
 
 class IntegratorError(SwapcliError):
-    """A missing or unknown key, or a broken integrator rule."""
+    """A missing or unknown API key, or an invalid integrator option."""
 
     code = "INTEGRATOR_ERROR"
 
 
 class Unauthorized(IntegratorError):
-    """A missing, unknown or revoked key."""
+    """A missing, unknown, revoked or expired key."""
 
     code = "UNAUTHORIZED"
+
+
+class Forbidden(Unauthorized):
+    """A key that is not valid for the network."""
+
+    code = "FORBIDDEN"
 
 
 class UpstreamError(SwapcliError):
@@ -295,6 +320,10 @@ class UpstreamError(SwapcliError):
     code = "UPSTREAM_ERROR"
     refusal: str = ""
 
+    def add_problems(self, others: Sequence[str]) -> None:
+        """Add the problems of other nodes that were tried, each once."""
+        self._sentence = "; ".join(dict.fromkeys((self._sentence, *others)))
+
 
 class Unreachable(UpstreamError):
     """No connection, or none that can be trusted."""
@@ -303,7 +332,7 @@ class Unreachable(UpstreamError):
 
 
 class LiveUnavailable(UpstreamError):
-    """No public node has answered with a proven block.
+    """No public node returned a proven block.
 
     `failures` are the hosts of the nodes with the reason of each; `is_network_unreachable` means that this machine
     could reach none of them. `details` holds both, as `nodes` (a list of objects with `host` and `reason`) and
@@ -327,7 +356,7 @@ class LiveUnavailable(UpstreamError):
 
 
 class UpstreamTimeout(UpstreamError):
-    """No answer in time."""
+    """No response in time."""
 
     code = "UPSTREAM_TIMEOUT"
 
@@ -339,14 +368,14 @@ class UpstreamRejected(UpstreamError):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the refusal is one that passes: a node's by its meaning, a service's by its HTTP status."""
+        """Whether a retry may succeed, judged by a node's error or a service's HTTP status."""
         return (
             self.refusal in _PASSING_REFUSALS or self.details.get("status") in _PASSING_STATUSES or super().is_retryable
         )
 
 
 class RequestBudgetSpent(UpstreamRejected):
-    """The requests that a quote may send to public nodes are spent: nothing more is read for it."""
+    """A quote has used all its requests to public nodes, so nothing more is read for it."""
 
     code = "REQUEST_BUDGET_SPENT"
 
@@ -370,19 +399,19 @@ class NotMined(UpstreamError):
 
 
 class BlockMismatch(UpstreamError):
-    """A node answered for another block than requested."""
+    """A node returned a different block than requested."""
 
     code = "BLOCK_MISMATCH"
 
 
 class StaleNode(UpstreamError):
-    """Its state of the chain is older than ours, or it is on another chain."""
+    """The node's state is older than ours, or it is on a different chain."""
 
     code = "STALE_NODE"
 
 
 class ModelledState(UpstreamError):
-    """Neither a node nor a service has given real prices, which a transaction needs."""
+    """A transaction needs real prices, but no node or service returned any."""
 
     code = "MODELLED_STATE"
 
@@ -405,8 +434,20 @@ class SlippageExceeded(StaleError):
     code = "SLIPPAGE_EXCEEDED"
 
 
+class PartNotDue(StaleError):
+    """The next part of a plan is not yet due; `time` in `details` is its time in Unix seconds."""
+
+    code = "PART_NOT_DUE"
+
+
+class PlanEnded(StaleError):
+    """The plan is over, or all its parts are done."""
+
+    code = "PLAN_ENDED"
+
+
 class MarketUnavailable(StaleError):
-    """The state of the pools is not loaded, or too old to quote on, or its market is closed."""
+    """The pool state is not loaded or too old, or the market is closed."""
 
     code = "MARKET_UNAVAILABLE"
 
@@ -424,7 +465,7 @@ class InsufficientBalance(SimulationError):
 
 
 class SwapDiffers(SimulationError):
-    """A mined swap paid another amount than its quote on the state before it."""
+    """A mined swap paid a different amount than its quote on the state before it."""
 
     code = "SWAP_DIFFERS"
 
@@ -442,7 +483,7 @@ class PriceImpactTooHigh(UnsafeSwap):
 
 
 class UnreadGainTooHigh(UnsafeSwap):
-    """Pools that were not read might add more to the output than the allowed maximum."""
+    """Unread pools could add more to the output than the allowed maximum."""
 
     code = "UNREAD_GAIN_TOO_HIGH"
 
@@ -453,6 +494,12 @@ class SlippageTooHigh(UnsafeSwap):
     code = "SLIPPAGE_TOO_HIGH"
 
 
+class OutsidePriceBand(UnsafeSwap):
+    """The price of a part is outside the band of its plan."""
+
+    code = "OUTSIDE_PRICE_BAND"
+
+
 class UnusualFees(UnsafeSwap):
     """A node's gas, fees or nonce are far from what they should be."""
 
@@ -460,7 +507,7 @@ class UnusualFees(UnsafeSwap):
 
 
 class NodesDisagree(UnsafeSwap):
-    """Nodes report different states of the block that a payload was built on, or simulate it with different results.
+    """Nodes report different states of a payload's block, or different simulation results.
 
     `is_outvoted` means that two other nodes contradict the state of the payload, or that they lack its block. A new
     quote on one of those nodes may then be confirmed.
@@ -476,7 +523,7 @@ class NodesDisagree(UnsafeSwap):
 
 
 class VerdictBlocks(UnsafeSwap):
-    """A rehearsal of the swap has shown that it must not be signed."""
+    """The simulated swap must not be signed."""
 
     code = "VERDICT_BLOCKS"
 
@@ -523,7 +570,7 @@ class Interrupted(Cancelled):
 
 PASSING_ERRORS = (
     Unreachable, LiveUnavailable, UpstreamTimeout, RequestBudgetSpent, ChainReorganized, NotMined, BlockMismatch,
-    StaleNode, MarketUnavailable, RateLimited, Cancelled,
+    StaleNode, PartNotDue, OutsidePriceBand, MarketUnavailable, RateLimited, Cancelled,
 )  # fmt: skip
 """The errors that are worth a second attempt. The others need another request, other settings, or a decision."""
 _PASSING_REFUSALS = frozenset({"transient", "rate", "timeout", "edge"})

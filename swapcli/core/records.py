@@ -60,7 +60,7 @@ class _Record(tuple):  # type: ignore[type-arg]
 class _NamedTupleMeta(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
         """Return a class of tuples for the class statement of a record."""
-        annotations = _annotations_of(namespace)
+        annotations = annotations_of(namespace)
         names, defaults = tuple(annotations), {each: namespace.pop(each) for each in annotations if each in namespace}
         if names[len(names) - len(defaults) :] != tuple(defaults):
             raise TypeError(f"a field of {name} without a default follows one with a default")
@@ -90,14 +90,23 @@ _GLOBALS_OF_CONSTRUCTORS = {"tuple_new": tuple.__new__, "__builtins__": {}}
 def _constructor_code(count: int) -> CodeType:
     """Return the code of a constructor with this number of fields. Its parameters are renamed for each class."""
     names = "".join(f", _{index}" for index in range(count))
-    source = f"def __new__(_cls{names}): return tuple_new(_cls, ({names[2:]}{',' if count else ''}))"
-    code: CodeType = compile(source, "<record>", "exec").co_consts[0]
-    return code
+    return code_of(f"lambda _cls{names}: tuple_new(_cls, ({names[2:]}{',' if count else ''}))", "__new__")
 
 
-def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:
+def code_of(source: str, name: str) -> CodeType:
+    """Return the code of a lambda expression, for a function of that name.
+
+    The first `compile` of a process makes the classes of all syntax nodes, which takes as long as ten modules.
+    """
+    code: CodeType = eval(source).__code__
+    return code.replace(co_name=name, co_filename="<record>")
+
+
+def annotations_of(namespace: Mapping[str, Any]) -> dict[str, Any]:
     """Return the annotations in the body of a class."""
     if sys.version_info >= (3, 14) and "__annotations__" not in namespace:
+        if not namespace.keys() & {"__annotate__", "__annotate_func__"}:
+            return {}  # `annotationlib` is slow to import
         from annotationlib import Format, call_annotate_function, get_annotate_from_class_namespace
 
         annotate = get_annotate_from_class_namespace(namespace)

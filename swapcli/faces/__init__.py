@@ -1,3 +1,10 @@
 """What people and programs see: the command line, the HTTP service and tools for agents."""
 
-PUBLIC = ("cli", "service.key_file", "service.keys", "service.service_sources")
+PUBLIC = (
+    "cli",
+    "service.key_file",
+    "service.key_plans",
+    "service.key_usage",
+    "service.keys",
+    "service.service_sources",
+)

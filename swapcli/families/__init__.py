@@ -2,14 +2,18 @@
 
 To add a family, add a line here for it and one for its kind of contract; `make family` does. Families, readers and rows
 are imported when their first pool needs them. What several folders share stands beside them.
+
+An installed package may add families, each in a Python package of the form of a folder here: `core.plugins` finds it
+by name, if a program has it look at what is installed.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
-
+from swapcli.core.annotations import TYPE_CHECKING, Any, cast
+from swapcli.core.errors import UnknownFamily
 from swapcli.core.model.pool import Pool
+from swapcli.core.plugins import FAMILY_GROUP, load_plugin, plugins, skipped_plugin
+from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.families.row import FamilyRow, KindRow
@@ -115,34 +119,132 @@ _FOLDERS_OF_KINDS: dict[str, str] = {
 }
 
 FAMILIES: tuple[str, ...] = tuple(_CLASSES)
-"""Names as in the `family` field of market files."""
+"""The built-in families: names as in the `family` field of market files."""
 KIND_NAMES: tuple[str, ...] = tuple(_FOLDERS_OF_KINDS)
-"""The kinds of contracts that pools belong to, by how they are read: names as in definitions and stores."""
+"""The built-in kinds of contracts that pools belong to, by how they are read: names as in definitions and stores."""
+
+
+class _PluginFamily(NamedTuple):
+    """A family of another package: its class, and the Python package with `rows` and the readers."""
+
+    pool_class: type[Pool]
+    package: str
+
+
+_USED: set[str] = set()
+"""The families of other packages that were used so far."""
+_PACKAGES_OF_KINDS: dict[str, str] = {}
+"""The Python packages of their kinds."""
+
+
+def is_family(name: str) -> bool:
+    """Return whether a family is built in, or a package that is installed has it."""
+    return name in _CLASSES or _plugin_family(name) is not None
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a family is one of swapcli's own, not of an installed package."""
+    return name in _CLASSES
+
+
+def is_kind(name: str) -> bool:
+    """Return whether a kind of contract is built in, or one of a family that was used or is called like the kind."""
+    return name in _FOLDERS_OF_KINDS or name in _PACKAGES_OF_KINDS or (is_family(name) and name in _PACKAGES_OF_KINDS)
+
+
+def family_names() -> tuple[str, ...]:
+    """Return the names of all families, those of installed packages last. Imports none of them."""
+    return (*FAMILIES, *plugins(FAMILY_GROUP))
+
+
+def families_in_use() -> tuple[str, ...]:
+    """Return the names of the families that pools here can have: the built-in ones, and those of packages in use."""
+    return (*FAMILIES, *_USED)
+
+
+def kind_names() -> tuple[str, ...]:
+    """Return the names of all kinds: the built-in ones, and those of the families of packages that were used."""
+    return (*KIND_NAMES, *_PACKAGES_OF_KINDS)
 
 
 def family(name: str) -> type[Pool]:
-    """Return the class of the family `name`. Raises `KeyError` for an unknown one."""
+    """Return the class of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
+    if name not in _CLASSES:
+        return _require_plugin(name).pool_class
     folder, class_name = _CLASSES[name]
-    return cast(type[Pool], getattr(import_module(f"{__name__}.{folder}.{name}"), class_name))
+    return cast(type[Pool], _import(f"{__name__}.{folder}.{name}", class_name))
 
 
 def family_row(name: str) -> FamilyRow:
-    """Return the row of the family `name`. Raises `KeyError` for an unknown one."""
-    return cast("FamilyRow", _row("FAMILIES", _CLASSES[name][0], name))
+    """Return the row of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
+    built_in = _CLASSES.get(name)
+    package = f"{__name__}.{built_in[0]}" if built_in else _require_plugin(name).package
+    return cast("FamilyRow", _row("FAMILIES", package, name))
 
 
 def kind_row(name: str) -> KindRow:
     """Return the row of the kind `name`. Raises `KeyError` for an unknown one."""
-    return cast("KindRow", _row("KINDS", _FOLDERS_OF_KINDS[name], name))
+    return cast("KindRow", _row("KINDS", _package_of_kind(name), name))
 
 
 def reader_name(kind: str) -> str:
     """Return the name of the module that reads the pools of a kind. Raises `KeyError` for an unknown one."""
-    return f"{__name__}.{_FOLDERS_OF_KINDS[kind]}.{kind_row(kind).reader or kind}_reader"
+    return f"{_package_of_kind(kind)}.{kind_row(kind).reader or kind}_reader"
 
 
-def _row(table: str, folder: str, name: str) -> object:
-    rows: dict[str, object] = getattr(import_module(f"{__name__}.{folder}.rows"), table)
+def _package_of_kind(kind: str) -> str:
+    folder = _FOLDERS_OF_KINDS.get(kind)
+    if folder is None and is_kind(kind):
+        return _PACKAGES_OF_KINDS[kind]
+    return f"{__name__}.{_FOLDERS_OF_KINDS[kind]}"
+
+
+def _import(module: str, name: str) -> Any:
+    # Not `importlib`, which loads `warnings` as well.
+    return getattr(__import__(module, fromlist=(name,)), name)
+
+
+def _row(table: str, package: str, name: str) -> object:
+    rows: dict[str, object] = _import(f"{package}.rows", table)
     if name not in rows:
-        raise LookupError(f"{name} has no row: add it to {table} in swapcli/families/{folder}/rows.py")
+        raise LookupError(f"{name} has no row: add it to {table} in {package.replace('.', '/')}/rows.py")
     return rows[name]
+
+
+def _require_plugin(name: str) -> _PluginFamily:
+    found = _plugin_family(name)
+    if found is None:
+        from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+        hint = skipped_plugin(FAMILY_GROUP, name) or did_you_mean(closest_names(name, family_names()))
+        raise UnknownFamily(f'no pool family "{name}"', hint=hint or None)
+    return found
+
+
+def _plugin_family(name: str) -> _PluginFamily | None:
+    """Return a family of an installed package, which has the form of a folder here; None if there is none."""
+
+    def check(value: object) -> _PluginFamily:
+        from swapcli.families.row import FamilyRow, KindRow
+
+        if not isinstance(value, type) or not issubclass(value, Pool) or value is Pool:
+            raise TypeError("it is not a class derived from swapcli.Pool")
+        missing = sorted(getattr(value, "__abstractmethods__", ()))
+        if missing:
+            raise TypeError(f"its class has no {', '.join(missing)}")
+        if getattr(value, "family", None) != name:
+            raise ValueError(f'the `family` of its class is not "{name}"')
+        package = value.__module__.rpartition(".")[0]
+        families, kinds = (_import(f"{package}.rows", table) for table in ("FAMILIES", "KINDS"))
+        if not isinstance(families.get(name), FamilyRow):
+            raise TypeError(f"FAMILIES of {package}.rows has no FamilyRow of that name")
+        for kind, row in kinds.items():
+            if not isinstance(row, KindRow):
+                raise TypeError(f"{kind} in KINDS of {package}.rows is not a KindRow")
+            if kind in _FOLDERS_OF_KINDS or _PACKAGES_OF_KINDS.get(kind, package) != package:
+                raise ValueError(f"the contract kind {kind} already exists")
+        _USED.add(name)
+        _PACKAGES_OF_KINDS.update(dict.fromkeys(kinds, package))
+        return _PluginFamily(value, package)
+
+    return load_plugin(FAMILY_GROUP, name, check)

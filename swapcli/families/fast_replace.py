@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
-from typing import Any
 
+from swapcli.core.annotations import Any
 from swapcli.core.model.pool import Pool
 
 
@@ -15,9 +14,9 @@ def fast_replace(family: type[Pool], *changed: str) -> Callable[..., Any]:
     """Return a function `replace(pool, *values)` that copies a pool with new values of the fields `changed`.
 
     The constructor of a frozen dataclass takes twice as long, which slows a swap down noticeably. So the function sets
-    the slots itself; like the constructors of dataclasses, it is compiled from text, without a loop over the fields.
+    the slots itself; it is compiled from text, without a loop over the fields.
     """
-    names = [field.name for field in fields(family)]
+    names = family.__match_args__
     lines = [f"set_{name}(after, {name if name in changed else f'pool.{name}'})" for name in names]
     source = (
         f"def replace(pool, {', '.join(changed)}):\n after = new(family)\n " + "\n ".join(lines) + "\n return after"

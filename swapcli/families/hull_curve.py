@@ -14,8 +14,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from math import exp, inf, log
-from typing import Final, TypeVar
 
+from swapcli.core.annotations import Final, TypeVar
 from swapcli.core.records import NamedTuple
 from swapcli.families.trade_pieces import (
     MAX_HALVINGS,
@@ -310,7 +310,7 @@ class HullCurve(ABC):
         return _StartPoint(t, rate, linearized_rate, slope / (linearized_slope * sold_by_t))
 
     def _find_chord(self, ts: Sequence[float]) -> _Chord | None:
-        """Return the chord over the stretch where the marginal rate rises; None where it does not.
+        """Return the chord over the stretch where the marginal rate rises; None if it does not.
 
         The rate of the chord leaves equal areas above and below; started at the valley's, each round lifts it to the
         slope between the two points where the falling stretches have it.

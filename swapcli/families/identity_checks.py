@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM

@@ -7,8 +7,7 @@ six encoded words.
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
@@ -43,7 +42,7 @@ class InfinityKey(NamedTuple):
         return step_in(self.parameters)
 
     def api_extra_data(self, tokens: tuple[str, ...]) -> dict[str, int | str]:
-        """Return the fields of the interface's `extraData` that identify the pool, besides fee and step."""
+        """Return the fields of the Fibrous API's `extraData` that identify the pool, besides fee and step."""
         return {
             "poolId": self.pool_id,
             "token0": ZERO_ADDRESS if self.is_native else tokens[0],
@@ -89,7 +88,9 @@ def check_infinity_hooks(hooks: str, parameters: int, *, has_dynamic_fee: bool) 
         raise InvalidPoolState("hooks", "a pool without a hook has no callbacks and no dynamic fee")
     permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if parameters >> bit & 1)
     if permissions:
-        raise InvalidPoolState("hooks", f"{hooks} may change the amounts of a swap, by permission {permissions}")
+        raise InvalidPoolState(
+            "hooks", f"{hooks} has permissions ({permissions}) that let it change the amounts of a swap"
+        )
 
 
 def is_infinity_hook_called_after_swaps(parameters: int) -> bool:

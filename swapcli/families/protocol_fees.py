@@ -5,8 +5,7 @@ Sources: `LPFeeLibrary.sol`, `ProtocolFeeLibrary.sol` of Uniswap v4-core and of 
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.units import PPM
 from swapcli.families.state_fields import StateFields
@@ -27,5 +26,7 @@ def read_protocol_fees(fields: StateFields, lp_fee_ppm: int, max_fee_ppm: int) -
         return NO_FEES
     sell_token0, sell_token1 = fields.integers("protocol_fees_ppm", 2, 0, max_fee_ppm)
     if with_protocol_fee(lp_fee_ppm, max(sell_token0, sell_token1)) >= PPM:
-        raise InvalidPoolState("protocol_fees_ppm", f"with the LP fee of {lp_fee_ppm} ppm they take the whole input")
+        raise InvalidPoolState(
+            "protocol_fees_ppm", f"together with the LP fee of {lp_fee_ppm} ppm, they take the whole input"
+        )
     return sell_token0, sell_token1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from swapcli.core.annotations import Final
 
 MAX_DECIMALS: Final = 18  # decimals to which contracts scale amounts
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 
 WORD_BITS: Final = 256

@@ -22,7 +22,7 @@ _INT16_LIMIT: Final = 1 << 15
 
 
 class PoolUse(NamedTuple):
-    """A pool as one entry of the router's list uses it. `protocol` is the network's, None where it has none."""
+    """A pool as one entry of the router's list uses it. `protocol` is the network's, None if it has none."""
 
     pool: Pool
     token_in: str
@@ -53,7 +53,7 @@ ExtraData = bytes | Fee | TickSpacing | PoolKey
 
 
 class RouterPoolKind(IntEnum):
-    """How this project's contract calls the pools of a protocol, in its table; it refuses those with the kind 0."""
+    """How this project's contract calls the pools of a protocol, in its table; it rejects those with the kind 0."""
 
     WRAPPER = 1
     PAIR = 2
@@ -83,7 +83,7 @@ class RouterEncoding(NamedTuple):
     """How a router executes the pools of a family.
 
     `kind` is how this project's contract calls them, None if it cannot; `kinds_by_contract` are the kinds of those
-    that are called in another way, by kind of contract. `extra_data` returns the data of one use.
+    that are called differently, by kind of contract. `extra_data` returns the data of one use.
     """
 
     kind: RouterPoolKind | None = None
@@ -173,14 +173,14 @@ class Event(Protocol):
 class PoolConstants(Protocol):
     """A record of what never changes about a pool, as text in stores.
 
-    Every field has a default that means "not known": the reader then reads it from the pool, or refuses the pool.
+    Every field has a default that means "not known": the reader then reads it from the pool, or rejects the pool.
     """
 
     def _asdict(self) -> dict[str, Any]: ...
 
 
 class TickConstants(NamedTuple):
-    """Of a concentrated pool with a contract of its own."""
+    """Of a concentrated pool with a separate contract."""
 
     tick_spacing: int = 0
 
@@ -246,7 +246,7 @@ address_in_first_topic: Final = KeyOfEvent(
 class SwapAmounts(NamedTuple):
     """What a swap sold and bought, by the position of the token in the pool or by its address, in base units.
 
-    `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None where
+    `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None if
     the event does not say it. `problem` says why the amounts are not those of one swap of an exact input.
     `names_output` is whether the caller names the output, so that it may take less than the contract allows. `fee_in`
     is the fee in the input, where a part of it may go elsewhere than the rest.
@@ -320,7 +320,7 @@ def addresses_in_topics(log: Event, first: int) -> tuple[str, str]:
 class FamilyRow(NamedTuple):
     """A family of pools.
 
-    `fields` are those of its state in a market file, for `swapcli help pools`. Where several kinds of contracts have
+    `fields` are those of its state in a market file, for `docs/pools.md`. Where several kinds of contracts have
     such pools, and the definition names none, `kind_of_protocol` and `kind_of_pool` return which of them it is.
     """
 
@@ -384,7 +384,7 @@ class KindRow(NamedTuple):
     harmless: tuple[str, ...] = ()
     """Events of the pool, or of contracts that it shares with others, that do not change its swaps by themselves."""
     add_fee: Callable[[Pool, SwapAmounts], SwapAmounts] | None = None
-    """Adds to the input the fee that some of its events leave out; None if none does."""
+    """Adds to the input the fee that some of its events omit; None if none does."""
 
     def key_of_swap(self, signature: str) -> KeyOfEvent:
         """Return how the event of a swap names its pool."""

@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from itertools import pairwise
 from math import inf
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.pool import RateCurve
 from swapcli.families.hull_curve import concave_hull
 
@@ -39,7 +39,7 @@ class SurgeCurve:
         """
         self._inner = inner
         hull = concave_hull(_sample(fee, size, is_concave))
-        # A fee that rises up to the whole input makes what is left fall: nobody has to sell more than what pays most.
+        # A fee that rises up to the whole input makes what is left fall: no one has to sell more than what pays most.
         points = hull[: max(range(len(hull)), key=lambda k: hull[k][1]) + 1]
         self._inputs = [x for x, _ in points]
         self._after_fee = [net for _, net in points]

@@ -5,8 +5,7 @@ A state has such a fee as `swap_fee`, which `fee_ppm` rounds down; without the f
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM, WAD

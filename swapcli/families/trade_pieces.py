@@ -10,8 +10,8 @@ Mathematics, section 8.5): where it is too large, or the output between the ends
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 PIECE_LENGTH: Final = 0.03125
@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
 
 def fit_piece(first: CurvePoint, middle: CurvePoint, last: CurvePoint) -> Piece | None:
-    """Return the piece between two trades through one between them; None where it would not be accurate."""
+    """Return the piece between two trades through one between them; None if it would not be accurate."""
     rate0, sold0, bought0, slope0 = first
     rate_m, sold_m, bought_m, slope_m = middle
     rate1, sold1, bought1, slope1 = last

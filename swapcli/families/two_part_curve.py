@@ -1,4 +1,4 @@
-"""Two curves one after the other: the second one goes on where the first one reaches its capacity."""
+"""Two curves one after the other: the second one continues where the first one reaches its capacity."""
 
 from __future__ import annotations
 

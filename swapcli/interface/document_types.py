@@ -1,7 +1,8 @@
 """Types of all JSON documents that commands print; `swapcli schema` prints their JSON schemas.
 
-The docstrings are the descriptions of the schemas, and the names without `Json` their names. `NotRequired` fields are
-left out where they do not apply; null is an unknown value. Bodies of the interface are in `json_types`.
+The docstrings are the descriptions of the schemas, and the names without `Json` their names. A field that is unknown or
+does not apply is null in `KEEPS_EMPTY_FIELDS`, and absent in all other documents: their types say `X | None` where
+`own_document` drops it. Bodies of the interface are in `json_types`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
+from swapcli.interface.json_types import (
+    AdvisedSlippageJson as AdvisedSlippageJson,
+)
 from swapcli.interface.json_types import (
     CalldataRouteJson,
     CallPartsJson,
@@ -26,6 +30,10 @@ from swapcli.interface.json_types import (
     VerdictJson,
     WarningJson,
 )
+from swapcli.interface.json_types import (
+    SwapTokenJson as SwapTokenJson,
+)
+from swapcli.interface.plan_types import PlanJson, PlannedFieldsJson
 from swapcli.interface.proof_types import ProofDocumentJson
 
 
@@ -68,7 +76,7 @@ WatchedRouteJson: TypeAlias = WatchedRouteV1Json | WatchedRouteV2Json
 
 
 class FailureJson(TypedDict):
-    """Why there are no figures, and whether that may pass by itself."""
+    """The reason why there are no figures, and whether a retry may succeed."""
 
     code: str
     message: str
@@ -112,8 +120,9 @@ TransactionRequestJson = TypedDict(
     },
 )
 TransactionRequestJson.__doc__ = (
-    "A transaction to sign, as web3.py, viem and ethers take it, and in `what` its purpose. Quantities are hex where"
-    " JavaScript cannot read them as numbers. On starknet it is a call of `entrypoint` with `calldata`."
+    "A transaction to sign, in the form that web3.py, viem and ethers accept; `what` is its purpose. Quantities "
+    "are hex where JavaScript cannot read them as numbers. On Starknet, it is a call of `entrypoint` with "
+    "`calldata`."
 )
 
 
@@ -171,57 +180,20 @@ class ReadingJson(TypedDict):
     """The possible readings of a router whose code is not published, after a simulation."""
 
     rate: list[str]
-    extra_data: list[str]
+    extraData: list[str]
 
 
 class SimulationJson(TypedDict):
     """A simulated swap; amounts in base units. `overrides` lists what the sender lacks and was granted."""
 
     block: int
-    amount_received: str
+    received: str
     expected: str
-    gas_used: int
+    gasUsed: int
     matches: bool
     sender: str
     overrides: list[str]
     reading: NotRequired[ReadingJson]
-
-
-class MovementJson(TypedDict):
-    """How many percent the output of the route fell at most within `windowS` seconds, at this number of `blocks` of the
-    last `historyS` seconds."""
-
-    fall: str
-    windowS: int
-    historyS: int
-    blocks: int
-
-
-class SandwichBoundJson(TypedDict):
-    """Below the slippage `limit` no sandwich of the route has a profit; null if none has at any slippage.
-
-    `gas` is that of its two transactions in percent of the order's worth, null if unknown, and `gain` how many percent
-    of what the order loses it gains at most. All are percentages.
-    """
-
-    limit: str | None
-    gas: str | None
-    gain: str
-
-
-class SlippagePartsJson(TypedDict):
-    """What the advised slippage rests on; null is unknown."""
-
-    movement: MovementJson | None
-    sandwich: SandwichBoundJson
-
-
-class AdvisedSlippageJson(TypedDict):
-    """The advised slippage in percent, with its reasons in words. Nothing applies it."""
-
-    value: str
-    reasons: list[str]
-    parts: SlippagePartsJson
 
 
 class AdviceFieldsJson(TypedDict):
@@ -240,7 +212,8 @@ class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
 
     On Starknet an account executes them in one transaction, which `sender_address` to `fee` describe with a node and a
-    sender. `witnesses` is how many nodes agree on the state, null if none was read here.
+    sender. `witnesses` is how many nodes agree on the state, null if none was read here. `dialectPackage` is the
+    installed package, with its version, that encodes the call; absent for the dialects of swapcli.
     """
 
     to: str
@@ -248,9 +221,10 @@ class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     calldata: str | list[str]
     value: str
     dialect: str
+    dialectPackage: NotRequired[str]
     witnesses: int | None
-    recipient_name: NotRequired[str]
-    sender_name: NotRequired[str]
+    recipientName: NotRequired[str]
+    senderName: NotRequired[str]
     transactions: list[TransactionRequestJson]
     missing: NotRequired[list[str]]
     sender_address: NotRequired[str]
@@ -306,6 +280,21 @@ class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
 CalldataDocumentJson: TypeAlias = CalldataDocumentV1Json | CalldataDocumentV2Json | EncodedCalldataDocumentJson
 
 
+class PlannedCalldataV1Json(CalldataDocumentV1Json, PlannedFieldsJson):
+    """`swapcli plan --next --json`, first generation: the payload of the part that is due."""
+
+
+class PlannedCalldataV2Json(CalldataDocumentV2Json, PlannedFieldsJson):
+    """`swapcli plan --next --json`, second generation: the payload of the part that is due."""
+
+
+class PlannedEncodedCalldataJson(EncodedCalldataDocumentJson, PlannedFieldsJson):
+    """`swapcli plan --next --json` for a router that the interface does not describe."""
+
+
+PlannedCalldataJson: TypeAlias = PlannedCalldataV1Json | PlannedCalldataV2Json | PlannedEncodedCalldataJson
+
+
 class ExecuteDocumentV1Json(PayloadDocumentJson, CallPartsJson):
     """`swapcli execute --json`, first generation."""
 
@@ -334,8 +323,8 @@ class SampleJson(TypedDict):
 
     tokenIn: str
     tokenOut: str
-    amountIn: str
-    amountOut: str
+    inputAmount: str
+    outputAmount: str
 
 
 class NodeCheckJson(TypedDict):
@@ -343,19 +332,21 @@ class NodeCheckJson(TypedDict):
 
     name: str
     passed: bool
-    problem: str
+    problem: NotRequired[str]
 
 
 class RouterDetailsJson(TypedDict):
-    """The router of a dialect: its address, or the registry contract that names it.
+    """The router of a dialect: its address, or the registry contract that names it. `package` is the installed package,
+    with its version, that has the dialect, absent for those of swapcli.
 
-    `protocols` is the number of protocols that it executes, null if it executes all.
+    `protocols` is the number of protocols that it executes, absent if it executes all.
     """
 
     dialect: str
-    address: str | None
-    registry: str | None
-    protocols: int | None
+    package: NotRequired[str | None]
+    address: NotRequired[str | None]
+    registry: NotRequired[str | None]
+    protocols: NotRequired[int | None]
 
 
 class DescribedTokenJson(TypedDict):
@@ -368,12 +359,12 @@ class DescribedTokenJson(TypedDict):
 
 
 class DescribedProtocolJson(TypedDict):
-    """A protocol as the definition of a network describes it; `family` is null if its pools cannot be quoted."""
+    """A protocol as the definition of a network describes it; `family` is absent if its pools cannot be quoted."""
 
-    protocol: int
-    amm_name: str
-    display_name: str
-    family: str | None
+    protocolId: int
+    protocol: str
+    displayName: str
+    family: NotRequired[str | None]
 
 
 class VenueJson(TypedDict):
@@ -384,45 +375,45 @@ class VenueJson(TypedDict):
     """
 
     name: str
-    protocols: list[str]
-    addresses: dict[str, str]
-    feeTiers: dict[str, int]
-    initCodeHash: str | None
-    source: str
-    unconfirmed: list[str]
+    protocols: NotRequired[list[str]]
+    addresses: NotRequired[dict[str, str]]
+    feeTiers: NotRequired[dict[str, int]]
+    initCodeHash: NotRequired[str | None]
+    source: NotRequired[str]
+    unconfirmed: NotRequired[list[str]]
 
 
 class NetworkDetailsJson(TypedDict):
     """A network in full.
 
     `describedBy` are what describes it, from the bottom up: program, a file, settings. `nodes` are the addresses of its
-    nodes without what may hold a key, the user's first. `blockTime` is in seconds. `factsDate` is the day on which the
+    nodes without what may hold a key, the user's first. `blockTimeS` is in seconds. `factsDate` is the day on which the
     facts were last compared with their `sources`; `unconfirmed` names facts to check before use.
     """
 
     name: str
     kind: str
     chainId: str
-    describedBy: list[str]
+    describedBy: NotRequired[list[str]]
     native: str
-    wrappedNative: str | None
-    explorer: str | None
-    multicall: str | None
-    blockTime: float | None
-    nodes: list[str]
-    routers: list[RouterDetailsJson]
-    tokens: list[DescribedTokenJson]
-    protocols: list[DescribedProtocolJson]
-    venues: list[VenueJson]
-    sources: dict[str, str]
-    unconfirmed: list[str]
-    factsDate: str | None
+    wrappedNative: NotRequired[str | None]
+    explorer: NotRequired[str | None]
+    multicall: NotRequired[str | None]
+    blockTimeS: NotRequired[float | None]
+    nodes: NotRequired[list[str]]
+    routers: NotRequired[list[RouterDetailsJson]]
+    tokens: NotRequired[list[DescribedTokenJson]]
+    protocols: NotRequired[list[DescribedProtocolJson]]
+    venues: NotRequired[list[VenueJson]]
+    sources: NotRequired[dict[str, str]]
+    unconfirmed: NotRequired[list[str]]
+    factsDate: NotRequired[str | None]
 
 
 class CheckedFactJson(TypedDict):
     """A fact of a network's definition, as a node sees it. `found` is what the chain has, in words.
 
-    `key` is its place in the definition, `place` the file and the line that state it, null for what comes with the
+    `key` is its place in the definition, `place` the file and the line that state it, absent for what comes with the
     program. `outcome` says whether the chain confirms the fact, contradicts it, or cannot tell.
     """
 
@@ -430,19 +421,19 @@ class CheckedFactJson(TypedDict):
     fact: str
     outcome: Literal["confirmed", "contradicted", "unknown"]
     found: str
-    place: str | None
+    place: NotRequired[str | None]
 
 
 class NetworkCheckJson(TypedDict):
-    """The definition of a network compared with the chain at `block`, which is null for a node of another chain."""
+    """The definition of a network compared with the chain at `block`, which is absent for a node of another chain."""
 
     network: str
     node: str
-    block: int | None
+    block: NotRequired[int | None]
     confirmed: int
     contradicted: int
     unknown: int
-    facts: list[CheckedFactJson]
+    facts: NotRequired[list[CheckedFactJson]]
 
 
 class AddedNetworkJson(TypedDict):
@@ -456,8 +447,8 @@ class AddedNetworkJson(TypedDict):
     chainId: str
     file: str
     change: Literal["listed", "extended", "replaced", "described"]
-    entries: dict[str, int]
-    check: NetworkCheckJson | None
+    entries: NotRequired[dict[str, int]]
+    check: NotRequired[NetworkCheckJson | None]
 
 
 class RemovedNetworkJson(TypedDict):
@@ -469,9 +460,7 @@ class RemovedNetworkJson(TypedDict):
 
 
 class NodeDocumentJson(TypedDict):
-    """What a node serves; `healthy` is whether quotes work on it.
-
-    `latency` and `blockAge` are in seconds; null means that it was not found out.
+    """The features of a node; `healthy` is whether quotes work on it.
 
     The maxima are the largest sizes that the checks have seen: at most 20 requests in a batch, and 1,000 blocks in a
     request for events.
@@ -480,19 +469,19 @@ class NodeDocumentJson(TypedDict):
     network: str
     node: str
     healthy: bool
-    latency: float | None
-    block: int | None
-    blockAge: float | None
-    maxBatchRequests: int | None
-    maxLogBlocks: int | None
-    checks: list[NodeCheckJson]
-    missing: list[str]
+    latencyS: NotRequired[float | None]
+    block: NotRequired[int | None]
+    blockAgeS: NotRequired[float | None]
+    maxBatchRequests: NotRequired[int | None]
+    maxLogBlocks: NotRequired[int | None]
+    checks: NotRequired[list[NodeCheckJson]]
+    missing: NotRequired[list[str]]
 
 
 class HealthDocumentJson(TypedDict):
-    """The health of a network; 200 is healthy, 0 means no response. `time` is in seconds.
+    """The health of a network; 200 is healthy, 0 means no response.
 
-    `prices` are those of the sample: live, stored, recorded, modelled or synthetic; null if there are none.
+    `state` is that of the sample; absent if there is none.
     `node` is what the node of --rpc-url serves.
     """
 
@@ -500,12 +489,11 @@ class HealthDocumentJson(TypedDict):
     healthy: bool
     status: int
     message: str
-    time: float
-    prices: str | None
-    state: StateJson | None
-    pools: int | None
-    tokens: int | None
-    sample: SampleJson | None
+    timeS: float
+    state: NotRequired[StateJson | None]
+    pools: NotRequired[int | None]
+    tokens: NotRequired[int | None]
+    sample: NotRequired[SampleJson | None]
     node: NotRequired[NodeDocumentJson]
 
 
@@ -514,27 +502,30 @@ class NetworkDocumentJson(TypedDict):
 
     `router` is the interface's, or that of the settings. `dialects` are those of the routers that are known, the most
     trusted first, and `factsDate` is the day on which the facts were compared with their sources, empty if not known.
+    `package` is the installed package, with its version, that defines the network, absent for all others. It is
+    imported when the network is used: until then, all but `name` and `package` is absent.
     """
 
     name: str
-    kind: str
-    chainId: str
-    native: str
-    v2: bool
-    tokens: int
-    protocols: int
-    router: str | None
-    dialects: list[str]
-    factsDate: str
+    package: NotRequired[str | None]
+    kind: NotRequired[str | None]
+    chainId: NotRequired[str | None]
+    native: NotRequired[str | None]
+    v2: NotRequired[bool | None]
+    tokens: NotRequired[int | None]
+    protocols: NotRequired[int | None]
+    router: NotRequired[str | None]
+    dialects: NotRequired[list[str] | None]
+    factsDate: NotRequired[str | None]
 
 
 class TransfersJson(TypedDict):
     """How a token transfers, as tested: its kind, and the fees that it charges in parts per million."""
 
     kind: str
-    transfer_fee_ppm: NotRequired[int]
-    buy_fee_ppm: NotRequired[int]
-    sell_fee_ppm: NotRequired[int]
+    transferFeePpm: NotRequired[int | None]
+    buyFeePpm: NotRequired[int | None]
+    sellFeePpm: NotRequired[int | None]
 
 
 class TokenDocumentJson(TypedDict):
@@ -557,70 +548,74 @@ class AgreementJson(TypedDict):
 
 
 class ProtocolDocumentJson(TypedDict):
-    """A protocol; `family` is its pool math, null if it is not supported. `extended` says that the interface does not
-    list it. `pools` is the number of its pools in the store or in the embedded market, as `pools_source` says; both are
-    null without either.
+    """A protocol; `family` is its pool math, absent if it is not supported. `extended` says that the interface does not
+    list it. `pools` is the number of its pools in the store or in the embedded market, as `poolsSource` says; both are
+    absent without either.
 
-    `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
-    `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible. `contract` says whether
-    the address of the contract that its pools come from is sure, null if none is known. `dialects` are those of the
-    routers that execute its pools, as --router-dialect takes them. `recorded_swaps` are the recorded swaps of its
-    family that equal its quotes; `compared` says whether they are enough. Both are null where nothing is computed.
-    `facts_date` is the day on which all of this was compared with its sources, YYYY-MM-DD, null for networks of the
+    `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `canSync` says whether
+    `swapcli sync` finds them. `reason` is the fact that is missing, absent if both are possible. `contract` says
+    whether the address of the contract that its pools come from is sure, absent if none is known. `dialects` are those
+    of the routers that execute its pools, as --router-dialect takes them. `recordedSwaps` are the recorded swaps of its
+    family that equal its quotes; `compared` says whether they are enough. Both are absent where nothing is computed.
+    `factsDate` is the day on which all of this was compared with its sources, YYYY-MM-DD, absent for networks of the
     settings that name none.
+
+    `package` is the installed package, with its version, that has the family, absent for the families of swapcli. A
+    family of a package that no protocol of the network has is a row of its own, without the other fields.
     """
 
-    protocol: int
-    amm_name: str
-    display_name: str
-    family: str | None
-    extended: bool
-    confirmed: bool
-    pools: int | None
-    pools_source: Literal["store", "embedded"] | None
-    quotes: Literal["exact", "sampled", "not supported"]
-    can_sync: bool
-    reason: str | None
-    contract: Literal["confirmed", "unconfirmed"] | None
-    dialects: list[str]
-    recorded_swaps: int | None
-    compared: bool | None
-    facts_date: str | None
-    last_agreed: AgreementJson | None
-    unexplained: list[str]
+    protocolId: NotRequired[int | None]
+    protocol: NotRequired[str | None]
+    displayName: NotRequired[str | None]
+    family: NotRequired[str | None]
+    package: NotRequired[str | None]
+    extended: NotRequired[bool | None]
+    confirmed: NotRequired[bool | None]
+    pools: NotRequired[int | None]
+    poolsSource: NotRequired[Literal["store", "embedded"] | None]
+    quotes: NotRequired[Literal["exact", "sampled", "not supported"] | None]
+    canSync: NotRequired[bool | None]
+    reason: NotRequired[str | None]
+    contract: NotRequired[Literal["confirmed", "unconfirmed"] | None]
+    dialects: NotRequired[list[str] | None]
+    recordedSwaps: NotRequired[int | None]
+    compared: NotRequired[bool | None]
+    factsDate: NotRequired[str | None]
+    lastAgreed: NotRequired[AgreementJson | None]
+    unexplained: NotRequired[list[str] | None]
 
 
 class PublicVenueJson(TypedDict):
     """A venue of a public list. `coverage` says how its pools are quoted: by their maths, by asking their contracts, or
     not at all. `protocols` are those that it is in the list of the network, empty for a venue that none is. `reason` is
-    why it is not quoted exactly, or what a part of it lacks; null if nothing is missing. `lists` name the venue.
+    why it is not quoted exactly, or what a part of it lacks; absent if nothing is missing. `lists` name the venue.
     """
 
-    venue: str
+    name: str
     coverage: Literal["exact", "sampled", "absent"]
-    protocols: list[str]
-    reason: str | None
-    lists: list[str]
+    protocols: NotRequired[list[str]]
+    reason: NotRequired[str | None]
+    lists: NotRequired[list[str]]
 
 
 class PoolDocumentJson(TypedDict):
     """A pool. `price` is how many whole tokens of the second of `pair` one of the first costs.
 
-    `liquidityUsd` is about the value that orders could trade in it, null if unknown. `leftOut` is why quotes do not use
-    the pool, null if they may.
+    `liquidityUsd` is about the value that orders could trade in it, absent if unknown. `skippedReason` is why quotes do
+    not use the pool, absent if they may.
     """
 
     pool: str
-    protocol: int | None
-    amm_name: str
-    fee_ppm: int
-    tokens: list[str]
-    pair: list[str | None]
-    price: float | None
-    liquidityUsd: float | None
-    block: int | None
-    ageS: int | None
-    leftOut: str | None
+    protocolId: NotRequired[int | None]
+    protocol: str
+    feePpm: int
+    tokens: NotRequired[list[str]]
+    pair: NotRequired[list[str | None]]
+    price: NotRequired[float | None]
+    liquidityUsd: NotRequired[float | None]
+    block: NotRequired[int | None]
+    ageS: NotRequired[int | None]
+    skippedReason: NotRequired[str | None]
 
 
 class PoolsJson(TypedDict):
@@ -628,9 +623,9 @@ class PoolsJson(TypedDict):
 
     network: str
     state: StateJson
-    warnings: list[WarningJson]
+    warnings: NotRequired[list[WarningJson]]
     count: int
-    pools: list[PoolDocumentJson]
+    pools: NotRequired[list[PoolDocumentJson]]
 
 
 PriceDocumentJson = TypedDict(
@@ -638,17 +633,18 @@ PriceDocumentJson = TypedDict(
     {
         "symbol": str,
         "address": str,
-        "priceUsd": float | None,
-        "price": float | None,
+        "priceUsd": NotRequired[float | None],
+        "price": NotRequired[float | None],
         "in": str,
-        "depthUsd": float | None,
-        "path": list[str],
-        "pools": list[str],
+        "depthUsd": NotRequired[float | None],
+        "path": NotRequired[list[str]],
+        "pools": NotRequired[list[str]],
     },
 )
 PriceDocumentJson.__doc__ = (
-    "The mid price of a whole token in USD and, as `price`, in the token `in`; null if no pool gives one. `path` are"
-    " the tokens to the one that prices start from, `pools` those between them, `depthUsd` the depth of the thinnest."
+    "The mid price of a whole token in USD and, as `price`, in the token `in`; absent if no pool gives one. `path` "
+    "lists the tokens up to the one that prices start from, `pools` the pools between them; `depthUsd` is the "
+    "depth of the thinnest pool."
 )
 
 
@@ -657,17 +653,17 @@ class PricesJson(TypedDict):
 
     network: str
     state: StateJson
-    warnings: list[WarningJson]
-    prices: list[PriceDocumentJson]
+    warnings: NotRequired[list[WarningJson]]
+    prices: NotRequired[list[PriceDocumentJson]]
 
 
 class BalanceJson(TypedDict):
-    """What an account holds of a token: `amount` in smallest units, `balance` in whole tokens; null if unknown."""
+    """An account's balance of a token: `amount` in base units, `balance` in whole tokens; absent if unknown."""
 
     symbol: str
     address: str
-    amount: str | None
-    balance: str | None
+    amount: NotRequired[str | None]
+    balance: NotRequired[str | None]
 
 
 class HoldingsJson(TypedDict):
@@ -677,7 +673,7 @@ class HoldingsJson(TypedDict):
     address: str
     block: int
     timestamp: int
-    balances: list[BalanceJson]
+    balances: NotRequired[list[BalanceJson]]
 
 
 class AllowedTokenJson(TypedDict):
@@ -688,7 +684,7 @@ class AllowedTokenJson(TypedDict):
 
 
 class AllowanceJson(TypedDict):
-    """What a spender may take of a token of its owner after a block, in smallest units."""
+    """The amount of an owner's token that a spender may take after a block, in base units."""
 
     network: str
     address: str
@@ -703,38 +699,38 @@ class DecodedTokenJson(TypedDict):
     """A token of a call; the native one has the zero address. Null where it is unknown."""
 
     address: str
-    symbol: str | None
-    decimals: int | None
+    symbol: NotRequired[str | None]
+    decimals: NotRequired[int | None]
 
 
 class DecodedOrderJson(TypedDict):
     """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
 
-    Of an exact output, `amountIn` is the maximum, and `minReceived` the output. `deadlineEnforcer` rejects the call
+    Of an exact output, `inputAmount` is the maximum, and `minReceived` the output. `deadlineEnforcer` rejects the call
     after the deadline: a router (its dialect), permit (the token of a permit), or nobody.
     """
 
-    tokenIn: DecodedTokenJson
-    tokenOut: DecodedTokenJson
+    inputToken: DecodedTokenJson
+    outputToken: DecodedTokenJson
     exactOutput: bool
-    amountIn: str
-    amountOut: str | None
+    inputAmount: str
+    outputAmount: NotRequired[str | None]
     minReceived: str
     recipient: str
-    deadline: int | None
+    deadline: NotRequired[int | None]
     deadlineEnforcer: str
 
 
 class DecodedSwapJson(TypedDict):
-    """A swap of a call: `share` is its percentage of all that is sold of the token, or `amountIn` its amount."""
+    """A swap of a call: `sharePercent` of all that is sold of the token, or `inputAmount` in base units."""
 
-    tokenIn: DecodedTokenJson
-    tokenOut: DecodedTokenJson | None
-    pool: str | None
-    amm_name: str | None
-    fee_ppm: int | None
-    share: float | None
-    amountIn: str | None
+    inputToken: DecodedTokenJson
+    outputToken: NotRequired[DecodedTokenJson | None]
+    pool: NotRequired[str | None]
+    protocol: NotRequired[str | None]
+    feePpm: NotRequired[int | None]
+    sharePercent: NotRequired[float | None]
+    inputAmount: NotRequired[str | None]
 
 
 class DecodedFeeJson(TypedDict):
@@ -748,14 +744,14 @@ class DecodedFeeJson(TypedDict):
 class DecodedPaymentJson(TypedDict):
     """What leaves a swap for others than its recipient: an amount in base units, or percentages.
 
-    `share` is of what the router has of the token, `surplusShare` of what is paid above the quote.
+    `sharePercent` is of what the router has of the token, `surplusSharePercent` of what is paid above the quote.
     """
 
     token: DecodedTokenJson
     recipient: str
-    share: float | None
-    surplusShare: float | None
-    amount: str | None
+    sharePercent: NotRequired[float | None]
+    surplusSharePercent: NotRequired[float | None]
+    amount: NotRequired[str | None]
 
 
 class DecodedApprovalJson(TypedDict):
@@ -764,11 +760,11 @@ class DecodedApprovalJson(TypedDict):
     `deadlineEnforcer` rejects it later: permit2, permit (the token), or nobody.
     """
 
-    token: DecodedTokenJson | None
-    spender: str | None
+    token: NotRequired[DecodedTokenJson | None]
+    spender: NotRequired[str | None]
     amount: str
-    expiration: int | None
-    deadline: int | None
+    expiration: NotRequired[int | None]
+    deadline: NotRequired[int | None]
     deadlineEnforcer: str
 
 
@@ -780,33 +776,33 @@ class DecodedAmountJson(TypedDict):
 
 
 class DecodedMessageJson(TypedDict):
-    """A message to sign, `title` null if its kind is unknown; `deadline` in Unix seconds.
+    """A message to sign, `title` absent if its kind is unknown; `deadline` in Unix seconds.
 
     `owner` is the account whose tokens it is about, `account` the one that is to sign. An order by signature `sells`
     tokens for those that it `buys`, which its `recipients` get.
     """
 
-    title: str | None
+    title: NotRequired[str | None]
     type: str
-    owner: str | None
-    account: str | None
-    approvals: list[DecodedApprovalJson]
-    sells: list[DecodedAmountJson]
-    buys: list[DecodedAmountJson]
-    recipients: list[str]
-    deadline: int | None
+    owner: NotRequired[str | None]
+    account: NotRequired[str | None]
+    approvals: NotRequired[list[DecodedApprovalJson]]
+    sells: NotRequired[list[DecodedAmountJson]]
+    buys: NotRequired[list[DecodedAmountJson]]
+    recipients: NotRequired[list[str]]
+    deadline: NotRequired[int | None]
     deadlineEnforcer: str
 
 
 class DecodedTransactionJson(TypedDict):
-    """One transaction of a decoded document, with the function that it calls; null where unknown or absent."""
+    """One transaction of a decoded document, with the function that it calls; absent where unknown or absent."""
 
-    to: str | None
-    value: str | None
-    chainId: int | None
-    function: str | None
-    selector: str | None
-    approval: DecodedApprovalJson | None
+    to: NotRequired[str | None]
+    value: NotRequired[str | None]
+    chainId: NotRequired[int | None]
+    function: NotRequired[str | None]
+    selector: NotRequired[str | None]
+    approval: NotRequired[DecodedApprovalJson | None]
 
 
 class DecodedVerdictJson(TypedDict):
@@ -817,42 +813,72 @@ class DecodedVerdictJson(TypedDict):
 
 
 class DecodedDocumentJson(TypedDict):
-    """A payload, and a fresh quote of the same order; null where unknown or absent.
+    """A payload, and a fresh quote of the same order; absent where unknown or absent.
 
-    `minimumBelowFresh` is in percent of the fresh quote. `dangers` are the codes of the warnings that make the payload
+    `belowFreshPercent` is in percent of the fresh quote. `dangers` are the codes of the warnings that make the payload
     dangerous to sign.
     """
 
     verdict: DecodedVerdictJson
-    network: str | None
-    dialect: str | None
-    function: str | None
-    selector: str | None
-    to: str | None
-    value: str | None
-    order: DecodedOrderJson | None
-    swaps: list[DecodedSwapJson]
-    fee: DecodedFeeJson | None
-    payments: list[DecodedPaymentJson]
-    permit: DecodedApprovalJson | None
-    approval: DecodedApprovalJson | None
-    message: DecodedMessageJson | None
+    network: NotRequired[str | None]
+    dialect: NotRequired[str | None]
+    function: NotRequired[str | None]
+    selector: NotRequired[str | None]
+    to: NotRequired[str | None]
+    value: NotRequired[str | None]
+    order: NotRequired[DecodedOrderJson | None]
+    swaps: NotRequired[list[DecodedSwapJson]]
+    fee: NotRequired[DecodedFeeJson | None]
+    payments: NotRequired[list[DecodedPaymentJson]]
+    permit: NotRequired[DecodedApprovalJson | None]
+    approval: NotRequired[DecodedApprovalJson | None]
+    message: NotRequired[DecodedMessageJson | None]
     trailingBytes: int
-    freshAmountOut: str | None
-    minimumBelowFresh: float | None
-    state: StateJson | None
-    transactions: list[DecodedTransactionJson]
-    warnings: list[WarningJson]
-    dangers: list[str]
+    freshOutputAmount: NotRequired[str | None]
+    belowFreshPercent: NotRequired[float | None]
+    state: NotRequired[StateJson | None]
+    transactions: NotRequired[list[DecodedTransactionJson]]
+    warnings: NotRequired[list[WarningJson]]
+    dangers: NotRequired[list[str]]
 
 
-class KeyJson(TypedDict):
+class KeyPlanJson(TypedDict):
+    """The plan of an API key. For parts that are absent, the settings of the service apply.
+
+    A limit is requests per s, min or hour, a quota requests per day or month. The key expires at 00:00 UTC of the date.
+    """
+
+    limit: NotRequired[str | None]
+    streams: NotRequired[int | None]
+    networks: NotRequired[list[str] | None]
+    quota: NotRequired[str | None]
+    expires: NotRequired[str | None]
+
+
+class KeyJson(KeyPlanJson):
     """An API key of the service, without the key itself; times in UTC."""
 
     id: str
     name: str
     created: str
-    revoked: str | None
+    revoked: NotRequired[str | None]
+
+
+class ListedKeyJson(KeyJson):
+    """An API key with the time of its last request, absent if none is recorded."""
+
+    lastUsed: NotRequired[str | None]
+
+
+class KeyUsageJson(TypedDict):
+    """An API key's usage on a UTC day. `cpuS` is the CPU time of its searches; an old key has no name."""
+
+    day: str
+    id: str
+    name: NotRequired[str | None]
+    requests: int
+    rejections: int
+    cpuS: float
 
 
 class CreatedKeyJson(KeyJson):
@@ -862,44 +888,44 @@ class CreatedKeyJson(KeyJson):
 
 
 class SettingJson(TypedDict):
-    """A setting with its value, null if it has none, and where it comes from. Secrets are masked."""
+    """A setting with its value, absent if it has none, and where it comes from. Secrets are masked."""
 
     key: str
-    value: str | None
+    value: NotRequired[str | None]
     origin: str
 
 
 class StoredProtocolJson(TypedDict):
     """The pools of a protocol in a store; `depthUsd` is about the value that orders could trade in them."""
 
-    amm_name: str
+    protocol: str
     family: str
     pools: int
     depthUsd: float
 
 
 class StoreJson(TypedDict):
-    """A store of pools. `gasPrice` is in wei; `transfers` counts its tokens by how they transfer."""
+    """A store of pools. `gasPriceWei` is in wei; `transfers` counts its tokens by how they transfer."""
 
     network: str
     chainId: str
     state: StateJson
-    gasPrice: str
+    gasPriceWei: str
     pools: int
     tokens: int
-    transfers: dict[str, int]
-    protocols: list[StoredProtocolJson]
+    transfers: NotRequired[dict[str, int]]
+    protocols: NotRequired[list[StoredProtocolJson]]
     undoableBlocks: int
     store: str
     bytes: int
 
 
 class SkippedJson(TypedDict):
-    """Why entries were left out of a sync."""
+    """Why a sync skipped entries."""
 
     reason: str
     count: int
-    examples: list[str]
+    examples: NotRequired[list[str]]
 
 
 class SyncDocumentJson(StoreJson):
@@ -907,9 +933,9 @@ class SyncDocumentJson(StoreJson):
 
     newPools: int
     foundBy: str
-    leftOut: list[SkippedJson]
-    unexplained: list[str]
-    seconds: float
+    skipped: NotRequired[list[SkippedJson]]
+    unexplained: NotRequired[list[str]]
+    timeS: float
     poolsPerSecond: float
 
 
@@ -920,12 +946,12 @@ class AdvanceJson(TypedDict):
     block: int
     hash: str
     timestamp: int
-    rewoundTo: int | None
-    touched: list[str]
-    added: list[str]
-    removed: list[str]
-    drifted: list[str]
-    unexplained: list[str]
+    rewoundTo: NotRequired[int | None]
+    touched: NotRequired[list[str]]
+    added: NotRequired[list[str]]
+    removed: NotRequired[list[str]]
+    drifted: NotRequired[list[str]]
+    unexplained: NotRequired[list[str]]
 
 
 class ExportDocumentJson(TypedDict):
@@ -940,19 +966,18 @@ class ExportDocumentJson(TypedDict):
 
 
 class RemovedStoreJson(TypedDict):
-    """A store that was removed; `pools` is null if it was damaged."""
+    """A store that was removed; `pools` is absent if it was damaged."""
 
     network: str
-    pools: int | None
+    pools: NotRequired[int | None]
     store: str
 
 
 class DeploymentJson(TypedDict):
-    """The transaction that deploys a router; `to` is null, since it creates a contract."""
+    """The transaction that deploys a router. It has no `to`, since it creates a contract."""
 
     network: str
     chainId: int
-    to: None
     value: str
     calldata: str
 
@@ -967,7 +992,7 @@ class ListeningJson(TypedDict):
 class ReadyJson(ListeningJson):
     """The line that `swapcli serve` prints when it accepts connections."""
 
-    networks: list[str]
+    networks: NotRequired[list[str]]
 
 
 class ErrorJson(TypedDict):
@@ -978,17 +1003,17 @@ class ErrorJson(TypedDict):
 
     code: str
     message: str
-    details: dict[str, Any]
-    hint: str | None
+    details: NotRequired[dict[str, Any]]
+    hint: NotRequired[str | None]
     retryable: bool
-    exit_code: int
+    exitCode: int
 
 
 class NextStepJson(TypedDict):
-    """The step after an error: the call to make, or with a null `tool` the reason why there is none."""
+    """The step after an error: the call to make, or without a `tool` the reason why there is none."""
 
-    tool: str | None
-    arguments: dict[str, Any]
+    tool: NotRequired[str | None]
+    arguments: NotRequired[dict[str, Any]]
     reason: str
 
 
@@ -1006,21 +1031,21 @@ class CheckedQuoteJson(TypedDict):
     outputToken: TokenJson
     outputAmount: str
     minReceived: str
-    priceImpact: float | None
+    priceImpact: NotRequired[float | None]
     slippage: float
-    gasUnits: str | None
+    gasUnits: NotRequired[str | None]
 
 
 class SwapCheckJson(TypedDict):
-    """The verdict on a swap, null where there is nothing to rehearse, without its payload.
+    """The verdict on a swap, absent where there is nothing to rehearse, without its payload.
 
-    `quote` and `state` are null where the verdict blocks the swap.
+    `quote` and `state` are absent where the verdict blocks the swap.
     """
 
     network: str
-    verdict: VerdictJson | None
-    quote: CheckedQuoteJson | None
-    state: StateJson | None
+    verdict: NotRequired[VerdictJson | None]
+    quote: NotRequired[CheckedQuoteJson | None]
+    state: NotRequired[StateJson | None]
 
 
 class WholeAmountJson(TypedDict):
@@ -1029,19 +1054,11 @@ class WholeAmountJson(TypedDict):
     field: str
     whole: str
     symbol: str
-    raw: str
-
-
-class SwapTokenJson(TypedDict):
-    """A token that is sold or bought."""
-
-    symbol: str
-    address: str
-    decimals: int
+    baseUnits: str
 
 
 class AlternativeSimulationJson(TypedDict):
-    """What a simulation says of an alternative. `outcome` is paid, replayed, failed or notSimulated.
+    """The simulation of an alternative. `outcome` is paid, replayed, failed or notSimulated.
 
     A payload that paid, or failed, was simulated for `sender` of the comparison after `block`. `replayed` is another
     way of this process: its pools were replayed, in proportion to what the payload of the split route paid. `reason`
@@ -1049,64 +1066,66 @@ class AlternativeSimulationJson(TypedDict):
     """
 
     outcome: str
-    reason: str | None
-    block: int | None
-    outputAmount: str | None
-    gasUnits: str | None
-    gasUsd: float | None
-    outputNetOfGas: str | None
+    reason: NotRequired[str | None]
+    block: NotRequired[int | None]
+    outputAmount: NotRequired[str | None]
+    gasUnits: NotRequired[str | None]
+    gasUsd: NotRequired[float | None]
+    outputAfterGas: NotRequired[str | None]
 
 
 class AlternativeJson(TypedDict):
     """One way to fill the order. Amounts are in base units of the output token.
 
-    `outputAmount` and `outputNetOfGas` of a service or an aggregator are simulated, null if its payload failed or was
+    `outputAmount` and `outputAfterGas` of a service or an aggregator are simulated, absent if its payload failed or was
     not simulated. `promisedAmount`, `gasUnits` and `gasUsd` are from its response. Without aggregators, nothing is
-    simulated, and all figures of a service but `outputNetOfGas` are from its response.
+    simulated, and all figures of a service but `outputAfterGas` are from its response.
 
-    `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`).
+    `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`);
+    `package` is the installed package, with its version, that adds this aggregator, absent for all others.
     `versusSplitBps` is how much more it pays than the split route, `versusBestBps` the same of the best alternative,
-    net of gas: as simulated, where it was. `simulation` is null unless aggregators were asked.
+    net of gas: as simulated, where it was. `simulation` is absent unless aggregators were asked.
     """
 
     kind: str
-    name: str | None
-    outputAmount: str | None
-    promisedAmount: str | None
-    versusSplitBps: float | None
-    gasUnits: str | None
-    gasUsd: float | None
-    outputNetOfGas: str | None
-    versusBestBps: float | None
-    timeS: float | None
-    block: int | None
-    state: StateJson | None
-    simulation: AlternativeSimulationJson | None
-    error: FailureJson | None
+    name: NotRequired[str | None]
+    package: NotRequired[str | None]
+    outputAmount: NotRequired[str | None]
+    promisedAmount: NotRequired[str | None]
+    versusSplitBps: NotRequired[float | None]
+    gasUnits: NotRequired[str | None]
+    gasUsd: NotRequired[float | None]
+    outputAfterGas: NotRequired[str | None]
+    versusBestBps: NotRequired[float | None]
+    timeS: NotRequired[float | None]
+    block: NotRequired[int | None]
+    state: NotRequired[StateJson | None]
+    simulation: NotRequired[AlternativeSimulationJson | None]
+    error: NotRequired[FailureJson | None]
 
 
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route. Every `outputNetOfGas` is at
+    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route. Every `outputAfterGas` is at
     the value of gas in the split route's quote, whose source is `gasValueSource`; without that quote, each service has
     its own.
 
-    Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
-    the aggregators that got the order, and `sender` is for whom; null if none was asked.
+    Those that are proven by a simulation come before those that only say what they pay. `hostsContacted` are the hosts
+    of the aggregators that got the order, and `sender` is for whom; absent if none was asked.
     """
 
     network: str
     inputToken: SwapTokenJson
     outputToken: SwapTokenJson
     inputAmount: str
-    state: StateJson | None
-    unreadGainBps: float | None
-    warnings: list[WarningJson]
-    gasValueSource: str | None
-    hostsAsked: list[str]
-    sender: str | None
-    alternatives: list[AlternativeJson]
+    state: NotRequired[StateJson | None]
+    unreadGainBps: NotRequired[float | None]
+    warnings: NotRequired[list[WarningJson]]
+    gasValueSource: NotRequired[str | None]
+    hostsContacted: NotRequired[list[str]]
+    sender: NotRequired[str | None]
+    alternatives: NotRequired[list[AlternativeJson]]
     certificate: NotRequired[CertificateJson]
     proofFile: NotRequired[str]
 
@@ -1118,21 +1137,21 @@ class DepthPointJson(TypedDict):
     """
 
     inputAmount: str
-    inputUsd: float | None
+    inputUsd: NotRequired[float | None]
     outputAmount: str
-    priceImpact: float | None
-    impactBasis: str | None
+    priceImpact: NotRequired[float | None]
+    impactBasis: NotRequired[str | None]
 
 
 class DepthLevelJson(TypedDict):
-    """Where the price impact reaches `level` percent: a quote within it, and one for the next larger amount.
+    """Where the price impact reaches `impactPercent`: a quote within it, and one for the next larger amount.
 
-    `within` is null if the smallest amount exceeds the level, `beyond` if the liquidity ends before.
+    `within` is absent if the smallest amount exceeds the level, `beyond` if the liquidity ends before.
     """
 
-    level: float
-    within: DepthPointJson | None
-    beyond: DepthPointJson | None
+    impactPercent: float
+    within: NotRequired[DepthPointJson | None]
+    beyond: NotRequired[DepthPointJson | None]
 
 
 class DepthJson(TypedDict):
@@ -1145,55 +1164,55 @@ class DepthJson(TypedDict):
     inputToken: SwapTokenJson
     outputToken: SwapTokenJson
     state: StateJson
-    warnings: list[WarningJson]
-    points: list[DepthPointJson]
+    warnings: NotRequired[list[WarningJson]]
+    points: NotRequired[list[DepthPointJson]]
     liquidityEnds: bool
-    levels: list[DepthLevelJson]
+    levels: NotRequired[list[DepthLevelJson]]
 
 
 class VerifiedSwapJson(TypedDict):
     """A mined swap. Amounts are in base units, of the event and of the quote on the state just before it.
 
-    `outcome` is equal, different or notExplained; then `reason` says why, and `quotedAmount` may be null.
+    `outcome` is equal, different or notExplained; then `reason` says why, and `quotedAmount` may be absent.
     """
 
     logIndex: int
     pool: str
-    protocol: str | None
-    family: str | None
-    inputToken: SwapTokenJson | None
-    outputToken: SwapTokenJson | None
+    protocol: NotRequired[str | None]
+    family: NotRequired[str | None]
+    inputToken: NotRequired[SwapTokenJson | None]
+    outputToken: NotRequired[SwapTokenJson | None]
     inputAmount: str
     outputAmount: str
-    quotedAmount: str | None
+    quotedAmount: NotRequired[str | None]
     outcome: str
-    reason: str | None
+    reason: NotRequired[str | None]
 
 
 class NetSwapJson(TypedDict):
     """What the swaps of a transaction sold and bought in total, in base units."""
 
-    inputToken: SwapTokenJson | None
-    outputToken: SwapTokenJson | None
+    inputToken: NotRequired[SwapTokenJson | None]
+    outputToken: NotRequired[SwapTokenJson | None]
     inputAmount: str
     outputAmount: str
 
 
 class BestRouteJson(TypedDict):
-    """What the best route would have paid for the net swap at the parent block; `problem` says why that is unknown.
+    """The output of the best route for the net swap at the parent block; `problem` is the reason if it is unknown.
 
     `differenceBps` is how much more that is than the transaction's, in hundredths of a percent.
     """
 
-    outputAmount: str | None
-    differenceBps: float | None
-    problem: str | None
+    outputAmount: NotRequired[str | None]
+    differenceBps: NotRequired[float | None]
+    problem: NotRequired[str | None]
 
 
 class VerificationJson(TypedDict):
     """`swapcli verify --json`: the swaps of a mined transaction with their quotes; `stateBlock` is the parent block.
 
-    `netSwap` is null if the swaps are more than one swap in total, or a token is unknown; so is `bestRoute` then.
+    `netSwap` is absent if the swaps are more than one swap in total, or a token is unknown; so is `bestRoute` then.
     """
 
     network: str
@@ -1203,18 +1222,18 @@ class VerificationJson(TypedDict):
     equal: int
     different: int
     notExplained: int
-    swaps: list[VerifiedSwapJson]
-    netSwap: NetSwapJson | None
-    bestRoute: BestRouteJson | None
+    swaps: NotRequired[list[VerifiedSwapJson]]
+    netSwap: NotRequired[NetSwapJson | None]
+    bestRoute: NotRequired[BestRouteJson | None]
 
 
 class RecentSwapJson(VerifiedSwapJson):
-    """A recent swap. `transaction` is null if the node omits it, `timestamp` if its block was not read."""
+    """A recent swap. `transaction` is absent if the node omits it, `timestamp` if its block was not read."""
 
-    transaction: str | None
+    transaction: NotRequired[str | None]
     block: int
     stateBlock: int
-    timestamp: int | None
+    timestamp: NotRequired[int | None]
 
 
 class RecentVenueJson(TypedDict):
@@ -1222,40 +1241,40 @@ class RecentVenueJson(TypedDict):
 
     `status` sums up its swaps: different if any differs, equal if any is equal. notVerified means that the run ended
     before a swap was verified. `reason` explains why there are fewer swaps than requested, or why nothing was searched;
-    in the latter case `searchedFrom` is null.
+    in the latter case `searchedFrom` is absent.
     """
 
     protocol: str
     displayName: str
-    family: str | None
+    family: NotRequired[str | None]
     status: Literal["equal", "different", "notExplained", "noneFound", "notVerified", "notSearched"]
     equal: int
     different: int
     notExplained: int
     found: int
-    searchedFrom: int | None
+    searchedFrom: NotRequired[int | None]
     searchedBlocks: int
-    reason: str | None
-    swaps: list[RecentSwapJson]
+    reason: NotRequired[str | None]
+    swaps: NotRequired[list[RecentSwapJson]]
 
 
 class RecentVerificationJson(TypedDict):
     """`swapcli verify --recent --json`: the newest swaps of each protocol, up to `block`, with their quotes.
 
-    `swapsPerVenue` swaps were requested per protocol. `requests` is the number of HTTP requests sent. `problem` is the
-    error that ended the run early, or null.
+    `swapsPerProtocol` swaps were requested per protocol. `requests` is the number of HTTP requests sent. `problem` is
+    the error that ended the run early.
     """
 
     network: str
     block: int
     timestamp: int
-    swapsPerVenue: int
+    swapsPerProtocol: int
     requests: int
-    problem: str | None
+    problem: NotRequired[str | None]
     equal: int
     different: int
     notExplained: int
-    venues: list[RecentVenueJson]
+    protocols: NotRequired[list[RecentVenueJson]]
 
 
 class RecordedSwapJson(TypedDict):
@@ -1294,31 +1313,32 @@ class ProofFactJson(TypedDict):
 
 
 class ProofItemJson(TypedDict):
-    """A check of a run. Amounts are base units of `token`; null if it compares no amounts. `reason` is null for most
-    matches."""
+    """A check of a run. Amounts are base units of `token`; absent if it compares no amounts. `reason` is absent for
+    most matches.
+    """
 
     stage: str
     id: str
     title: str
     outcome: str
-    reason: str | None
-    block: int | None
-    expected: str | None
-    found: str | None
-    token: str | None
+    reason: NotRequired[str | None]
+    block: NotRequired[int | None]
+    expected: NotRequired[str | None]
+    found: NotRequired[str | None]
+    token: NotRequired[str | None]
     decimals: int
-    facts: list[ProofFactJson]
+    facts: NotRequired[list[ProofFactJson]]
     checkedAt: int
 
 
 class ProofStageJson(TypedDict):
-    """The results of a stage; `timeS` is null if the run ended before it."""
+    """The results of a stage; `timeS` is absent if the run ended before it."""
 
     stage: str
     matches: int
     differences: int
     notChecked: int
-    timeS: float | None
+    timeS: NotRequired[float | None]
     requests: int
 
 
@@ -1338,24 +1358,24 @@ class ProveJson(TypedDict):
     finishedAt: int
     interrupted: bool
     resumedItems: int
-    firstBlock: int | None
-    lastBlock: int | None
+    firstBlock: NotRequired[int | None]
+    lastBlock: NotRequired[int | None]
     matches: int
     differences: int
     notChecked: int
-    hostsContacted: list[str]
+    hostsContacted: NotRequired[list[str]]
     requests: int
     maxRequests: int
     timeS: float
     timeBudgetS: float
-    stages: list[ProofStageJson]
-    items: list[ProofItemJson]
-    unchecked: list[str]
+    stages: NotRequired[list[ProofStageJson]]
+    items: NotRequired[list[ProofItemJson]]
+    unchecked: NotRequired[list[str]]
     page: str
 
 
 class DistributionJson(TypedDict):
-    """How values spread: their number (`size`), and the values below which 5%, 25%, half, 75% and 95% of them lie."""
+    """Quantiles of values: their number (`size`), and the values below which 5%, 25%, half, 75% and 95% of them lie."""
 
     size: int
     p05: float
@@ -1368,51 +1388,51 @@ class DistributionJson(TypedDict):
 class HindsightVenueJson(TypedDict):
     """How the transactions that `used` a protocol compare with the best routes, of which `wouldUse` use it."""
 
-    venue: str
+    protocol: str
     used: int
     wouldUse: int
-    bps: DistributionJson | None
+    bps: NotRequired[DistributionJson | None]
 
 
 class HindsightSwapJson(TypedDict):
     """A mined transaction beside the best route for its net swap at the parent block, `stateBlock`.
 
-    Amounts are in base units; `outputNetOfGas` and `bestNetOfGas` are less the gas of each in the output token, null
+    Amounts are in base units; `outputAfterGas` and `bestAfterGas` are less the gas of each in the output token, absent
     where gas has no price, at one value of gas, whose source is `gasValueSource`. `differenceBps` and
-    `netDifferenceBps` are how much more the best route would have paid, in basis points. `venues` and `bestVenues` are
-    the protocols that the two use. `poolsEqual`, `poolsDifferent` and `poolsNotExplained` count the swaps in pools as
-    `swapcli verify` does. `reason` says why there is no comparison, and is null if there is one. `retryable` is true if
-    there may be one later, as for a transaction that is not mined yet.
+    `afterGasDifferenceBps` are how much more the best route would have paid, in basis points. `protocols` and
+    `bestProtocols` are the protocols that the two use. `poolsEqual`, `poolsDifferent` and `poolsNotExplained` count the
+    swaps in pools as `swapcli verify` does. `reason` says why there is no comparison, and is absent if there is one.
+    `retryable` is true if there may be one later, as for a transaction that is not mined yet.
     """
 
     transaction: str
-    block: int | None
-    stateBlock: int | None
-    timestamp: int | None
-    inputToken: SwapTokenJson | None
-    outputToken: SwapTokenJson | None
-    inputAmount: str | None
-    outputAmount: str | None
-    outputNetOfGas: str | None
-    gasValueSource: str | None
-    gasUsed: int | None
-    gasPriceWei: str | None
-    venues: list[str]
-    bestAmount: str | None
-    bestNetOfGas: str | None
-    bestGasUnits: int | None
-    bestVenues: list[str]
-    differenceBps: float | None
-    netDifferenceBps: float | None
-    poolsEqual: int | None
-    poolsDifferent: int | None
-    poolsNotExplained: int | None
-    reason: str | None
+    block: NotRequired[int | None]
+    stateBlock: NotRequired[int | None]
+    timestamp: NotRequired[int | None]
+    inputToken: NotRequired[SwapTokenJson | None]
+    outputToken: NotRequired[SwapTokenJson | None]
+    inputAmount: NotRequired[str | None]
+    outputAmount: NotRequired[str | None]
+    outputAfterGas: NotRequired[str | None]
+    gasValueSource: NotRequired[str | None]
+    gasUsed: NotRequired[int | None]
+    gasPriceWei: NotRequired[str | None]
+    protocols: NotRequired[list[str]]
+    bestOutputAmount: NotRequired[str | None]
+    bestAfterGas: NotRequired[str | None]
+    bestGasUnits: NotRequired[str | None]
+    bestProtocols: NotRequired[list[str]]
+    differenceBps: NotRequired[float | None]
+    afterGasDifferenceBps: NotRequired[float | None]
+    poolsEqual: NotRequired[int | None]
+    poolsDifferent: NotRequired[int | None]
+    poolsNotExplained: NotRequired[int | None]
+    reason: NotRequired[str | None]
     retryable: bool
 
 
 class HindsightJson(TypedDict):
-    """`swapcli hindsight --json`: mined transactions beside the best routes of their time.
+    """`swapcli hindsight --json`: mined transactions compared with the best routes at their blocks.
 
     `better`, `equal` and `worse` count the best routes that would have paid more, as much or less net of gas, and `bps`
     is the distribution of the differences.
@@ -1424,13 +1444,13 @@ class HindsightJson(TypedDict):
     better: int
     equal: int
     worse: int
-    bps: DistributionJson | None
-    venues: list[HindsightVenueJson]
-    swaps: list[HindsightSwapJson]
+    bps: NotRequired[DistributionJson | None]
+    protocols: NotRequired[list[HindsightVenueJson]]
+    swaps: NotRequired[list[HindsightSwapJson]]
 
 
 class BacktestOrderJson(TypedDict):
-    """How the quotes of one order spread over the blocks: `rate` is whole output tokens for one input token.
+    """Statistics of one order's quotes over the blocks: `rate` is whole output tokens for one input token.
 
     `gainBps` is how much more the split route pays than the best single path, in basis points, net of gas where gas has
     a price; `winShare` is the part of the quotes in which it pays more.
@@ -1442,17 +1462,17 @@ class BacktestOrderJson(TypedDict):
     inputAmount: str
     quoted: int
     failed: int
-    rate: DistributionJson | None
-    gainBps: DistributionJson | None
-    winShare: float | None
+    rate: NotRequired[DistributionJson | None]
+    gainBps: NotRequired[DistributionJson | None]
+    winShare: NotRequired[float | None]
 
 
 class BacktestQuoteJson(TypedDict):
-    """What one order would have paid at a block: a row of the CSV, and a line of `--results`.
+    """The output of one order at a block: a row of the CSV, and a line of `--results`.
 
-    Amounts are in base units; `singlePathAmount` is what the best single path pays, null if none takes the order. Those
-    net of gas are null where gas has no price, at one value of gas, whose source is `gasValueSource`. `pools` counts
-    those of the route; `error` says why there is no quote.
+    Amounts are in base units; `singlePathOutputAmount` is what the best single path pays, absent if none takes the
+    order. Those net of gas are absent where gas has no price, at one value of gas, whose source is `gasValueSource`.
+    `pools` counts those of the route; `error` says why there is no quote.
     """
 
     block: int
@@ -1461,19 +1481,19 @@ class BacktestQuoteJson(TypedDict):
     inputToken: str
     outputToken: str
     inputAmount: str
-    outputAmount: str | None
-    outputNetOfGas: str | None
-    gasValueSource: str | None
-    gasUnits: int | None
-    singlePathAmount: str | None
-    singlePathNetOfGas: str | None
-    gainBps: float | None
-    pools: int | None
-    error: str | None
+    outputAmount: NotRequired[str | None]
+    outputAfterGas: NotRequired[str | None]
+    gasValueSource: NotRequired[str | None]
+    gasUnits: NotRequired[str | None]
+    singlePathOutputAmount: NotRequired[str | None]
+    singlePathAfterGas: NotRequired[str | None]
+    gainBps: NotRequired[float | None]
+    pools: NotRequired[int | None]
+    error: NotRequired[str | None]
 
 
 class BacktestJson(TypedDict):
-    """`swapcli backtest --json`: what orders would have paid at past blocks.
+    """`swapcli backtest --json`: the output of orders at past blocks.
 
     `gainBps` and `winShare` are those of all quotes, as in each order. `quotes` are left out with `--results`.
     """
@@ -1484,9 +1504,9 @@ class BacktestJson(TypedDict):
     blocks: int
     quoted: int
     failed: int
-    gainBps: DistributionJson | None
-    winShare: float | None
-    orders: list[BacktestOrderJson]
+    gainBps: NotRequired[DistributionJson | None]
+    winShare: NotRequired[float | None]
+    orders: NotRequired[list[BacktestOrderJson]]
     quotes: NotRequired[list[BacktestQuoteJson]]
 
 
@@ -1494,7 +1514,7 @@ class DocumentJson(TypedDict):
     """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
 
     document: str
-    printed_by: str
+    printedBy: str
 
 
 DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
@@ -1505,6 +1525,8 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "proof": (ProofDocumentJson,),
         "compare": (ComparisonJson,),
         "depth": (DepthJson,),
+        "plan": (PlanJson,),
+        "plan-next": (PlannedCalldataV1Json, PlannedCalldataV2Json, PlannedEncodedCalldataJson),
         "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),
         "decode": (DecodedDocumentJson,),
         "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
@@ -1533,8 +1555,10 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "sync": (SyncDocumentJson,),
         "sync-watch": (SyncDocumentJson, AdvanceJson),
         "keys-create": (CreatedKeyJson,),
-        "keys-list": (list[KeyJson],),
+        "keys-change": (KeyJson,),
+        "keys-list": (list[ListedKeyJson],),
         "keys-revoke": (KeyJson,),
+        "keys-usage": (list[KeyUsageJson],),
         "config-show": (list[SettingJson],),
         "config-get": (SettingJson,),
         "router-deploy-payload": (DeploymentJson,),
@@ -1544,6 +1568,12 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     }
 )
 """The types of each document by its name: that of its command, with dashes. Any one of the types occurs."""
+
+KEEPS_EMPTY_FIELDS: Final = frozenset(
+    {"route", "route-batch", "route-watch", "calldata", "plan-next", "execute", "proof", "record"}
+)
+"""Documents with null or empty fields: those that can be posted back to the published interface, and files with
+a format of their own. All others leave empty fields out, by `own_document`."""
 
 TOOL_DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     {

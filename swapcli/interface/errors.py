@@ -139,14 +139,14 @@ _ERRORS_BY_NAME: dict[str, Callable[[str], SwapcliError]] = {
     SLIPPAGE_EXCEEDED: SlippageExceeded,
     INSUFFICIENT_BALANCE: InsufficientBalance,
 }
-"""Errors by the name that the interface has for them."""
+"""Errors by the name that the Fibrous API has for them."""
 
 
 _ERRORS_BY_MESSAGE: dict[str, Callable[[str], SwapcliError]] = {
     SameToken().message: lambda _message: SameToken(),
     BOTH_FEE_AND_SURPLUS: IntegratorError,
 }
-"""Errors that the interface distinguishes only by a published message."""
+"""Errors that the Fibrous API distinguishes only by a published message."""
 
 
 def _parse_bad_request(message: str) -> SwapcliError:
@@ -158,5 +158,5 @@ def _read_texts(status: int, document: object) -> tuple[str, str]:
     members = document if isinstance(document, dict) else {}
     name = plain(members.get("error"))
     messages = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))
-    reason = f"the service answered with status {status} {reason_phrase(status)}".rstrip()
+    reason = f"the service responded with status {status} {reason_phrase(status)}".rstrip()
     return name, next(filter(None, messages), name or reason)

@@ -81,7 +81,7 @@ class Fields(FieldReader):
         return bytes.fromhex(self.read(key, parse_hex, None, _MAX_HEX)[2:]) if self.has(key) else b""
 
     def json_integer(self, key: str, minimum: int, maximum: int) -> int:
-        """Read a JSON integer; decimal strings are refused."""
+        """Read a JSON integer; decimal strings are rejected."""
         return self.read(key, parse_json_integer, minimum, maximum)
 
     def whole_number(self, key: str, minimum: int, maximum: int) -> int:
@@ -97,7 +97,7 @@ class Fields(FieldReader):
         return self.decimal_string(key, minimum, MAX_AMOUNT)
 
     def decimal_string(self, key: str, minimum: int, maximum: int) -> int:
-        """Read a decimal integer string; JSON integers are refused."""
+        """Read a decimal integer string; JSON integers are rejected."""
         return self.read(key, parse_decimal_string, minimum, maximum)
 
 
@@ -149,7 +149,7 @@ def require_token_holder(name: str, address: str, kind: Kind) -> str:
 
 
 def invalid_field(path: str, problem: str) -> InvalidInput:
-    """Return the error that says what is wrong with one field."""
+    """Return the error that shows what is wrong with one field."""
     return InvalidInput(f"{path} {problem}", details={"field": path, "problem": problem})
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from swapcli.core.model.network import DIALECTS, Kind
+from swapcli.core.model.network import Kind, dialect_names
 from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.records import NamedTuple
-from swapcli.interface import document_types, json_types, proof_types
+from swapcli.interface import document_types, json_types, plan_types, proof_types
 from swapcli.interface.quote_parameters import SENT
 from swapcli.interface.requests import MAX_DEADLINE_S
 from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
@@ -29,14 +29,15 @@ AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "ma
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 SHARES: Final[Schema] = {"type": "string", "enum": [each.value for each in SharePrecision], "default": "whole"}
-_FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
+_FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]+$", "maxLength": 77}}
 
-_ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"}
-_COUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,78}$"}
+# Patterns without commas, at which Go clients split them.
+_ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]+$", "maxLength": 66}
+_COUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]+$", "maxLength": 78}
 _HEX: Final[Schema] = {"type": "string", "pattern": "^0x([0-9a-f]{2})*$"}
 _SWAP_TYPE: Final[Schema] = {"type": "integer", "enum": [0, 1, 2]}
-_RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,7}$"}
-_SHARE: Final[Schema] = {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,2})?%$"}
+_RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]+$", "maxLength": 7}
+_SHARE: Final[Schema] = {"type": "string", "pattern": r"^[0-9]+(\.[0-9][0-9]?)?%$", "maxLength": 7}
 _GAS_VALUE_SOURCE: Final[Schema] = {"type": "string", "enum": [each.value for each in GasValueSource]}
 _DECIMAL_NUMBER: Final[Schema] = {"type": "string", "pattern": r"^[0-9]*\.?[0-9]*$"}
 
@@ -53,17 +54,16 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     **dict.fromkeys(
         (
             "outputAmountAfterFee", "estimatedGasUsed", "min_received", "value", "minReceived", "gasUnits",
-            "gasPriceWei", "l1Fee",
+            "gasPriceWei", "l1FeeWei",
         ),
         _COUNT,
     ),
-    "outputNetOfGas": {"type": "string", "pattern": "^-?[0-9]{1,78}$"},
+    "outputAfterGas": {"type": "string", "pattern": "^-?[0-9]+$", "maxLength": 79},
     **dict.fromkeys(("calldata", "extra_data", "integrator_data"), _HEX),
     **dict.fromkeys(("routeSwapType", "swap_type"), _SWAP_TYPE),
     **dict.fromkeys(("rate", "protocol_id"), _RATE),
     "percent": _SHARE,
     "shares": SHARES,
-    "dialect": {"type": "string", "enum": list(DIALECTS)},
     "what": {"type": "string", "enum": [each.value for each in Purpose]},
     "price": _DECIMAL_NUMBER,
     "timestamp": {"type": "string", "format": "date-time"},
@@ -75,28 +75,11 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     "statusCode": {"type": "integer", "minimum": 400, "maximum": 599},
     "status": {"type": "string", "enum": ["ok", "warn", "block"]},
     **dict.fromkeys(("gasValueSource", "valueSource"), _GAS_VALUE_SOURCE),
+    "apiVersion": {"type": "string", "const": "2.0"},
+    # A constant here would be a text for most generators, which then reject every response.
+    "success": {"type": "boolean", "description": "False for an error, or if there is no route."},
 }  # fmt: skip
 """Formats of values by field name, for fields of the same JSON type."""
-
-_UNSUCCESSFUL: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
-_CONSTANTS: Final[Mapping[tuple[str, str], object]] = {
-    **{
-        (name, "success"): True
-        for name in (
-            "RouteV1",
-            "RouteV2",
-            "DetailedRouteV1",
-            "DetailedRouteV2",
-            "CalldataV1",
-            "StarknetCalldataV1",
-            "CitreaCalldata",
-        )
-    },
-    **{(name, "success"): False for name in _UNSUCCESSFUL},
-    ("Meta", "apiVersion"): "2.0",
-    ("PostedMeta", "apiVersion"): "2.0",
-}
-"""Constant values, by type and field."""
 
 _UNCHECKED_FIELDS: Final = frozenset(
     ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")
@@ -105,11 +88,13 @@ _UNCHECKED_FIELDS: Final = frozenset(
 
 _REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
     "ExecuteRequest": V1_SLIPPAGE,
-    "CalldataRequest": V1_SLIPPAGE,
+    "OrderRequest": V1_SLIPPAGE,
     "CalldataRequestV2": V2_SLIPPAGE,
     "SignerRequest": SIGNER_SLIPPAGE,
 }
-"""Slippage range by request type. Optional fields of these types accept null, too."""
+"""Slippage range by request type."""
+_REQUESTS: Final = frozenset((*_REQUEST_SLIPPAGE, "DecodeRequest", "StarknetDecodeRequest"))
+"""Optional fields of these types accept null, too."""
 
 
 _PUBLISHED_NAMES: Final = {
@@ -118,6 +103,10 @@ _PUBLISHED_NAMES: Final = {
     "BriefErrorJson": "BriefFault",
     "StatusErrorJson": "StatusFault",
     "StatusErrorV2Json": "StatusFaultV2",
+    # Generators call the body of `calldata` CalldataRequest: this or an ExecuteRequest.
+    "CalldataRequestJson": "OrderRequest",
+    "DetailedRouteV1Json": "RouteV1",
+    "DetailedRouteV2Json": "RouteV2",
 }
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
@@ -138,16 +127,11 @@ _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
         document_types.RouteDocumentV1Json, document_types.RouteDocumentV2Json, document_types.FailedRouteJson,
     ),
     ("EncodedCalldataDocument", "quote"): (json_types.RouteV1Json, json_types.RouteV2Json),
-    **{
-        (name, "route"): (json_types.RouteV1Json, json_types.DetailedRouteV1Json)
-        for name in ("HyperevmCalldata", "StarknetCalldata", "RouteAndCalldataV1")
-    },
-    **{
-        (name, "route"): (json_types.RouteV2Json, json_types.DetailedRouteV2Json)
-        for name in ("RouteAndCalldataV2", "DialectRouteAndCalldataV2")
-    },
 }  # fmt: skip
 """The types of fields that hold one of several objects, by type and field. A TypedDict cannot say so to msgspec."""
+
+_MAY_BE_EMPTY: Final = frozenset({("VerdictReason", "hint"), ("State", "source")})
+"""Texts, by type and field, that may be "" in other documents, and are then absent in swapcli's own."""
 
 _SCHEMA_VERSION: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -166,8 +150,20 @@ class Felts(list[str]):
 
 def any_of(types: Iterable[object]) -> Schema:
     """Return the schema of a value of any of these types of `json_types`, lists of them, or inline JSON schemas."""
+    return _choice("anyOf", types)
+
+
+def one_of(types: Iterable[object]) -> Schema:
+    """Return the schema of a value of exactly one of these types. Each requires a field that the others lack.
+
+    Generators make a class for each of them, and of `anyOf` often one class with the fields of all.
+    """
+    return _choice("oneOf", types)
+
+
+def _choice(keyword: str, types: Iterable[object]) -> Schema:
     alternatives = [_schema_of(each) for each in types]
-    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+    return alternatives[0] if len(alternatives) == 1 else {keyword: alternatives}
 
 
 def _schema_of(type_: object) -> Schema:
@@ -214,7 +210,9 @@ def build_components(types: Iterable[object]) -> dict[str, Schema]:
     added = {each for (owner, _), types_ in _FIELD_TYPES.items() if owner in owners for each in types_}
     if not added <= used:
         return build_components([*used, *added])
-    published = {_published_name(name): (name, _publish_references(schema)) for name, schema in generated.items()}
+    # The route with details has the name of the one without, and takes its place.
+    names = [name for name in generated if f"Detailed{name}" not in generated]
+    published = {_published_name(name): (name, _publish_references(generated[name])) for name in names}
     return {name: _describe(name, *published[name]) for name in sorted(published)}
 
 
@@ -229,35 +227,69 @@ class JsonSchema(NamedTuple):
 
 
 class DocumentList(NamedTuple):
-    """The documents that have a schema, with what prints each."""
+    """The documents with a schema, and the commands that print them."""
 
     rows: tuple[tuple[str, str], ...]
 
     def document(self) -> list[document_types.DocumentJson]:
         """Return the JSON of `swapcli schema`."""
-        return [{"document": name, "printed_by": text} for name, text in self.rows]
+        return [{"document": name, "printedBy": text} for name, text in self.rows]
 
 
 def build_document_schema(name: str) -> Schema:
     """Return the JSON schema of one of `DOCUMENTS`. Unknown prices of tokens are null there, and 0 in the interface."""
-    return build_stand_alone_schema(f"swapcli {name}", document_types.DOCUMENTS[name])
+    is_own = name not in document_types.KEEPS_EMPTY_FIELDS
+    return build_stand_alone_schema(f"swapcli {name}", document_types.DOCUMENTS[name], is_own=is_own)
 
 
 def build_stand_alone_schema(
-    title: str, types: Iterable[object], body: Schema | None = None, more: Iterable[object] = ()
+    title: str,
+    types: Iterable[object],
+    body: Schema | None = None,
+    more: Iterable[object] = (),
+    *,
+    is_own: bool,
 ) -> Schema:
     """Return a schema with all its definitions: that of a value of any of `types`, or `body`, which may also name
-    `more`."""
+    `more`. Documents of swapcli's own leave empty fields out."""
     definitions = build_components([*types, *more])
     if "Token" in definitions:
         price = definitions["Token"]["properties"]["price"]
         price["anyOf"] = [*price["anyOf"], {"type": "null"}]
+    if is_own:
+        definitions = {name: _without_empty_fields(name, each) for name, each in definitions.items()}
     schema = {"$schema": _SCHEMA_VERSION, "title": title, **(any_of(types) if body is None else body)}
     moved: Schema = _move_references({**schema, "$defs": definitions})
     return moved
 
 
-def build_tool_schema(title: str, types: Sequence[object], list_field: str = "", *, is_paged: bool = False) -> Schema:
+def _without_empty_fields(name: str, schema: Schema) -> Schema:
+    """Return the schema of an object whose fields are absent instead of null or empty."""
+    properties = {field: _without_null(each) for field, each in schema["properties"].items()}
+    required = [
+        field
+        for field in schema.get("required", ())
+        if properties[field] == schema["properties"][field]
+        and properties[field].get("type") != "array"
+        and "additionalProperties" not in properties[field]
+        and (name, field) not in _MAY_BE_EMPTY
+    ]
+    shortened = schema | {"properties": properties, "required": required}
+    return shortened if required else {key: each for key, each in shortened.items() if key != "required"}
+
+
+def _without_null(schema: Schema) -> Schema:
+    if "anyOf" not in schema:
+        return schema
+    *left, last = (each for each in schema["anyOf"] if each != {"type": "null"})
+    if left:
+        return schema | {"anyOf": [*left, last]}
+    return {key: each for key, each in schema.items() if key != "anyOf"} | dict(last)
+
+
+def build_tool_schema(
+    title: str, types: Sequence[object], list_field: str = "", *, is_paged: bool = False, is_own: bool
+) -> Schema:
     """Return the schema of a tool's full document: a value of any of `types`, or with `list_field` an object that has
     it there, with warnings, notes, whole amounts, and the field page if one of its lists has pages."""
     shared = json_types.WarningJson, document_types.WholeAmountJson
@@ -271,7 +303,7 @@ def build_tool_schema(title: str, types: Sequence[object], list_field: str = "",
     if is_paged:
         properties["page"] = _PAGE
     body: Schema = {"type": "object", "properties": properties, "required": list(properties)}
-    return build_stand_alone_schema(title, types, body if list_field else body | any_of(types), shared)
+    return build_stand_alone_schema(title, types, body if list_field else body | any_of(types), shared, is_own=is_own)
 
 
 def _move_references(schema: Any) -> Any:
@@ -297,26 +329,49 @@ def _publish_references(schema: Any) -> Any:
 def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     """Return the schema of a type with its fields in their own order, each with its format."""
     fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
-    optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
+    optional = set(fields) - set(schema.get("required", ())) if name in _REQUESTS else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
     if type_name == json_types.CalldataRequestJson.__name__:
         more = [each for each in SENT if each.query not in properties]
         properties |= {each.query: dict(each.value_type.schema) for each in more}
         optional |= {each.query for each in more}
-    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in properties if field in optional}
-    return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
+    properties |= {field: _nullable(properties[field]) for field in properties if field in optional}
+    required = schema.get("required", [])
+    if type_name.startswith("DetailedRoute"):
+        on_request = get_type_hints(json_types.QuoteFieldsJson)
+        required = [field for field in required if field not in on_request]
+    properties |= {
+        field: _without_pattern(each)
+        for field, each in properties.items()
+        if field not in required or {"type": "null"} in each.get("anyOf", ())
+    }
+    described = {key: value for key, value in schema.items() if key != "title"} | {"properties": properties}
+    if required:
+        described["required"] = required
+    if type_name == json_types.PostedRouteJson.__name__:  # Go and Java clients drop a route with details otherwise.
+        described["additionalProperties"] = True
+    return described
+
+
+def _without_pattern(schema: Schema) -> Schema:
+    """Return the schema of a value that may be absent or null: Go clients then reject every text with a pattern."""
+    kept = {key: value for key, value in schema.items() if key not in ("pattern", "maxLength")}
+    return kept | {"anyOf": [_without_pattern(each) for each in kept["anyOf"]]} if "anyOf" in kept else kept
+
+
+def _nullable(schema: Schema) -> Schema:
+    """Return the schema of a value or null, without its default: TypeScript clients require fields that have one, and
+    Go clients do not compile."""
+    return {"anyOf": [{key: each for key, each in schema.items() if key != "default"}, {"type": "null"}]}
 
 
 def _find_type(type_name: str) -> type:
-    modules = (json_types, document_types, proof_types)
+    modules = (json_types, document_types, plan_types, proof_types)
     found: type = next(getattr(module, type_name) for module in modules if hasattr(module, type_name))
     return found
 
 
 def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
-    if (owner, field) in _CONSTANTS:
-        constant = _CONSTANTS[owner, field]
-        return _refine(schema, {"type": "string" if isinstance(constant, str) else "boolean", "const": constant})
     if (owner, field) in _UNCHECKED_FIELDS:
         return {
             "description": "As in the route response; read by the second generation, together with integratorAddress."
@@ -327,6 +382,8 @@ def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
         return schema
     if field == "slippage" and owner in _REQUEST_SLIPPAGE:
         return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
+    if field == "dialect":  # packages may add some, which are looked for only here
+        return _refine(schema, {"type": "string", "enum": list(dialect_names())})
     return _refine(schema, _FIELD_FORMATS.get(field, {}))
 
 

@@ -21,6 +21,14 @@ class TokenJson(TypedDict):
     symbol: NotRequired[str]
 
 
+class SwapTokenJson(TypedDict):
+    """A token that is sold or bought."""
+
+    symbol: str
+    address: str
+    decimals: int
+
+
 class SwapJson(TypedDict):
     """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` identifies it beyond its address."""
 
@@ -48,7 +56,7 @@ class MetaJson(TypedDict):
 
 
 class MetaFieldJson(TypedDict):
-    """What every V2 response has besides its content."""
+    """The field that every V2 response has besides its content."""
 
     meta: MetaJson
 
@@ -85,7 +93,7 @@ class StateJson(TypedDict):
     describes where the state comes from, `service` is the service that quoted. `placeholderPools` are the route's pools
     whose addresses are placeholders; `changingPools` those that can change without an event (with time, through a rate,
     by a hook), by address or pool id: the quote is for the time of `block`.
-    `withoutSamples` counts the pools that only their protocol can quote, and that were not used without a node.
+    `skippedSampledPools` counts the pools that only their protocol can quote, and that were not used without a node.
     """
 
     kind: str | None
@@ -99,21 +107,21 @@ class StateJson(TypedDict):
     service: str | None
     placeholderPools: NotRequired[list[str]]
     changingPools: NotRequired[list[str]]
-    withoutSamples: NotRequired[int]
+    skippedSampledPools: NotRequired[int]
 
 
-class BestSinglePathJson(TypedDict):
+class SinglePathJson(TypedDict):
     """The best route with one pool per hop: its output, and how much more the quote pays in basis points.
 
     Both are null if no single path can fill the order.
     """
 
-    amount: str | None
+    outputAmount: str | None
     gainBps: float | None
 
 
 class PoolLimitJson(TypedDict):
-    """What a limit on the pools of a route costs.
+    """The cost of a limit on a route's pools.
 
     `amountWithout` is what the best route without it pays, or takes for a wanted output, and `costBps` how much that is
     better in basis points; negative where the route saves more than that in gas.
@@ -137,7 +145,7 @@ class ProofScopeJson(TypedDict):
 class CertificateJson(TypedDict):
     """Proven upper bounds on the output of any router, and the gaps to the quote in basis points; null without a bound.
 
-    `acyclicBound` leaves out arbitrage. `netOfGasBound` is on the output net of gas of any route in `scope`; null too
+    `acyclicBound` leaves out arbitrage. `afterGasBound` is on the output net of gas of any route in `scope`; null too
     for a quote that is worth no more than its gas. `proofComplete` says that the proof has ended, and not reached its
     limit of work.
     """
@@ -148,8 +156,8 @@ class CertificateJson(TypedDict):
     acyclicGapBps: float | None
     poolsChecked: int
     searchComplete: bool
-    netOfGasBound: str | None
-    netOfGasGapBps: float | None
+    afterGasBound: str | None
+    afterGasGapBps: float | None
     scope: ProofScopeJson | None
     proofComplete: bool
 
@@ -183,7 +191,7 @@ class BookPricesJson(TypedDict):
     is not part of the transaction.
     """
 
-    venue: str
+    name: str
     base: str
     quote: str
     bid: str | None
@@ -194,20 +202,20 @@ class QuoteFieldsJson(TypedDict):
     """The figures of a quote. Amounts are in base units; what is unknown is null.
 
     `priceImpact` and `slippage` are percentages; a negative impact is a gain. `minReceived` is the output after the
-    integrator's fee and the slippage. `outputNetOfGas` is the output after the fee, less the gas cost in the output
+    integrator's fee and the slippage. `outputAfterGas` is the output after the fee, less the gas cost in the output
     token, whose value is the one by which the route was chosen. `gasValueSource` is where that comes from: `native`
     (the output is the native token, which pays for gas one for one), `midPrices` (the mid prices in USD of the native
     token and of the output), `bestPath` (the best path from the native token to the output, where a price is missing),
-    or `service` (the prices of a remote service); null if unknown. `gasPriceWei` is the price of a unit of gas; `l1Fee`
-    is what the network charges on top for L1 data, in wei. `unreadGainBps` is how many basis points pools that were not
-    read might add to the output at most, by their last known state; null if reading did not end at a limit.
-    `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
-    very amount and block; `sampledPools` are the pools that protocols quote.
-    `routerChoice` is absent if the settings name the router, or if no node was read. `bookPrices` is only there for a
-    live quote on a network with an order book that no route can use, as HyperCore's.
-    `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
-    block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
-    `proofFile` is the file to which the proof of the certificate was written.
+    or `service` (the prices of a remote service); null if unknown. `gasPriceWei` is the price of a unit of gas;
+    `l1FeeWei` is what the network charges on top for L1 data, in wei. `unreadGainBps` is how many basis points pools
+    that were not read might add to the output at most, by their last known state; null if reading did not end at a
+    limit. `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for
+    that very amount and block; `sampledPools` are the pools that protocols quote. `routerChoice` is absent if the
+    settings name the router, or if no node was read. `bookPrices` is only there for a live quote on a network with an
+    order book that no route can use, as HyperCore's. `expiresAt` (Unix seconds) is when the quote is too old to use:
+    the lifetime of a route (60 s by default) after the block of its state, or after the quote where the state has no
+    time or is not live, and never after the deadline. `proofFile` is the file to which the proof of the certificate was
+    written.
     """
 
     network: str
@@ -217,16 +225,16 @@ class QuoteFieldsJson(TypedDict):
     gasUnits: str | None
     gasPriceWei: str | None
     gasUsd: float | None
-    outputNetOfGas: str | None
+    outputAfterGas: str | None
     gasValueSource: str | None
-    bestSinglePath: BestSinglePathJson | None
+    singlePath: SinglePathJson | None
     unreadGainBps: float | None
     exact: bool | None
     sampledPools: list[str]
     expiresAt: int
     state: StateJson
     warnings: list[WarningJson]
-    l1Fee: NotRequired[str]
+    l1FeeWei: NotRequired[str]
     poolLimit: NotRequired[PoolLimitJson]
     certificate: NotRequired[CertificateJson]
     proofFile: NotRequired[str]
@@ -265,20 +273,28 @@ class RouteV2Json(RouteEndsJson, AfterFeeJson, RoutePathsJson, MetaFieldJson, In
 
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
-    """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
-    figures and the proof of its certificate."""
+    """A found route, first generation. Amounts in base units, gas in units.
+
+    With `details=true` it has all figures of the quote, from `network` to `warnings`; beside its transaction also the
+    verdict on that, if a node of the network answers in time. With `proof=true` it has the figures and the proof of its
+    certificate.
+    """
 
     verdict: NotRequired[VerdictJson]
+    advisedSlippage: NotRequired[AdvisedSlippageJson]
     proof: NotRequired[ProofDocumentJson]
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
-    """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time. With `proof=true` it has the
-    figures and the proof of its certificate."""
+    """A found route, second generation. Amounts in base units, gas in wei.
+
+    With `details=true` it has all figures of the quote, from `network` to `warnings`; beside its transaction also the
+    verdict on that, if a node of the network answers in time. With `proof=true` it has the figures and the proof of its
+    certificate.
+    """
 
     verdict: NotRequired[VerdictJson]
+    advisedSlippage: NotRequired[AdvisedSlippageJson]
     proof: NotRequired[ProofDocumentJson]
 
 
@@ -484,13 +500,15 @@ class TransactionJson(TypedDict):
 
 
 class DialectCalldataJson(TypedDict):
-    """The call of a router whose calls have no swap parameters: its transactions, in the order to send them.
+    """A call to a router whose calls take no swap parameters: its transactions, in the order in which to send them.
 
     `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds), which
-    `deadlineEnforcer` enforces: a router by its dialect; nobody without a deadline.
+    `deadlineEnforcer` enforces: a router by its dialect; nobody without a deadline. `dialectPackage` is the installed
+    package, with its version, that encodes the call; absent for the dialects of swapcli.
     """
 
     dialect: str
+    dialectPackage: NotRequired[str]
     route: CalldataRouteJson
     deadline: NotRequired[int]
     deadlineEnforcer: str
@@ -569,6 +587,25 @@ class CalldataRequestV2Json(PostedRouteRequestJson):
 
     dialect: NotRequired[str]
     details: NotRequired[bool]
+
+
+class DecodeRequestJson(TypedDict):
+    """A transaction to decode. `value` is in wei; `destination` is who shall receive the output, else the sender."""
+
+    to: str
+    calldata: str
+    value: NotRequired[str]
+    sender: NotRequired[str]
+    destination: NotRequired[str]
+
+
+class StarknetDecodeRequestJson(TypedDict):
+    """A call of a router on Starknet to decode: its felts in decimal."""
+
+    to: NotRequired[str]
+    calldata: list[str]
+    sender: NotRequired[str]
+    destination: NotRequired[str]
 
 
 class SignerRequestJson(TypedDict):
@@ -670,7 +707,7 @@ class TriedSaleJson(TypedDict):
     where the pool's state was not that of the rehearsal."""
 
     pool: str
-    amountIn: str
+    inputAmount: str
     tokenOut: str
     received: str | None
     expected: str | None
@@ -697,7 +734,7 @@ class PriceReferenceJson(TypedDict):
 
     kind: str
     source: str
-    amountOut: str
+    outputAmount: str
     lossPercent: float
 
 
@@ -718,3 +755,40 @@ class VerdictJson(TypedDict):
     status: str
     reasons: list[VerdictReasonJson]
     facts: VerdictFactsJson
+
+
+class MovementJson(TypedDict):
+    """How many percent the output of the route fell at most within `windowS` seconds, at this number of `blocks` of the
+    last `historyS` seconds."""
+
+    fallPercent: float
+    windowS: int
+    historyS: int
+    blocks: int
+
+
+class SandwichBoundJson(TypedDict):
+    """Below the slippage `limitPercent` no sandwich of the route has a profit; null if none has at any slippage.
+
+    `gasPercent` is the gas of its two transactions in percent of the order's worth, null if unknown; `gainPercent` is
+    how many percent of what the order loses it gains at most.
+    """
+
+    limitPercent: float | None
+    gasPercent: float | None
+    gainPercent: float
+
+
+class SlippagePartsJson(TypedDict):
+    """What the advised slippage rests on; null is unknown."""
+
+    movement: MovementJson | None
+    sandwich: SandwichBoundJson
+
+
+class AdvisedSlippageJson(TypedDict):
+    """The advised slippage in percent, with its reasons in words. Nothing applies it."""
+
+    slippagePercent: float
+    reasons: list[str]
+    parts: SlippagePartsJson

@@ -109,9 +109,9 @@ class ProofLimitsJson(TypedDict):
 
 
 class ProofBoundJson(TypedDict):
-    """A bound on the output of routings; that of kind `netOfGas` is less the cost of gas."""
+    """A bound on the output of routings; that of kind `afterGas` is less the cost of gas."""
 
-    kind: Literal["output", "acyclic", "netOfGas"]
+    kind: Literal["output", "acyclic", "afterGas"]
     bound: str
     gapBps: str
     excluded: NotRequired[list[list[int]]]

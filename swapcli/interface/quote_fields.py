@@ -1,4 +1,4 @@
-"""The figures of a quote as JSON: fields beside those of the interface."""
+"""The figures of a quote as JSON: fields in addition to the Fibrous API's."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from swapcli.core.networks.address import display_address
 if TYPE_CHECKING:
     from swapcli.core.model.book_prices import BookPrices
     from swapcli.core.model.router_choice import RouterChoice
-    from swapcli.interface.document_types import SwapTokenJson
     from swapcli.interface.json_types import (
-        BestSinglePathJson,
         BookPricesJson,
         CertificateJson,
         PoolLimitJson,
         QuoteFieldsJson,
         RouterChoiceJson,
+        SinglePathJson,
         StateJson,
+        SwapTokenJson,
         WarningJson,
     )
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. What there is not always is left out: `l1Fee`, `poolLimit` ..."""
+    """Render the figures of a quote. What there is not always is left out: `l1FeeWei`, `poolLimit` ..."""
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -42,9 +42,9 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         "gasUnits": _text(figures.gas_units),
         "gasPriceWei": _text(figures.gas_price_wei),
         "gasUsd": figures.gas_usd,
-        "outputNetOfGas": _text(figures.output_net_of_gas),
+        "outputAfterGas": _text(figures.output_net_of_gas),
         "gasValueSource": figures.gas_value_source,
-        "bestSinglePath": None if figures.single_path is None else _render_single_path(figures.single_path),
+        "singlePath": None if figures.single_path is None else _render_single_path(figures.single_path),
         "unreadGainBps": figures.unread_gain_bps,
         "exact": figures.is_exact,
         "sampledPools": [display_address(each, network.kind) for each in figures.sampled_pools],
@@ -57,7 +57,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         "warnings": render_warning_list(figures.warnings),
     }
     if figures.l1_fee_wei:
-        fields["l1Fee"] = str(figures.l1_fee_wei)
+        fields["l1FeeWei"] = str(figures.l1_fee_wei)
     if figures.pool_limit:
         fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
     if figures.router_choice:
@@ -97,7 +97,7 @@ def render_book_prices(prices: BookPrices, network: Network) -> BookPricesJson:
         whole_tokens(price, prices.decimals).replace(",", "") if price else None for price in (prices.bid, prices.ask)
     )
     base, quote = (display_address(each.address, network.kind) for each in (prices.base, prices.quote))
-    return {"venue": prices.venue, "base": base, "quote": quote, "bid": bid, "ask": ask}
+    return {"name": prices.venue, "base": base, "quote": quote, "bid": bid, "ask": ask}
 
 
 def render_state_source(state: StateSource) -> StateJson:
@@ -114,7 +114,7 @@ def render_state_source(state: StateSource) -> StateJson:
         "service": state.service_url,
     }
     if state.without_samples:
-        rendered["withoutSamples"] = state.without_samples
+        rendered["skippedSampledPools"] = state.without_samples
     return rendered
 
 
@@ -127,8 +127,8 @@ def _text(number: int | None) -> str | None:
     return None if number is None else str(number)
 
 
-def _render_single_path(path: SinglePath) -> BestSinglePathJson:
-    return {"amount": _text(path.amount_out), "gainBps": path.gain_bps}
+def _render_single_path(path: SinglePath) -> SinglePathJson:
+    return {"outputAmount": _text(path.amount_out), "gainBps": path.gain_bps}
 
 
 def render_certificate(certificate: Certificate, *, is_complete: bool) -> CertificateJson:
@@ -144,8 +144,8 @@ def render_certificate(certificate: Certificate, *, is_complete: bool) -> Certif
         "acyclicGapBps": acyclic_gap_bps,
         "poolsChecked": certificate.pools_checked,
         "searchComplete": is_complete,
-        "netOfGasBound": net_bound,
-        "netOfGasGapBps": net_gap_bps,
+        "afterGasBound": net_bound,
+        "afterGasGapBps": net_gap_bps,
         "scope": {"pools": net.pools, "maxHops": net.max_hops} if net else None,
         "proofComplete": net is not None and net.is_complete,
     }

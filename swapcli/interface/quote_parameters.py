@@ -1,4 +1,4 @@
-"""The table of quote parameters. Each is one row here, and has every face that its row describes.
+"""The table of quote parameters. Each parameter is one row, and is available wherever its row has a text.
 
 An option of the commands and its setting, the arguments of tools, the parameters of the service with their OpenAPI
 description, and the fields of orders and requests are derived from the table. Only types are written again: for
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import AUTO, DIALECTS
+from swapcli.core.model.network import AUTO, DIALECTS, is_dialect
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, MAX_HOPS
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -30,8 +30,8 @@ from swapcli.interface.value_types import (
 )
 
 ROUTING: Final = "Routing"
-ANSWER: Final = "Answer"
-INTEGRATOR: Final = "Integrator (v2 only, needs an API key)"
+ANSWER: Final = "Quote and payload"
+INTEGRATOR: Final = "Integrator (API v2, needs an API key)"
 """The panels of the help pages that have quote parameters."""
 
 _API_VERSIONS = tuple(each.value for each in ApiVersion)
@@ -96,81 +96,82 @@ class QuoteParameter(NamedTuple):
 
 QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     QuoteParameter(
-        "reverse", FLAG, "AMOUNT is the output to receive.", default=False, field="reverse",
+        "reverse", FLAG, "AMOUNT is the amount to buy; it is not guaranteed.", default=False, field="reverse",
         tools=(_QUOTE, _BATCH, _BUILD), tool="amount is the amount to buy.",
     ),
     QuoteParameter(
-        "direct", FLAG, "Direct swaps only: one hop.", default=False, field="direct", tools=(_QUOTE, _BUILD),
-        query="direct", description="Direct swaps only: paths of a single hop.", served=False,
+        "direct", FLAG, "Use a single hop.", default=False, field="direct", tools=(_QUOTE, _BUILD),
+        query="direct", description="Use paths of a single hop only.", served=False,
     ),
     QuoteParameter(
-        "max_hops", whole_number(1, MAX_HOPS), f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", "N",
+        "max_hops", whole_number(1, MAX_HOPS), f"Maximum number of hops per path.  [default: {DEFAULT_MAX_HOPS}]", "N",
         default=DEFAULT_MAX_HOPS, field="max_hops", is_limit=True, tools=(*_LIMITED, _BATCH), tool="Per path. [8]",
-        setting="Most pools in a row.", unsent="a number of hops, other than by asking for direct swaps",
+        setting="Maximum hops per path.", unsent="a number of hops, except for direct swaps",
     ),
     QuoteParameter(
-        "max_pools", _POOL_COUNT, "Most pools of the route; the quote says what that costs.", "N", field="max_pools",
+        "max_pools", _POOL_COUNT, "Maximum number of pools in the route; shows the cost.", "N", field="max_pools",
         tools=(_QUOTE, _BUILD), tool="Maximum number of pools.", example="4", unsent="a number of pools",
     ),
     QuoteParameter(
-        "simple", FLAG, "One path with one pool per hop; the quote says what that costs.", default=False,
+        "simple", FLAG, "Use a single path with one pool per hop; shows the cost.", default=False,
         field="single_path", tools=(_QUOTE, _BUILD), tool="One path, one pool per hop.", unsent="a number of pools",
     ),
     QuoteParameter(
-        "exclude_protocols", TEXTS, "Comma-separated ids or names; see `swapcli protocols`.", "LIST", default=(),
-        is_limit=True, tools=(*_LIMITED, _BATCH), tool="Ids or names.", setting="Protocols that no route uses.",
+        "exclude_protocols", TEXTS, "Protocols to skip, by id or name: a,b,c.", "LIST", default=(),
+        is_limit=True, tools=(*_LIMITED, _BATCH), tool="Ids or names.", setting="Protocols that routes skip.",
         example="[uniswapV2]",
     ),
     QuoteParameter(
-        "extended_protocols", FLAG, "Also use protocols that the interface does not list.", default=False,
+        "extended_protocols", FLAG, "Also use protocols outside the Fibrous API.", default=False,
         is_limit=True, tools=_LIMITED, tool="Also protocols outside the Fibrous API.",
-        setting="Whether routes and sync use protocols that the interface does not list.",
+        setting="Also use protocols outside the Fibrous API, in routes and sync.",
     ),
     QuoteParameter(
-        "shares", choice(_SHARES, SharePrecision), "Steps of 0.01% or 1% for the shares of paths.  [default: fine]",
+        "shares", choice(_SHARES, SharePrecision), "Round path shares to 0.01% or 1%.  [default: fine]",
         "fine|whole", field="shares", tools=(_QUOTE,),
-        setting="Steps of the shares of paths, fine (0.01%) or whole (1%); without it fine, or a service's own.",
+        setting="Round path shares to 0.01% (fine) or 1% (whole). Default: fine, or the service's.",
         example="whole", query="shares", served=SharePrecision.WHOLE,
         description="Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more.",
     ),
     QuoteParameter(
-        "gas_price", GAS_PRICE, "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]", "PRICE",
+        "gas_price", GAS_PRICE, "Price in wei, or such as 0.01gwei; 0 ignores gas.", "PRICE",
         field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="In wei, or such as 0.01gwei; 0 ignores gas.",
-        setting="Gas price in wei; without it the market's.", example="10000000", unsent="a gas price of one's own",
+        setting="Gas price in wei. Default: the market's.", example="10000000", unsent="a gas price",
     ),
     QuoteParameter(
         "certify", FLAG, "Prove how much better any route could be.", default=False, field="certify", tools=(_QUOTE,),
         tool="Prove how much better any route could be.", unsent="proofs that a route is the best",
     ),
     QuoteParameter(
-        "proof", FLAG, "Write the proof to this file (.gz compresses); implies --certify.", "FILE", default=False,
+        "proof", FLAG, "Also write the proof to this file (.gz compresses).", "FILE", default=False,
         field="proof", query="proof", served=False,
         description="Whether to add the quote's figures, the bounds on the output of other routes, and the proof of"
         " these bounds (`ProofDocument`).",
     ),
     QuoteParameter(
         "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
-        setting="CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
+        setting="CPU seconds to search for a route, 0 for no limit. The best route found is used.",
     ),
     QuoteParameter(
-        "slippage", PERCENTAGE, "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", "PERCENT", ANSWER, DEFAULT_SLIPPAGE_PPM,
-        tools=(_QUOTE, _BATCH, _BUILD, _CHECK), tool="Percent, such as 0.5; or 50bps. [0.5]",
-        setting="How far below the quote the output may fall, in percent.",
+        "slippage", PERCENTAGE, "Slippage tolerance: 0.5, 0.5% or 50bps.  [default: 0.5]", "PERCENT", ANSWER,
+        DEFAULT_SLIPPAGE_PPM, tools=(_QUOTE, _BATCH, _BUILD, _CHECK), tool="Percent, such as 0.5; or 50bps. [0.5]",
+        setting="How far below the quote the output may be, in percent.",
     ),
     QuoteParameter(
         "destination", ADDRESS, "Recipient of the output: address or ENS name.", "ADDRESS", ANSWER,
         is_keyword=False, tool="Recipient: address or ENS name.",
     ),
     QuoteParameter(
-        "router_dialect", choice(_DIALECTS), f"Router to build for: {', '.join(_DIALECTS)}.  [default: {AUTO}]",
+        "router_dialect", choice(_DIALECTS, is_further=is_dialect),
+        f"{', '.join(_DIALECTS[:-1])} or {_DIALECTS[-1]}.  [default: {AUTO}]",
         "NAME", ANSWER, AUTO, is_keyword=False, tools=(_BUILD,),
         tool=f"{', '.join(DIALECTS)}. [{AUTO}]",
-        setting="Router of payloads; auto: the most trusted on live prices, unless the network names one.",
+        setting="Router for payloads. auto: the network's router, else the most trusted one on live prices.",
     ),
     QuoteParameter(
         "api_version", choice(_API_VERSIONS, ApiVersion),
-        "API version of the JSON.  [default: v2 if the network has it]", "v1|v2", ANSWER,
-        setting="API version of the interface, v1 or v2; without it v2 where the network has it.", example="v2",
+        "API version of the JSON.  [default: v2 if supported]", "v1|v2", ANSWER,
+        setting="API version of the JSON, v1 or v2. Default: v2 if supported.", example="v2",
     ),
     QuoteParameter(
         "integrator_address", ADDRESS, "Wallet that receives the fee.", "ADDRESS", INTEGRATOR,
@@ -178,14 +179,14 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         example="0x" + "12" * 20,
     ),
     QuoteParameter(
-        "integrator_fee_bps", whole_number(0, MAX_FEE_BPS), f"Fee on the output, from 0 to {MAX_FEE_BPS}.", "BPS",
+        "integrator_fee_bps", whole_number(0, MAX_FEE_BPS), f"Fee on the output, in bps.  [0 to {MAX_FEE_BPS}]", "BPS",
         INTEGRATOR, 0, is_keyword=False, key="integrator.fee_bps",
-        setting="Fee on the output in basis points; not together with a surplus share.",
+        setting="Fee on the output in basis points. Excludes a surplus share.",
     ),
     QuoteParameter(
         "integrator_surplus_bps", whole_number(0, MAX_SURPLUS_BPS),
-        f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", "BPS", INTEGRATOR, 0, is_keyword=False,
-        key="integrator.surplus_bps", setting="Share of the surplus in basis points; not together with a fee.",
+        f"Share of the surplus, in bps.  [0 to {MAX_SURPLUS_BPS}]", "BPS", INTEGRATOR, 0, is_keyword=False,
+        key="integrator.surplus_bps", setting="Share of the surplus in basis points. Excludes a fee.",
     ),
 )  # fmt: skip
 """All quote parameters, in the order of the help pages."""
@@ -196,6 +197,6 @@ SENT: Final = tuple(each for each in QUOTE_PARAMETERS if each.query)
 
 
 def tool_arguments(tool: str) -> tuple[str, ...]:
-    """Return the quote parameters that a tool of agents takes, those of every quote first."""
+    """Return the quote parameters that an agent tool takes; those of every quote come first."""
     taken = [each for each in QUOTE_PARAMETERS if tool in each.tools]
     return tuple(each.name for each in sorted(taken, key=lambda each: not each.is_limit))

@@ -29,13 +29,20 @@ from swapcli.core.errors import (
     SameToken,
 )
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import DIALECTS, Kind, Network
+from swapcli.core.model.network import DIALECTS, Kind, Network, dialect_names
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.core.networks.address import is_native, parse_address
 from swapcli.core.records import NamedTuple
-from swapcli.interface.fields import MAX_AMOUNT, Fields, require_token_holder
+from swapcli.interface.fields import (
+    MAX_AMOUNT,
+    Fields,
+    invalid_field,
+    parse_felts,
+    require_decimal_string,
+    require_token_holder,
+)
 from swapcli.interface.integrators import ADDRESS as INTEGRATOR_ADDRESS
 from swapcli.interface.integrators import FEE, SURPLUS, check_integrator_shares
 from swapcli.interface.interface_by_network import kind_variant, network_variant
@@ -67,7 +74,8 @@ class OrderRequest(NamedTuple):
     may each be absent; the API key decides whether they are allowed. Extensions of the interface are `details`, which
     adds the figures of the quote to its route; `extended`, which adds protocols that the interface does not list; and
     in V2 `dialect`, the router dialect that the client expects. `values` are those of quote parameters, by the field of
-    the order or of the request for a quote that they set, unless they are those of an order without them.
+    the order or of the request for a quote that they set, unless they are those of an order without them. `advice` adds
+    the advised slippage to the details.
     """
 
     amount: int
@@ -84,6 +92,7 @@ class OrderRequest(NamedTuple):
     details: bool = False
     extended: bool = False
     values: tuple[tuple[str, Any], ...] = ()
+    advice: bool = False
 
     @property
     def has_integrator(self) -> bool:
@@ -92,7 +101,7 @@ class OrderRequest(NamedTuple):
 
 
 class PostedRoute(NamedTuple):
-    """A found route that a request sends back, and the terms of the call to build from it, which have a recipient.
+    """A route that a request sends back, and the terms of the call to build from it, which include a recipient.
 
     `dialect` and `details` as in an order.
     """
@@ -101,6 +110,21 @@ class PostedRoute(NamedTuple):
     terms: SwapTerms
     dialect: str | None = None
     details: bool = False
+
+
+class DecodeRequest(NamedTuple):
+    """A transaction to decode: `calldata` in hex, or on Starknet the `felts` of a call. Addresses are canonical.
+
+    `value` is in base units of the native token, None if unknown. `recipient` is who shall receive the output, by
+    default the sender.
+    """
+
+    to: str | None
+    value: int | None
+    calldata: str = ""
+    felts: tuple[int, ...] = ()
+    sender: str | None = None
+    recipient: str | None = None
 
 
 class OrderParameters(NamedTuple):
@@ -186,7 +210,7 @@ class RequestParameters(NamedTuple):
         return require_token_holder(name, self.address(name), self.kind)
 
     def flag(self, name: str) -> bool:
-        """Return a boolean (a word in a query, JSON in a body), False if it is missing. Raises `InvalidOption`."""
+        """Return a boolean (a word in a query, JSON in a body); False if it is missing. Raises `InvalidOption`."""
         value = self.values.get(name)
         flag = value if self.is_body else _FLAGS.get(value.lower()) if isinstance(value, str) else None
         if value is None:
@@ -196,7 +220,7 @@ class RequestParameters(NamedTuple):
         return flag
 
     def text(self, name: str) -> str | None:
-        """Return a string as it is, None if it is missing. Raises `InvalidInput` for anything else."""
+        """Return a string unchanged; None if it is missing. Raises `InvalidInput` for anything else."""
         value = self.values.get(name)
         if value is not None and not isinstance(value, str):
             raise InvalidInput(f"{name} must be given once", details={"field": name})
@@ -314,6 +338,32 @@ def parse_signer_body(document: object, network: Network) -> PostedRoute:
     return PostedRoute(_read_route(parameters, "route_response", network), terms)
 
 
+def parse_decode_body(document: object, network: Network) -> DecodeRequest:
+    """Parse the body of POST /{network}/decode. The calldata is only checked to be text."""
+    parameters = RequestParameters.from_body(document, network.kind)
+    calldata = parameters.text("calldata")
+    if calldata is None:
+        raise invalid_field("calldata", "is missing")
+    return _read_parties(parameters, DecodeRequest(parameters.address("to"), None, calldata))
+
+
+def parse_decode_felts_body(document: object, network: Network) -> DecodeRequest:
+    """Parse the body of POST /starknet/decode."""
+    parameters = RequestParameters.from_body(document, network.kind)
+    to = parameters.address("to") if parameters.has("to") else None
+    felts = parse_felts(parameters.values.get("calldata"), "calldata")
+    return _read_parties(parameters, DecodeRequest(to, None, felts=felts))
+
+
+def _read_parties(parameters: RequestParameters, request: DecodeRequest) -> DecodeRequest:
+    """Return the request with its value, sender and recipient, each of which may be missing."""
+    sender, recipient = (
+        parameters.recipient(name) if parameters.has(name) else None for name in ("sender", "destination")
+    )
+    value = require_decimal_string(parameters.values["value"], "value") if parameters.has("value") else None
+    return request._replace(value=value, sender=sender, recipient=recipient)
+
+
 def _read_order(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
     amount = parameters.amount("amount")
     token_in, token_out = parameters.token("tokenInAddress"), parameters.token("tokenOutAddress")
@@ -337,6 +387,7 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
         details=parameters.flag("details"),
         extended=_read_protocol_list(parameters) == EXTENDED,
+        advice=not parameters.is_body and parameters.flag("advice"),
     )
     return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options
 
@@ -347,7 +398,9 @@ def _read_values(parameters: RequestParameters) -> tuple[tuple[str, Any], ...]:
 
 
 def _read_dialect(parameters: RequestParameters) -> str | None:
-    return parameters.choice("dialect", DIALECTS, default="") or None
+    value = parameters.values.get("dialect")
+    known = DIALECTS if value is None or value in DIALECTS else dialect_names()
+    return parameters.choice("dialect", known, default="") or None
 
 
 def _read_slippage(parameters: RequestParameters, accepted: OrderParameters) -> int:
@@ -413,7 +466,7 @@ def parse_amount(name: str, value: object) -> int:
     """Parse an amount from a decimal integer string. Raises `InvalidAmount` with the field."""
     if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not 1 <= int(value) <= MAX_AMOUNT:
         problem = f"{name} must be a decimal integer string from 1 to 2^256 - 1"
-        raise InvalidAmount(problem, hint="give it in the smallest unit of the token", details={"field": name})
+        raise InvalidAmount(problem, hint="write it in base units", details={"field": name})
     return int(value)
 
 

@@ -1,4 +1,4 @@
-"""The answer of a public function of the library."""
+"""The result of a public function of the library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Result(Protocol):
-    """An answer that all faces show: the command line and tools print its document, the service returns it."""
+    """A result for all faces: the command line and tools print its document, the service returns it."""
 
     def document(self) -> object:
         """Return the JSON of the result, of a type in `document_types`, whose schema `swapcli schema` prints."""

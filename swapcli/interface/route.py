@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, NoRoute
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import DIALECTS, Network
+from swapcli.core.model.network import Network, is_dialect
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
@@ -215,7 +215,7 @@ def parse_posted_result(document: object, network: Network, path: str = "") -> R
     if not choice.has("routerChoice"):
         return result
     dialect = choice.nested("routerChoice").text("dialect")
-    return result._replace(dialect=dialect if dialect in DIALECTS else None)
+    return result._replace(dialect=dialect if is_dialect(dialect) else None)
 
 
 def raise_if_no_route(fields: Fields) -> None:
@@ -271,7 +271,7 @@ def parse_meta(fields: Fields) -> int:
         return parse_rfc3339(meta.text("timestamp"))
     except ValueError:
         raise invalid_field(
-            meta.path_of("timestamp"), "must be a time in the form of RFC 3339, as 2026-01-24T21:46:40.000Z"
+            meta.path_of("timestamp"), "must be an RFC 3339 time, such as 2026-01-24T21:46:40.000Z"
         ) from None
 
 
@@ -292,7 +292,7 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
 
 
 def _parse_best_quotes(fields: Fields) -> tuple[int, ...]:
-    """Parse `bestQuotesByProtocols`. The interface does not define its elements, so other forms are ignored."""
+    """Parse `bestQuotesByProtocols`. The Fibrous API does not define its elements, so other forms are ignored."""
     quotes = fields.values.get("bestQuotesByProtocols")
     if not isinstance(quotes, list) or len(quotes) > MAX_QUOTES:
         return ()

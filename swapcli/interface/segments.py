@@ -65,7 +65,7 @@ def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...
     _check_sum(fields.path_of("route"), sum(segment.share for segment in segments), SHARES_PER_ROUTE)
     ends = {(segment.hops[0][0].token_in, segment.hops[-1][0].token_out) for segment in segments}
     if len(ends) > 1:
-        raise invalid_field(fields.path_of("route"), "must have segments that begin and end at the same tokens")
+        raise invalid_field(fields.path_of("route"), "must have segments with the same first and last tokens")
     return segments
 
 
@@ -77,7 +77,7 @@ def _parse_segment(fields: Fields, network: Network) -> ResultSegment:
     for number, (hop, next_hop) in enumerate(pairwise(hops), start=1):
         if hop[0].token_out != next_hop[0].token_in:
             raise invalid_field(
-                f"{fields.path_of('swaps')}[{number}]", "must begin at the token at which the hop before ends"
+                f"{fields.path_of('swaps')}[{number}]", "must begin with the token that the previous hop ends with"
             )
     return ResultSegment(share, hops)
 
@@ -86,7 +86,7 @@ def _parse_hop(path: str, entry: object, network: Network) -> tuple[ResultSwap, 
     hop = tuple(_parse_swap(Fields(swap, at), network) for at, swap in require_entries(entry, path, MAX_SWAPS))
     _check_sum(path, sum(swap.share for swap in hop), SHARES_PER_HOP)
     if len({(swap.token_in, swap.token_out) for swap in hop}) > 1:
-        raise invalid_field(path, "must hold swaps between the same two tokens")
+        raise invalid_field(path, "must have swaps between the same two tokens")
     return hop
 
 

@@ -1,4 +1,4 @@
-"""Requests of the interface, rendered for another service: the inverse of `requests`."""
+"""Render requests for a remote service: the inverse of `requests`."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
         query.append(("excludeProtocols", ",".join(order.excluded)))
     if order.details:
         query.append(("details", "true"))
+    if order.advice:
+        query.append(("advice", "true"))
     if order.extended:
         query.append(("protocols", EXTENDED))
     if parameters.slippage:

@@ -32,7 +32,7 @@ def parse_rfc3339(text: str) -> int:
     """
     match = _FORM.fullmatch(text)
     if not match:
-        raise ValueError(f"not a time in the form of RFC 3339: {text}")
+        raise ValueError(f"not an RFC 3339 time: {text}")
     date, minute, seconds, decimals, sign, hours, minutes = match.groups()
     offset_m = (int(hours) * 60 + int(minutes)) * (-1 if sign == "-" else 1) if sign else 0
     start = datetime.fromisoformat(f"{date}T{minute}").replace(tzinfo=UTC)

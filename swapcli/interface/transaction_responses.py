@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import Network, encoding_package
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.transaction import RouterCall, Transaction, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class ParsedTransaction(NamedTuple):
-    """The transaction in a response; fields that the response does not contain are None or empty.
+    """The transaction in a response; missing fields are None or empty.
 
     `calldata` is hex with 0x, `value` in wei; on Starknet `felts` are the call's arguments.
     """
@@ -149,7 +149,7 @@ def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
 def render_dialect_calldata(
     payload: UnsignedTransaction, transactions: Sequence[Transaction], network: Network
 ) -> DialectCalldataJson:
-    """Render the transactions of a swap for a router whose calls the interface does not describe."""
+    """Render the transactions of a swap for a router whose calls the Fibrous API does not describe."""
     to, value = display_address(payload.to, network.kind), str(payload.value)
     deadline = deadline_of(payload, network.router_dialect)
     document: DialectCalldataJson = {
@@ -163,6 +163,9 @@ def render_dialect_calldata(
     }
     if deadline.end_s is not None:
         document["deadline"] = deadline.end_s
+    package = encoding_package(network, payload.to)
+    if package is not None:
+        document["dialectPackage"] = package
     return document
 
 
@@ -172,7 +175,7 @@ def _render_transaction(transaction: Transaction, network: Network) -> Transacti
 
 
 def render_dialect_calldata_v2(calldata: DialectCalldataJson, timestamp_ms: int) -> DialectCalldataV2Json:
-    """Render V2 calldata for a router whose calls the interface does not describe."""
+    """Render V2 calldata for a router whose calls the Fibrous API does not describe."""
     added = {"router_address": calldata["to"], "meta": render_meta(timestamp_ms)}
     return cast("DialectCalldataV2Json", {**calldata, **added})
 
@@ -180,7 +183,7 @@ def render_dialect_calldata_v2(calldata: DialectCalldataJson, timestamp_ms: int)
 def render_dialect_route_and_calldata(
     result: RouteResult, calldata: DialectCalldataJson, network: Network, timestamp_ms: int
 ) -> DialectRouteAndCalldataV2Json:
-    """Render V2 `routeAndCalldata` for a router whose calls the interface does not describe."""
+    """Render V2 `routeAndCalldata` for a router whose calls the Fibrous API does not describe."""
     route, meta = render_v2(result, network), render_meta(timestamp_ms)
     return {"route": route, "calldata": calldata, "router_address": calldata["to"], "meta": meta}
 

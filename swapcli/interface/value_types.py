@@ -68,7 +68,7 @@ class ValueType(NamedTuple, Generic[T]):
         return float(self.format(value)) if self.schema["type"] == "number" else self.format(value)
 
     def suggestions(self, value: object) -> list[str]:
-        """Return the values that `value`, which is not one, is probably a misspelling of."""
+        """Return the valid values that an invalid `value` is probably a misspelling of."""
         from swapcli.core.encoding.closest import closest_names
 
         if not isinstance(value, str):
@@ -121,11 +121,22 @@ def _number(expected: str, is_valid: Callable[[float], bool]) -> ValueType[float
     return ValueType(expected, parse, lambda number: f"{number:g}")
 
 
-def choice(names: Sequence[str], to_value: Callable[[str], Any] = str) -> ValueType[Any]:
-    """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration."""
+def choice(
+    names: Sequence[str], to_value: Callable[[str], Any] = str, is_further: Callable[[str], bool] | None = None
+) -> ValueType[Any]:
+    """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration.
+
+    `is_further` says of other names whether packages add them.
+    """
+
+    def parse(value: object) -> Any:
+        if is_further and isinstance(value, str) and value not in names and is_further(value):
+            return to_value(value)
+        return to_value(parse_choice(value, names))
+
     return ValueType(
         f"one of {', '.join(names)}",
-        lambda value: to_value(parse_choice(value, names)),
+        parse,
         names=names,
         schema={"type": "string", "enum": list(names)},
     )
@@ -255,9 +266,14 @@ def _parse_node_url(value: object) -> Secret:
     return Secret(url, origin_of(parts) + (f"/{ELLIPSIS}" if has_more else ""))
 
 
+def _parse_node_urls(value: object) -> tuple[Secret, ...]:
+    """Parse a list of nodes, or a text with commas; repetitions count once."""
+    return tuple(map(_parse_node_url, _parse_texts(value)))
+
+
 def _parse_public_urls(value: object) -> tuple[Secret, ...]:
     """Parse a list of http addresses of nodes, or a text with commas; repetitions count once."""
-    urls = tuple(_parse_node_url(text) for text in _parse_texts(value))
+    urls = _parse_node_urls(value)
     if not urls or not all(url.reveal().lower().startswith(("http://", "https://")) for url in urls):
         raise ValueError
     return urls
@@ -334,6 +350,11 @@ SERVICE_URL: ValueType[str] = ValueType(
 )
 NODE_URL: ValueType[Secret] = ValueType(
     "an http, https, ws or wss address, or the path of an IPC socket", _parse_node_url
+)
+NODE_URLS: ValueType[tuple[Secret, ...]] = ValueType(
+    f"a list, each entry {NODE_URL.expected}",
+    _parse_node_urls,
+    lambda urls: ",".join(url.redacted for url in urls),
 )
 PUBLIC_URLS: ValueType[tuple[Secret, ...]] = ValueType(
     "a list of http and https addresses",

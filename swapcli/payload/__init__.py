@@ -1,4 +1,4 @@
-"""What is signed: router calls are built, decoded, simulated and checked.
+"""Build, decode, simulate and check router calls.
 
 `dialects` choose the router of a network, `evm` and `starknet` encode its calls, and `payloads` build them from routes.
 `decode` reads what a user gives, in any form, and `review` asks what is wrong with it. `checks` say what makes a

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from swapcli.core.errors import InvalidOption
+from swapcli.core.encoding.text import single_line
+from swapcli.core.errors import InvalidOption, SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import (
+    DIALECTS,
     FIBROUS,
     INTERFACE_DIALECTS,
     OWN,
@@ -17,8 +19,10 @@ from swapcli.core.model.network import (
     Kind,
     Network,
     ProtocolInfo,
+    dialect_package,
 )
 from swapcli.core.model.router_execution import Execution
+from swapcli.core.plugins import DIALECT_GROUP, load_plugin, skipped_plugin
 
 if TYPE_CHECKING:
     from swapcli.core.model.router_dialect import InterfaceDialect, RouterDialect
@@ -33,28 +37,66 @@ _DIALECTS: Final[Mapping[Kind, Mapping[str, str]]] = {
     },
     Kind.STARKNET: {FIBROUS: "starknet.dialect:StarknetDialect"},
 }
-"""The class of each dialect on a kind of network; only that of the network's router is loaded."""
+"""The class of each dialect on a kind of network; only that of the network's router is loaded.
+
+An installed package may add a dialect: a class like these, whose objects are made for one network.
+"""
 
 
 def router_dialect(network: Network) -> RouterDialect:
-    """Return the dialect of a network's router. Only the modules of that dialect are imported.
+    """Return the dialect of a network's router. Only the modules, or the package, of that dialect are imported.
 
     Raises `InvalidOption` if there are no routers of the dialect on that network.
     """
-    if network.router_dialect in INTERFACE_DIALECTS or network.router_dialect not in _DIALECTS[network.kind]:
-        return interface_dialect(network)
-    dialect: RouterDialect = _load(network)
-    return dialect
+    name = network.router_dialect
+    if name not in INTERFACE_DIALECTS and name in _DIALECTS[network.kind]:
+        dialect: RouterDialect = _load(network)
+        return dialect
+    of_package = None if name in DIALECTS else load_plugin(DIALECT_GROUP, name, _check_class)
+    return interface_dialect(network) if of_package is None else _made(of_package, network)
+
+
+def _check_class(value: object) -> Callable[[Network], RouterDialect]:
+    """Return the class of a package's dialect. Raises `TypeError` if it lacks a method."""
+    from swapcli.core.model.router_dialect import RouterDialect
+
+    methods = [name for name, member in vars(RouterDialect).items() if name[0] != "_" and callable(member)]
+    missing = [name for name in methods if not hasattr(value, name)]
+    if not callable(value) or missing:
+        raise TypeError(f"it is not a router dialect class: it has no {', '.join(missing) or 'constructor'}")
+    return value
+
+
+def _made(of_package: Callable[[Network], RouterDialect], network: Network) -> RouterDialect:
+    """Return a package's dialect for a network. Raises what it raises, `InvalidOption` for what swapcli never does."""
+    from swapcli.core.model.router_dialect import RouterDialect
+
+    name, problem = network.router_dialect, ""
+    try:
+        made = of_package(network)
+        missing = [each for each in vars(RouterDialect) if each[0] != "_" and not hasattr(made, each)]
+        problem = f"it has no {', '.join(missing)}" if missing else "" if made.name == name else "its name is different"
+    except SwapcliError:
+        raise
+    except Exception as error:
+        problem = f"{type(error).__name__}: {single_line(str(error))}"
+    if problem:
+        raise InvalidOption(
+            f"the router dialect {name} of the package {dialect_package(name)} cannot be used: {problem}",
+            details={"dialect": name},
+        )
+    return made
 
 
 def interface_dialect(network: Network) -> InterfaceDialect:
-    """Return the dialect of a network whose router the interface describes. Raises `InvalidOption` for another one."""
+    """Return the dialect of a network whose router the Fibrous API describes. Raises `InvalidOption` for another
+    one."""
     dialects = [each for each in INTERFACE_DIALECTS if each in _DIALECTS[network.kind]]
     if network.router_dialect not in dialects:
         raise InvalidOption(
-            f"the router dialect {network.router_dialect} cannot be used here: {network.name} needs "
+            f"the router dialect {network.router_dialect} cannot be used: {network.name} needs "
             + " or ".join(dialects),
-            hint=f"use the router dialect {FIBROUS}",
+            hint=skipped_plugin(DIALECT_GROUP, network.router_dialect) or f"use the router dialect {FIBROUS}",
             details={"dialect": network.router_dialect},
         )
     dialect: InterfaceDialect = _load(network)
@@ -121,22 +163,26 @@ def _executes_all(network: Network) -> bool:
 def executing_dialects(protocol: ProtocolInfo, network: Network) -> tuple[str, ...]:
     """Return the names of the router dialects that execute pools of a protocol, as far as their routers are known.
 
-    The public router executes what the interface lists. A router may still leave single pools out: see
-    `RouterDialect.executable_pool`.
+    The public router executes what the Fibrous API lists, but no family of a package. A router may still omit single
+    pools: see `RouterDialect.executable_pool`.
     """
+    from swapcli.families import is_built_in
     from swapcli.payload.router_trust import known_dialects
 
     if protocol.family is None:
         return ()
     found = []
-    if not protocol.is_extended and FIBROUS in known_dialects(network):
+    if not protocol.is_extended and is_built_in(protocol.family) and FIBROUS in known_dialects(network):
         found.append(FIBROUS)
     if OWN in _DIALECTS[network.kind] and _has_own_call(protocol):
         found.append(OWN)
     found += [
         name for name, router in network.routers.items() if protocol.is_wrapper or protocol.amm_name in router.protocols
     ]
-    return tuple(name for name in _DIALECTS[network.kind] if name in found)
+    if network.router_dialect not in DIALECTS:  # of a package; only its payloads show which pools it omits
+        found.append(network.router_dialect)
+    known = dict.fromkeys((*_DIALECTS[network.kind], *network.routers, network.router_dialect))
+    return tuple(name for name in known if name in found)
 
 
 def _has_own_call(protocol: ProtocolInfo) -> bool:

@@ -49,10 +49,10 @@ def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: in
         return
     age_ms = now_ms - quoted_ms
     if age_ms < -CLOCK_SKEW_MS:
-        raise InvalidRoute("the route was issued in the future", details={"timestamp_ms": quoted_ms})
+        raise InvalidRoute("the route's issue time is in the future", details={"timestamp_ms": quoted_ms})
     if age_ms > ttl_s * 1000:
         raise RouteExpired(
-            f"the route is {age_ms // 1000} seconds old, and routes are good for {ttl_s}",
+            f"the route is {age_ms // 1000} seconds old, but routes are valid for {ttl_s}",
             hint="fetch a fresh route",
             details={"age_s": age_ms // 1000, "ttl_s": ttl_s},
         )
@@ -63,15 +63,15 @@ def check_block_limit(gas_units: int, network: Network) -> None:
     limit, needed = network.block_gas_limit, with_margin(before_refunds(gas_units))
     if limit is not None and needed > limit:
         raise InvalidRoute(
-            f"the route takes up to {needed:,} gas, more than the {limit:,} of a block of {network.name}",
-            hint="fetch a fresh route, which will fit; if your account uses bigger blocks, set"
+            f"the route takes up to {needed:,} gas, more than the {limit:,} that a {network.name} block allows",
+            hint="fetch a fresh route, which will fit; if your account uses larger blocks, set"
             f" networks.{network.name}.block_gas_limit",
             details={"gas": needed, "block_gas_limit": limit},
         )
 
 
 def calldata_limit(network: Network) -> FitsCalldata | None:
-    """Return what says whether one transaction of a network can carry a route; None where every route fits.
+    """Return what shows whether one transaction of a network can carry a route; None if every route fits.
 
     Nodes limit the bytes of calldata, and no list of field elements has come near a limit.
     """
@@ -81,7 +81,7 @@ def calldata_limit(network: Network) -> FitsCalldata | None:
 def _fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], *, network: Network) -> bool:
     """Return whether one transaction can carry the calldata that executes `steps`, on any terms.
 
-    A payload that cannot be built fits: building it says why it cannot.
+    A payload that cannot be built fits: building it gives the reason why it cannot.
     """
     if len(steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES:
         return True
@@ -104,8 +104,8 @@ def _check_size(payload: UnsignedTransaction, network: Network) -> None:
     size = _calldata_bytes(payload)
     if size > MAX_CALLDATA_BYTES:
         raise InvalidRoute(
-            f"the calldata of the route for the router {network.router_dialect} has {size:,} bytes, and nodes accept "
-            f"at most {MAX_CALLDATA_BYTES:,}",
+            f"the calldata of the route for the router {network.router_dialect} has {size:,} bytes, but nodes "
+            f"accept at most {MAX_CALLDATA_BYTES:,}",
             hint="fetch a fresh route, which will fit",
             details={"calldata_bytes": size, "max_calldata_bytes": MAX_CALLDATA_BYTES},
         )
@@ -129,7 +129,7 @@ def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -
     least = min_received(result.output_amount, slippage_ppm)
     if done.amount_out < least:
         raise SlippageExceeded(
-            f"the route now gives {done.amount_out}, less than the {least} that its slippage allows",
+            f"the route now gives {done.amount_out}, less than the {least} its slippage allows",
             hint="fetch a fresh route",
             details={"amount_out": str(done.amount_out), "least": str(least)},
         )
@@ -180,7 +180,7 @@ def build_transaction(
 def _pays_caller(network: Network, terms: SwapTerms, integrator: Integrator | None) -> bool:
     """Return whether the wrapped native token may be called directly, without a router: it pays its caller.
 
-    The interface describes payloads of its dialects as calls of the router.
+    The Fibrous API describes payloads of its dialects as router calls.
     """
     is_free = network.router_dialect not in INTERFACE_DIALECTS
     return is_free and integrator is None and terms.permit is None and terms.sender == terms.recipient is not None
@@ -189,13 +189,13 @@ def _pays_caller(network: Network, terms: SwapTerms, integrator: Integrator | No
 def _router(network: Network) -> str:
     if network.dialect_router.is_paused:
         raise InvalidOption(
-            f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
+            f"swaps by {network.router_dialect} are paused on {network.name}: its registry lists no router",
             hint=f"try again later{_others_instead(network)}",
             details={"dialect": network.router_dialect},
         )
     if network.router_registry is not None:
         raise ConfigError(
-            f"a payload for {network.router_dialect} on {network.name} needs the address of its router, which only a "
+            f"a payload for {network.router_dialect} on {network.name} needs the router's address, which only a "
             "node can read from its registry",
             hint=f"set networks.{network.name}.rpc_url, or networks.{network.name}.router to a verified router",
             details={"key": f"networks.{network.name}.router"},
@@ -205,7 +205,7 @@ def _router(network: Network) -> str:
         if network.router_dialect != FIBROUS:
             settings += f", and networks.{network.name}.router_dialect to {network.router_dialect}"
         raise ConfigError(
-            f"the router of {network.name} is not known, so no payload can be made for it",
+            f"no payload can be built on {network.name}: its router is unknown",
             hint=f"set {settings}{_others_instead(network)}",
             details={"key": f"networks.{network.name}.router"},
         )
@@ -235,9 +235,9 @@ def pools_for(result: RouteResult, market: MarketState) -> Mapping[str, Pool]:
 def _check_generation(result: RouteResult, network: Network) -> None:
     """Raise `InvalidRoute` if the network does not have the API version, or the version no integrators."""
     if result.api_version is ApiVersion.V2 and not network.has_v2:
-        raise InvalidRoute(f"{network.name} has no v2, so the route must not carry meta")
+        raise InvalidRoute(f"{network.name} has no v2, so the route must not have meta")
     if result.api_version is ApiVersion.V1 and result.integrator is not None:
-        raise InvalidRoute("integrator fields exist in v2 only, and the route carries no meta")
+        raise InvalidRoute("integrator fields exist only in v2, and the route has no meta")
 
 
 def check_ends(result: RouteResult, network: Network) -> None:
@@ -247,11 +247,11 @@ def check_ends(result: RouteResult, network: Network) -> None:
     native = network.to_wrapped(ZERO_ADDRESS)
     token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
     if native_in and token_in != native:
-        raise InvalidRoute("routeSwapType says that the native token is sold, but inputToken is another one")
+        raise InvalidRoute("routeSwapType sells the native token, but inputToken is a different token")
     if native_out and token_out != native:
-        raise InvalidRoute("routeSwapType says that the native token is bought, but outputToken is another one")
+        raise InvalidRoute("routeSwapType buys the native token, but outputToken is a different token")
     if network.to_wrapped(first.token_in) != token_in:
-        raise InvalidRoute("the route does not begin at inputToken")
+        raise InvalidRoute("the route does not start at inputToken")
     if network.to_wrapped(last.token_out) != token_out:
         raise InvalidRoute("the route does not end at outputToken")
 

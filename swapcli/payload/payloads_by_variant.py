@@ -105,7 +105,7 @@ class RoutePayloads(NamedTuple):
     def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, RouterFinding]:
         """Return what is shown by simulations in which each of the payloads paid exactly what it should.
 
-        A protocol is left out if every variant of it remains possible.
+        A protocol is omitted if every variant of it remains possible.
         """
         rates, found = self._fitting_rates(proven), {}
         for protocol_id in _protocol_ids(proven[0].payload):

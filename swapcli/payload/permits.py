@@ -32,7 +32,7 @@ _PERMIT_TYPE_HASH: Final = 0x6E71EDAE12B1B97F4D1F60370FEF10105FA2FAAE0126114A169
 _RECOVER: Final = "0x0000000000000000000000000000000000000001"
 """The precompiled contract that recovers the signer of a digest."""
 
-_HINT_APPROVE: Final = "approve it by a transaction, which the JSON and --with-approval show (transactions in Python)"
+_HINT_APPROVE: Final = "approve it with a transaction (--with-approval; transactions in JSON and Python)"
 
 _HINT_UNIVERSAL: Final = f"{_HINT_APPROVE}; or quote with the router dialect {UNIVERSAL_ROUTER}"
 
@@ -40,12 +40,13 @@ _HINT_UNIVERSAL: Final = f"{_HINT_APPROVE}; or quote with the router dialect {UN
 def require_permit_kind(network: Network, *, is_native: bool, label: str) -> PermitKind:
     """Return the permit that the network's router takes. Raises `InvalidOption` if there is none, or none is needed.
 
-    `label` is the option that asks for the permit, as the caller knows it.
+    `label` is the option that requests the permit, as the caller knows it.
     """
     kind = router_dialect(network).permit_kind
     if kind is None:
         raise InvalidOption(
-            f"{label}: payloads for the router dialect {network.router_dialect} of {network.name} carry no permit",
+            f"{label}: payloads for the router dialect {network.router_dialect} of {network.name} cannot carry a "
+            "permit",
             hint=_HINT_APPROVE if UNIVERSAL_ROUTER not in network.routers else _HINT_UNIVERSAL,
         )
     if is_native:
@@ -93,8 +94,9 @@ def check_signer(
     if (signer and int.from_bytes(signer) == int(owner, 16)) or node.read_account(owner, at).code:
         return
     raise InvalidOption(
-        f"{label}: it is not {owner}'s for this permit",
-        hint="use the amount, deadline, sender and router dialect of the permit, and sign again after another permit",
+        f"{label}: the signature for this permit was not made by {owner}",
+        hint="use the permit's amount, deadline, sender and router dialect; sign again if a different permit was "
+        "used since",
     )
 
 
@@ -132,6 +134,6 @@ def _text(answer: ReturnData, name: str) -> str:
 
 def _without_permit(token: str) -> InvalidOption:
     return InvalidOption(
-        f"the token {token} has no permit of EIP-2612",
+        f"the token {token} has no EIP-2612 permit",
         hint=_HINT_APPROVE,
     )

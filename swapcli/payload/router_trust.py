@@ -61,7 +61,7 @@ TRUST: Final = (
     ),
 )  # fmt: skip
 """The dialects, the most trusted first: published and verified code that enforces deadline and minimum, then this
-project's contract, and the interface's router last."""
+project's contract, and the Fibrous API's router last."""
 TRUST_OF: Final = {each.dialect: each for each in TRUST}
 
 
@@ -69,7 +69,7 @@ def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedR
     """Return the dialects whose routers can swap on a network now, the most trusted first, and those that cannot.
 
     The interface's router is the last of the first group. A network without one has it only if there is no other, so
-    that building a payload says what is missing.
+    that building a payload shows what is missing.
     """
     found: list[str] = []
     passed: list[PassedRouter] = []
@@ -88,9 +88,15 @@ def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedR
 
 
 def known_dialects(network: Network) -> tuple[str, ...]:
-    """Return the dialects with a router on a network, the most trusted first, whether or not it can swap now."""
+    """Return the dialects with a router on a network, the most trusted first, whether or not it can swap now.
+
+    Those of packages come last.
+    """
     others = tuple(each.dialect for each in TRUST if each.dialect != FIBROUS and each.dialect in network.routers)
-    return (*others, FIBROUS) if not others or has_interface_router(network) else others
+    named = dict.fromkeys((*network.routers, network.router_dialect))
+    of_packages = tuple(each for each in named if each not in TRUST_OF)
+    has_fibrous = has_interface_router(network) or not (others or of_packages)
+    return (*others, *((FIBROUS,) if has_fibrous else ()), *of_packages)
 
 
 def has_interface_router(network: Network) -> bool:

@@ -31,7 +31,7 @@ class RenderedTransaction(NamedTuple):
     `request` is the transaction as libraries take it to sign; None on Starknet, whose accounts execute calls.
 
     `spender_name` is who is approved, empty for a swap. `account_lines` are names and texts of what the one transaction
-    of an account on Starknet has for all its calls; the last call has them.
+    of an Starknet account has for all its calls; the last call has them.
     """
 
     purpose: Purpose
@@ -59,7 +59,7 @@ class RenderedTransaction(NamedTuple):
 def render_transactions(
     payload: UnsignedTransaction, network: Network, checked: PayloadCheck | None = None
 ) -> list[RenderedTransaction]:
-    """Render the swap, after the approvals that it needs beyond the present allowances, if those were checked."""
+    """Render the swap, after the approvals that it needs beyond the current allowances, if those were checked."""
     allowances = checked.allowances if checked else ()
     transactions = router_dialect(network).build_transactions(payload, allowances)
     sender = checked.sender if checked else None
@@ -89,14 +89,14 @@ def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Ne
 
 
 def missing_fields(transactions: Sequence[RenderedTransaction]) -> list[str]:
-    """Return a sentence for each group of fields that is left out of transactions of an EVM network."""
+    """Return a sentence for each group of fields that is omitted from transactions of an EVM network."""
     requests = [each.request or {} for each in transactions]
     if any("from" not in request for request in requests):
-        return ["from, nonce, gas and fees are left out: they need --from ADDRESS and a node"]
+        return ["no from, nonce, gas and fees: they need --from ADDRESS and a node"]
     reasons = {
-        "nonce": "nonce is left out: the node does not report it",
-        "gas": "gas is left out: the node cannot estimate it (--simulate measures that of the swap)",
-        "maxFeePerGas": "fees are left out: the node does not report those of recent blocks",
+        "nonce": "no nonce: the node does not report it",
+        "gas": "no gas: the node cannot estimate it (--simulate measures the swap's gas)",
+        "maxFeePerGas": "no fees: the node does not report recent fees",
     }
     return [reason for name, reason in reasons.items() if any(name not in request for request in requests)]
 
@@ -107,7 +107,7 @@ def _request(
     """Yield the fields of a transaction of type 2 (EIP-1559) that web3.py, viem and ethers take unchanged.
 
     There is no `type`, as no spelling suits all of them: accounts of viem accept only "eip1559", which ethers and
-    web3.py refuse, and those take 2. All of them infer it from the fees.
+    web3.py reject, and those take 2. All of them infer it from the fees.
     """
     if sender is not None:
         yield "from", display_address(sender, network.kind)
@@ -130,9 +130,9 @@ def _request(
 
 
 def _quantity(value: int) -> int | str:
-    """Return an integer if JavaScript reads it exactly, else hex.
+    """Return an integer if JavaScript reads it exactly, otherwise hex.
 
-    The libraries agree on nothing simpler: viem encodes the hex of zero wrongly, as a zero byte, and web3.py refuses
+    The libraries agree on nothing simpler: viem encodes the hex of zero wrongly, as a zero byte, and web3.py rejects
     decimal strings.
     """
     return value if value <= _MAX_EXACT_INTEGER else hex(value)

@@ -1,21 +1,37 @@
-"""What answers an order: sources of quotes, and the figures, warnings and documents of their answers.
+"""Sources of quotes, and the figures, warnings and documents of their results.
 
 `openers` open sources, markets and nodes as the settings of `config` say; `sources` quote, each from other pools: in
 memory, in a store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
 `quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined; `proving`
 checks all of that in one run, and reports it;
 `aggregators` has the offers of others to compare with, and `pictures` draw routes. `market` is the public interface of
-it all for programs.
+it all for programs. `installed_plugins` finds what other packages add: importing this package lets `core` know it.
 """
+
+from swapcli.core.plugins import set_plugin_source
+
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds where nothing else needs it
+if TYPE_CHECKING:
+    from swapcli.core.plugins import PluginSource
 
 PUBLIC = (
     "account_holdings", "aggregator_options", "alternatives", "amounts", "async_market", "backtest", "batch_line",
-    "comparison", "config", "depth_result", "document_schemas", "followers", "health", "impact_measures", "live_choice",
-    "many_quotes", "market", "network_check", "network_details", "network_editing", "network_health", "network_list",
-    "open_market", "openers", "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing",
-    "prepared_payload", "price_policy", "proof", "protocol_list", "proving", "public_venues", "quote_change",
-    "quote_figures", "quote_options", "quote_results", "remote.url_document", "resolve", "review", "router_deployment",
-    "slippage_advice", "slippage_measures", "sources.freshness", "sources.in_memory", "sources.local_quotes",
-    "sources.public", "sources.quote_source", "sources.remote", "sources.state_confirmation", "stores", "swap_builder",
-    "swap_check", "swap_quote", "syncing", "token_list", "token_prices", "user_settings", "verification", "warnings",
+    "comparison", "config", "depth_result", "document_schemas", "followers", "health", "impact_measures",
+    "live_choice", "many_quotes", "market", "network_check", "network_details", "network_editing", "network_health",
+    "network_list", "open_market", "openers", "order_amounts", "order_keys", "ordered_answers", "permits",
+    "pictures", "planning", "pool_listing", "prepared_payload", "price_policy", "proof", "proof_checker",
+    "protocol_list", "proving", "public_venues", "quote_change", "quote_figures", "quote_options", "quote_results",
+    "remote.url_document", "resolve", "review", "router_deployment", "slippage_advice", "slippage_measures",
+    "sources.freshness", "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source",
+    "sources.remote", "sources.state_confirmation", "stores", "swap_builder", "swap_check", "swap_quote", "syncing",
+    "token_list", "token_prices", "user_settings", "verification", "warnings",
 )  # fmt: skip
+
+
+def _open_plugins() -> "PluginSource":
+    from swapcli.quoting.installed_plugins import InstalledPlugins
+
+    return InstalledPlugins()
+
+
+set_plugin_source(_open_plugins)

@@ -1,4 +1,4 @@
-"""What an account holds, and what others may take of it, at one block: what `all`, `50%` and approvals rest on."""
+"""An account's balances and allowances at one block, for amounts such as `all` and `50%`, and for approvals."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.permit2 import AMOUNT_BITS, PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.quote_options import parse_account
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ UNLIMITED: Final = 2**255
 
 
 class TokenBalance(NamedTuple):
-    """What an account holds of a token in base units; None if the token does not say."""
+    """An account's balance of a token in base units; None if the token does not return it."""
 
     token: Token
     amount: int | None
@@ -42,13 +43,14 @@ class TokenBalance(NamedTuple):
 
 
 class Holdings(NamedTuple):
-    """The balances of an account after a block."""
+    """An account's balances after a block."""
 
     network: Network
     owner: str
     block: BlockHeader
     balances: tuple[TokenBalance, ...]
 
+    @own_document
     def document(self) -> HoldingsJson:
         """Return the JSON of `swapcli balance`."""
         return {
@@ -69,7 +71,7 @@ class Holdings(NamedTuple):
 
 
 class Permit2Allowance(NamedTuple):
-    """What a spender may take through Permit2, in base units, until a Unix time, and what Permit2 may take itself."""
+    """What Permit2 allows: `amount` until `expiration_s` (Unix), and `permit2_amount` for Permit2 itself."""
 
     amount: int
     expiration_s: int
@@ -77,7 +79,7 @@ class Permit2Allowance(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """What a spender may take of a token of its owner after a block, in base units.
+    """The amount of an owner's token that a spender may take after a block, in base units.
 
     `permit2` is what it may take through Permit2; None if that was not read.
     """
@@ -92,9 +94,10 @@ class Allowance(NamedTuple):
 
     @staticmethod
     def is_unlimited(amount: int) -> bool:
-        """Return whether an allowance has no limit: half of all numbers or more, or all 160 bits of Permit2's."""
+        """Return whether an allowance has no limit: at least 2^255, or in Permit2 all 160 bits."""
         return amount >= UNLIMITED or amount == 2**AMOUNT_BITS - 1
 
+    @own_document
     def document(self) -> AllowanceJson:
         """Return the JSON of `swapcli allowance`."""
         kind, token, permit2 = self.network.kind, self.token, self.permit2
@@ -119,7 +122,7 @@ class Allowance(NamedTuple):
 def find_holdings(
     nodes: NodeOpener, network: Network, owner: str, named: Sequence[Token], known_market: Callable[[], MarketState]
 ) -> Holdings:
-    """Read the balances of `named` tokens, or those that are not 0 of all known tokens. Raises as `Market.balance`."""
+    """Read the balances of the `named` tokens, or all balances above 0 of known tokens. Raises as `Market.balance`."""
     address = parse_account(owner, network, "owner")
     tokens = [*named]
     if not tokens:
@@ -131,7 +134,7 @@ def find_holdings(
 
 
 def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token, spender: str | None) -> Allowance:
-    """Read an allowance of `spender`, by default of what takes tokens for the network's router.
+    """Read the allowance of `spender`, by default of the contract that takes tokens for the network's router.
 
     Where quotes choose the router, it is the most trusted one. Raises as `Market.allowance`.
     """
@@ -145,9 +148,9 @@ def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token
     default = network.dialect_router.spender or network.router
     taker = default if spender is None else parse_account(spender, network, "spender")
     if taker is None:
-        raise InvalidOption(f"{network.name} has no router in the catalogue", hint="name the spender after the token")
+        raise InvalidOption(f"the catalogue has no router for {network.name}", hint="name the spender after the token")
     if token.address == ZERO_ADDRESS:
-        raise InvalidOption(f"{token.symbol} needs no allowance: a transaction sends it along")
+        raise InvalidOption(f"{token.symbol} is native currency, which needs no allowance")
     through_permit2 = taker == network.router and router_dialect(network).permit_kind is PermitKind.PERMIT2
     with closing(nodes.require_node(network)) as node:
         return read_allowance(node, network, address, token, taker, through_permit2=through_permit2)
@@ -156,7 +159,7 @@ def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token
 def read_holdings(
     node: RpcNode, network: Network, owner: str, tokens: Sequence[Token], checks: TokenChecks | None = None
 ) -> Holdings:
-    """Read the balances of an account on the newest block, in a few round trips.
+    """Read the balances of an account at the newest block, in a few round trips.
 
     `checks` compare the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a wrong token.
     """
@@ -185,7 +188,7 @@ def read_holdings(
 def read_allowance(
     node: RpcNode, network: Network, owner: str, token: Token, spender: str, *, through_permit2: bool = False
 ) -> Allowance:
-    """Read an allowance on the newest block, and that in Permit2 if the spender may take tokens through it.
+    """Read an allowance at the newest block, and the allowance in Permit2 if the spender may take tokens through it.
 
     Raises `UpstreamError`, even for a token that does not answer.
     """

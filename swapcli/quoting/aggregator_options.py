@@ -1,4 +1,4 @@
-"""The aggregators that a comparison asks beside its own sources, for a sender, and the simulation of their offers."""
+"""The aggregators that a comparison queries for a sender, and the simulation of their offers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AggregatorOptions(NamedTuple):
-    """The aggregators to ask for a sender, and the seconds that each of them has to answer.
+    """The aggregators to query for a sender, and the number of seconds in which each must respond.
 
     `open_simulator` opens what simulates their payloads. It is called after the own quotes, since importing its modules
     takes as long as these. `left_out` has the reasons why other aggregators are not asked, by name.
@@ -39,9 +39,9 @@ class AggregatorOptions(NamedTuple):
 def choose_aggregator_options(
     names: Sequence[str], sender: str | None, network: Network, nodes: NodeOpener, routers: RouterMemory
 ) -> AggregatorOptions:
-    """Return the options for asking the aggregators of these names, or `all` of them.
+    """Return the options for querying the aggregators with these names, or `all` of them.
 
-    Without a `sender` they are asked for an address that nobody owns. Adapters, keys and the time-out come from the
+    Without a `sender` they are asked for an address that no one owns. Adapters, keys and the time-out come from the
     settings; offers are simulated by the node that checks swaps.
     Raises `InvalidOption` for a name that cannot be asked.
     """

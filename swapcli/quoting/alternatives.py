@@ -1,4 +1,4 @@
-"""The alternatives to fill an order, with what they say and what they pay."""
+"""Alternative ways to fill an order, with their results and outputs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.units import BPS
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import (
     render_certificate,
     render_state_source,
@@ -45,7 +46,7 @@ REMOTE_KINDS: Final = frozenset({AlternativeKind.SERVICE, AlternativeKind.AGGREG
 
 
 class SimulationOutcome(StrEnum):
-    """What is known of what an alternative pays."""
+    """What a simulation shows about an alternative's output."""
 
     PAID = "paid"
     """Its payload was simulated, and paid."""
@@ -58,7 +59,7 @@ class SimulationOutcome(StrEnum):
 
 
 class AlternativeSimulation(NamedTuple):
-    """What a simulation on the state after `block` says of an alternative; amounts in base units, None without a swap.
+    """The simulation of an alternative on the state after `block`; amounts in base units, None if there was no swap.
 
     `gas_units` are before refunds. `reason` says why a payload failed or was not simulated; `is_node_error` means that
     the node did not execute it.
@@ -75,12 +76,13 @@ class AlternativeSimulation(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """One way to fill the order: its figures, or the error for which it has none.
+    """One way to fill the order, with its figures or the error that prevented them.
 
     `name` is the display name of the only protocol or of the aggregator, or the URL of the service; empty for other
     kinds. Amounts are in base units, None if unknown. `time_s` is how long the answer took, None for the single path,
     which every split quote finds on its way. `state` is what the quote rests on. `simulation` is None unless
-    aggregators were asked.
+    aggregators were asked. `package` is the installed package, with its version, that adds the aggregator; empty for
+    all others.
     """
 
     kind: AlternativeKind
@@ -93,10 +95,11 @@ class Alternative(NamedTuple):
     state: StateSource | None = None
     error: SwapcliError | None = None
     simulation: AlternativeSimulation | None = None
+    package: str = ""
 
     @property
     def amount_paid(self) -> int | None:
-        """What it pays as far as that is known: as simulated, else as it says. None if it failed."""
+        """The simulated output, otherwise the quoted output; None if it failed."""
         return self.amount_out if self._says_only else self._simulated.amount_out
 
     @property
@@ -106,14 +109,14 @@ class Alternative(NamedTuple):
 
     @property
     def gas_paid(self) -> tuple[int | None, float | None]:
-        """Its gas in units and in dollars: as simulated, else as it says."""
+        """The simulated gas, otherwise the quoted gas, in units and in dollars."""
         shown = self if self._says_only else self._simulated
         return shown.gas_units, shown.gas_usd
 
     @property
     def shown_amounts(self) -> tuple[int | None, int | None]:
-        """The output, and the output net of gas. If offers are simulated, those of a service or an aggregator are the
-        simulated amounts, None without a simulation."""
+        """The output, and the output after gas. If offers are simulated, a service's or an aggregator's amounts are the
+        simulated ones, None without a simulation."""
         if self.kind not in REMOTE_KINDS or self.simulation is None:
             return self.amount_out, self.output_net_of_gas
         return (None, None) if self._says_only else (self.amount_paid, self.paid_net_of_gas)
@@ -129,7 +132,7 @@ class Alternative(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All alternatives for an order, the best first: by what they pay net of gas, or by the output if no net is known.
+    """All alternatives for an order, best first: by output after gas, or by output if gas is unknown.
 
     Alternatives that a simulation has proven come before those that only say what they pay, and these before those
     whose payload failed. `figures` are those of the split quote, None if it failed. `hosts` are those that were asked
@@ -159,6 +162,7 @@ class Comparison(NamedTuple):
         assert self.figures is not None
         return self._replace(figures=self.figures._replace(proof_file=path))
 
+    @own_document
     def document(self) -> ComparisonJson:
         """Return the JSON of `swapcli compare`; amounts are text, in base units."""
         order, figures, kind = self.order, self.figures, self.network.kind
@@ -171,7 +175,7 @@ class Comparison(NamedTuple):
             "unreadGainBps": figures.unread_gain_bps if figures else None,
             "warnings": render_warning_list(figures.warnings) if figures else [],
             "gasValueSource": self.gas_value_source,
-            "hostsAsked": list(self.hosts),
+            "hostsContacted": list(self.hosts),
             "sender": None if self.sender is None else display_address(self.sender, kind),
             "alternatives": [self._nested(*each) for each in zip(self.rows(), self.alternatives, strict=True)],
         }
@@ -183,7 +187,7 @@ class Comparison(NamedTuple):
 
     @property
     def gas_value_source(self) -> GasValueSource | None:
-        """Where the value of gas comes from in the amounts net of gas: that of the split quote, if it has one.
+        """The source of the value of gas in amounts after gas, from the split quote if there is one.
 
         Otherwise each service has its own.
         """
@@ -201,12 +205,13 @@ class Comparison(NamedTuple):
         return {
             "kind": each.kind.value,
             "name": each.name or None,
+            "package": each.package or None,
             "outputAmount": _text(amount_out),
             "promisedAmount": _text(each.amount_out) if each.kind in REMOTE_KINDS else None,
             "versusSplitBps": self.versus_split_bps(each),
             "gasUnits": _text(each.gas_units),
             "gasUsd": each.gas_usd,
-            "outputNetOfGas": _text(output_net_of_gas),
+            "outputAfterGas": _text(output_net_of_gas),
             "versusBestBps": self.versus_best_bps(each),
             "timeS": each.time_s,
             "block": each.state.block if each.state else None,
@@ -216,7 +221,7 @@ class Comparison(NamedTuple):
             "simulatedOutput": _text(simulation.amount_out) if simulation else None,
             "simulatedGasUnits": _text(simulation.gas_units) if simulation else None,
             "simulatedGasUsd": simulation.gas_usd if simulation else None,
-            "simulatedNetOfGas": _text(simulation.output_net_of_gas) if simulation else None,
+            "simulatedAfterGas": _text(simulation.output_net_of_gas) if simulation else None,
             "error": each.error.message if each.error else None,
         }
 
@@ -229,7 +234,7 @@ class Comparison(NamedTuple):
             "outputAmount": row["simulatedOutput"],
             "gasUnits": row["simulatedGasUnits"],
             "gasUsd": row["simulatedGasUsd"],
-            "outputNetOfGas": row["simulatedNetOfGas"],
+            "outputAfterGas": row["simulatedAfterGas"],
         }
         nested = {name: value for name, value in row.items() if not name.startswith("simulat")} | {
             "state": render_state_source(each.state) if each.state else None,
@@ -254,12 +259,12 @@ class Comparison(NamedTuple):
         return _difference_bps(alternative.amount_paid, self.split.amount_paid)
 
     def versus_best_bps(self, alternative: Alternative) -> float | None:
-        """Return how much more an alternative pays than the best one, net of gas: 0 for the best; None if unknown."""
+        """Return how much more an alternative pays than the best one, after gas: 0 for the best; None if unknown."""
         return _difference_bps(alternative.paid_net_of_gas, self.alternatives[0].paid_net_of_gas)
 
 
 class AnsweredAlternative(NamedTuple):
-    """An alternative with what it was made from: a quote with its figures, or the offer of an aggregator."""
+    """An alternative with its source: a quote and its figures, or the offer of an aggregator."""
 
     alternative: Alternative
     quoted: QuoteResult | None = None

@@ -27,11 +27,16 @@ def parse_notation(text: str) -> WrittenAmount:
         return WrittenAmount(text, AmountUnit.PERCENT, "100")
     if is_balance_part(text):
         return _in_percent(text)
-    if text.startswith("$") or lowered.endswith("usd"):
+    if is_in_dollars(text):
         inner = text[1:] if text.startswith("$") else text[:-3]
         return WrittenAmount(text, AmountUnit.USD, _read_number(inner, text))
     number = _read_number(text, text)
     return WrittenAmount(text, AmountUnit.TOKENS, number, is_plain=number == text)
+
+
+def is_in_dollars(text: str) -> bool:
+    """Return whether an amount is written in dollars, as $1000 or 1000usd."""
+    return text.startswith("$") or text.lower().endswith("usd")
 
 
 def scaled_number(number: str) -> tuple[int, int]:
@@ -45,7 +50,7 @@ def _in_percent(text: str) -> WrittenAmount:
     units, places = scaled_number(number) if len(number) <= SHOWN_INPUT_CHARACTERS else (0, 0)
     if not 0 < units <= 100 * 10**places:
         raise InvalidAmount(
-            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a part of a balance',
+            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a valid part of a balance',
             hint="write a percentage above 0% and up to 100%, or all",
         )
     return WrittenAmount(text, AmountUnit.PERCENT, number)
@@ -70,10 +75,11 @@ def _hint(written: str) -> str:
     small_units = closest_names(with_unit[2], _SMALL_UNITS) if with_unit else []
     if with_unit and small_units:
         meant = "" if with_unit[2].lower() in _SMALL_UNITS else f"{did_you_mean(small_units)} "
-        return f"{meant}Amounts are in whole tokens; --raw takes smallest units, such as wei"
+        return f"{meant}Amounts are in whole tokens; --raw takes base units, such as wei"
     closest = did_you_mean(f"{with_unit[1]}{unit}" for unit in closest_names(with_unit[2], _UNITS)) if with_unit else ""
     if closest:
         return closest
     if _CONTINENTAL.fullmatch(written) and len(written) <= SHOWN_INPUT_CHARACTERS:
-        return f"commas separate thousands, a point the decimals: write {written.replace('.', '').replace(',', '.')}"
+        meant = written.replace(".", "").replace(",", ".")
+        return f"commas separate thousands, a point separates decimals: write {meant}"
     return _FORMS

@@ -29,14 +29,14 @@ _MAX_DECIMAL_PLACES = 400
 
 
 class ResolvedAmount(NamedTuple):
-    """An amount in base units. `note` says what a friendly notation came to, empty if nothing was converted."""
+    """An amount in base units. `note` explains a converted notation; it is empty if nothing was converted."""
 
     amount: int
     note: str = ""
 
 
 def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
-    """Read an amount as people write it ("1.5", "2k", "$1000", "50%"); with `raw` it is in smallest units.
+    """Read an amount as people write it ("1.5", "2k", "$1000", "50%"); with `raw` it is in base units.
 
     The number is not yet checked against the token. Raises `InvalidAmount`.
     """
@@ -52,7 +52,7 @@ def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
 def resolve_amount(
     amount: Amount | WrittenAmount, order: Order, options: QuoteOptions, source: QuoteSource
 ) -> ResolvedAmount:
-    """Return an amount for an order, whose own amount does not matter; `source` knows what dollars buy.
+    """Return the amount for an order, whose own amount is ignored; `source` has the prices of amounts in dollars.
 
     Raises `InvalidAmount`, `InvalidOption` for a part of a balance, and as `QuoteSource.quote` for dollars.
     """
@@ -62,7 +62,7 @@ def resolve_amount(
     if not isinstance(amount, WrittenAmount):
         return ResolvedAmount(to_base_units(amount, token))
     if amount.is_balance_part:
-        raise InvalidOption(f"{amount.text}: a part of a balance cannot be used here", hint="write an amount")
+        raise InvalidOption(f"{amount.text} is part of a balance, which cannot be used here", hint="write an amount")
     if amount.unit is AmountUnit.SMALLEST:
         return ResolvedAmount(int(amount.number))
     if amount.unit is AmountUnit.TOKENS:
@@ -71,7 +71,7 @@ def resolve_amount(
     from swapcli.quoting.order_amounts import from_dollars
 
     found = from_dollars(amount, options.build_request(order), source)
-    price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
+    price = f" at a price of ${found.price_usd:,.6g} for 1 {token.symbol}"
     return ResolvedAmount(found.amount, f"{amount.shown} is {in_tokens(found.amount, token)}{price}")
 
 
@@ -96,7 +96,7 @@ def to_base_units(amount: Amount, token: Token) -> int:
         text = f"{amount:f}"
         return parse_amount(text.rstrip("0").rstrip(".") if "." in text else text, token.decimals, token.symbol)
     raise InvalidAmount(
-        f"an amount is text, a Decimal or an int of smallest units, not {_describe(amount)}",
+        f"an amount must be text, a Decimal or an int in base units, not {_describe(amount)}",
         hint=f'write "1.5" or Decimal("1.5") for one and a half {token.symbol}',
     )
 
@@ -105,12 +105,13 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
     """Parse an amount in whole tokens ("1.5") into base units. Raises `InvalidAmount`."""
     match = _DECIMAL.fullmatch(text)
     if not text or match is None or not (match[1] or match[2]):
-        raise _not_an_amount(text, f'write whole {symbol}, such as "1.5", without signs, spaces or separators')
+        raise _not_an_amount(text, f'write the amount in {symbol}, such as "1.5", without signs, spaces or separators')
     fraction = match[2] or ""
     if len(fraction) > decimals:
         raise InvalidAmount(
-            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {len(fraction)} decimals, {symbol} has {decimals}',
-            hint=f"write at most {decimals} digits after the point",
+            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {len(fraction)} decimals, '
+            f"but {symbol} has {decimals}",
+            hint=f"write at most {decimals} digits after the decimal point",
             details={"decimals": decimals},
         )
     return _parse_digits(text, (match[1] or "0") + fraction.ljust(decimals, "0"))
@@ -119,18 +120,18 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
 def parse_raw_amount(text: str) -> int:
     """Parse an amount in base units ("1500000"). Raises `InvalidAmount`."""
     if not _WHOLE.fullmatch(text):
-        raise _not_an_amount(text, "with --raw, write an integer number of smallest units")
+        raise _not_an_amount(text, "with --raw, write an integer amount in base units")
     return _parse_digits(text, text)
 
 
 def _parse_digits(text: str, digits: str) -> int:
     digits = digits.lstrip("0")
     if not digits:
-        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit of the token")
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one base unit of the token")
     # Compare lengths first: Python refuses to parse very long integers.
     if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
         raise InvalidAmount(
-            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" is 2^256 smallest units or more',
+            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" is 2^256 base units or more',
             hint="no token contract can move that much",
         )
     return int(digits)
@@ -138,9 +139,9 @@ def _parse_digits(text: str, digits: str) -> int:
 
 def _check_range(amount: int) -> int:
     if amount <= 0:
-        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit of the token")
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one base unit of the token")
     if amount > MAX_AMOUNT:
-        raise InvalidAmount("amount is 2^256 smallest units or more", hint="no token contract can move that much")
+        raise InvalidAmount("amount is 2^256 base units or more", hint="no token contract can move that much")
     return amount
 
 

@@ -1,4 +1,4 @@
-"""The twin of `Market` for programs on asyncio."""
+"""`Market` for asyncio programs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Un
 from swapcli.quoting.market import Market, closed_market
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from swapcli.core.model.network import Network
@@ -48,6 +49,23 @@ def _awaited(
     return cast("Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, T]]", call)
 
 
+def _joined(
+    method: Callable[Concatenate[Market, P], SwapQuote],
+) -> Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, SwapQuote]]:
+    """As `_awaited`, for quotes that share a read while they wait for the market's thread."""
+
+    @wraps(method)
+    async def call(self: AsyncMarket, *arguments: P.args, **keywords: P.kwargs) -> SwapQuote:
+        market = self._market
+        if market is None:
+            return await self._call(lambda opened: method(opened, *arguments, **keywords))
+        join = cast("Callable[P, AbstractContextManager[Callable[[], SwapQuote]]]", market._joined_quote)
+        with join(*arguments, **keywords) as find_quote:
+            return await self._call(lambda _: find_quote())
+
+    return cast("Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, SwapQuote]]", call)
+
+
 def _yielded(
     method: Callable[Concatenate[Market, P], Iterator[T]],
 ) -> Callable[Concatenate[AsyncMarket, P], AsyncIterator[T]]:
@@ -63,14 +81,14 @@ def _yielded(
 
 
 class AsyncMarket:
-    """Quotes on one network for programs on asyncio: the names and types of `Market`, and every call is awaited.
+    """Quotes on one network for asyncio programs: the names and types of `Market`, with every call awaited.
 
     Example:
 
         async with AsyncMarket.live("base", rpc_url="http://127.0.0.1:8545") as market:
             quote = await market.quote("ETH", "USDC", "1.5")
 
-    Each market has a thread of its own, which does the work of its calls in turn, so the event loop never waits; use
+    Each market has a separate thread, which does the work of its calls in turn, so the event loop never waits; use
     several markets to quote in parallel. It opens when it is first awaited, and raises the errors of opening there. A
     call that is cancelled before its turn does nothing; one whose turn has come ends in the thread, without effect.
     """
@@ -88,11 +106,13 @@ class AsyncMarket:
     live = staticmethod(_opened_later(Market.live))
     service = staticmethod(_opened_later(Market.service))
 
-    quote = _awaited(Market.quote)
+    quote = _joined(Market.quote)
     quote_many = _yielded(Market.quote_many)
     watch = _yielded(Market.watch)
     depth = _awaited(Market.depth)
     compare = _awaited(Market.compare)
+    plan = _awaited(Market.plan)
+    build_part = _awaited(Market.build_part)
     pool_list = _awaited(Market.pool_list)
     pool_rows = _awaited(Market.pool_rows)
     balance = _awaited(Market.balance)
@@ -140,7 +160,7 @@ class AsyncMarket:
             await self._call(lambda market: market.source.pin(pinned=False))
 
     async def close(self) -> None:
-        """As `Market.close`, after the calls before it. A market that was never awaited just ends."""
+        """As `Market.close`, after the calls before it. A market that was never awaited needs no closing."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -189,5 +209,5 @@ async def aquote(
     amount_out: Amount | None = None,
     **options: Unpack[QuoteKeywords],
 ) -> SwapQuote:
-    """As `quote`, for programs on asyncio."""
+    """As `quote`, for asyncio programs."""
     return await AsyncMarket.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

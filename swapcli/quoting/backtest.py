@@ -1,4 +1,4 @@
-"""What orders would have paid at past blocks: a quote for each order at each block, and how they spread.
+"""The output of orders at past blocks: a quote for each order at each block, and statistics.
 
 Each quote is compared with the best single path, which has one pool per hop: the usual route of a simple router. Both
 are found on the same state, and count the gas of the block.
@@ -16,6 +16,7 @@ from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_options import QuoteOptions
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import BacktestJson, BacktestQuoteJson, DistributionJson
 
 QUOTE_FIELDS: Final = (
-    "block", "timestamp", "id", "inputToken", "outputToken", "inputAmount", "outputAmount", "outputNetOfGas",
-    "gasValueSource", "gasUnits", "singlePathAmount", "singlePathNetOfGas", "gainBps", "pools", "error",
+    "block", "timestamp", "id", "inputToken", "outputToken", "inputAmount", "outputAmount", "outputAfterGas",
+    "gasValueSource", "gasUnits", "singlePathOutputAmount", "singlePathAfterGas", "gainBps", "pools", "error",
 )  # fmt: skip
 """The fields of a row, in their order."""
 WIN_BPS = 0.01
@@ -48,7 +49,7 @@ class BacktestOrder(NamedTuple):
 
 
 class BacktestQuote(NamedTuple):
-    """What an order would have paid at a block. Amounts are in base units of the output token.
+    """The quote of an order at a past block. Amounts are in base units of the output token.
 
     `net_of_gas` and `single_net_of_gas` are None where gas has no price; `single_out` is what the best single path
     pays, None if none takes the order. `pools` counts those of the route. Without a quote, `error` says why.
@@ -68,6 +69,7 @@ class BacktestQuote(NamedTuple):
     error: str = ""
     gas_value_source: GasValueSource | None = None
 
+    @own_document
     def document(self, order: BacktestOrder) -> BacktestQuoteJson:
         """Return one quote as JSON without nested values."""
         return {
@@ -78,11 +80,11 @@ class BacktestQuote(NamedTuple):
             "outputToken": order.token_out.symbol,
             "inputAmount": str(self.amount_in),
             "outputAmount": _text(self.amount_out),
-            "outputNetOfGas": _text(self.net_of_gas),
+            "outputAfterGas": _text(self.net_of_gas),
             "gasValueSource": self.gas_value_source,
-            "gasUnits": self.gas_units,
-            "singlePathAmount": _text(self.single_out),
-            "singlePathNetOfGas": _text(self.single_net_of_gas),
+            "gasUnits": _text(self.gas_units),
+            "singlePathOutputAmount": _text(self.single_out),
+            "singlePathAfterGas": _text(self.single_net_of_gas),
             "gainBps": self.gain_bps,
             "pools": self.pools,
             "error": self.error or None,
@@ -90,7 +92,7 @@ class BacktestQuote(NamedTuple):
 
     @property
     def gain_bps(self) -> float | None:
-        """How much more the route pays than the single path, net of gas where that is known; None if unknown."""
+        """The gain of the route over the single path, after gas if gas is known; None if the gain is unknown."""
         route, single = self.net_of_gas, self.single_net_of_gas
         if route is None or single is None or single <= 0:
             route, single = self.amount_out, self.single_out
@@ -100,7 +102,7 @@ class BacktestQuote(NamedTuple):
 
 
 class OrderSummary(NamedTuple):
-    """How the quotes of one order spread over the blocks.
+    """Statistics of one order's quotes over the blocks.
 
     `rates` are whole output tokens for one whole input token, `gains` basis points over the best single path, and
     `win_share` is the part of the comparisons in which the route pays more.
@@ -115,7 +117,7 @@ class OrderSummary(NamedTuple):
 
 
 class BacktestSummary(NamedTuple):
-    """How the quotes of all orders spread: numbers, gains and the share of wins as in `OrderSummary`."""
+    """Statistics of all orders' quotes: numbers, gains and the share of wins, as in `OrderSummary`."""
 
     orders: tuple[OrderSummary, ...]
     quoted: int
@@ -125,7 +127,7 @@ class BacktestSummary(NamedTuple):
 
 
 class Backtest(NamedTuple):
-    """What orders would have paid at past `blocks`. `quotes` are by block and order, None if a file has them."""
+    """The quotes of orders at past `blocks`. `quotes` are by block and order, None if a file has them."""
 
     network: Network
     blocks: Sequence[int]
@@ -136,9 +138,10 @@ class Backtest(NamedTuple):
     def of(
         cls, network: Network, blocks: Sequence[int], orders: Sequence[BacktestOrder], quotes: Sequence[BacktestQuote]
     ) -> Backtest:
-        """Return the backtest of orders with these quotes."""
+        """Return the backtest for orders with these quotes."""
         return cls(network, blocks, summarize_backtest(orders, quotes), tuple(quotes))
 
+    @own_document
     def document(self) -> BacktestJson:
         """Return the JSON of `swapcli backtest`."""
         network, blocks, summary, quotes = self
@@ -236,7 +239,7 @@ def _count_pools(answer: LocalQuote) -> int:
 
 
 def summarize_backtest(orders: Sequence[BacktestOrder], quotes: Iterable[BacktestQuote]) -> BacktestSummary:
-    """Return how the quotes of orders spread."""
+    """Return the statistics of the orders' quotes."""
     by_order: dict[str, list[BacktestQuote]] = {order.id: [] for order in orders}
     for quote in quotes:
         by_order[quote.order_id].append(quote)

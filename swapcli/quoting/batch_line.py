@@ -1,4 +1,4 @@
-"""The answers to a batch of orders."""
+"""The results of a batch of orders."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Ways to fill one order, side by side: all at the same moment, and those of this process on one state.
+"""Compare ways to fill one order: all at the same moment, and those computed in this process on one state.
 
-Aggregators are asked only if the user names them. Answers are made comparable: expected outputs, less gas at one value,
-that of the split route's quote. With a node, the payloads of the split route, of services and of aggregators are then
-simulated for one sender on one block, and what they pay ranks them, not what they say.
+Aggregators are queried only if the user names them. Answers are made comparable: expected outputs, less gas at one
+value, that of the split route's quote. With a node, the payloads of the split route, of services and of aggregators are
+then simulated for one sender on one block, and what they pay ranks them, not what they say.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _HEAD_START_S: Final = 0.1
-"""Aggregators are asked once the split route is found, at most so much later: to import their HTTP client takes half as
-long as to find it, and only one thread of Python runs at a time."""
+"""Aggregators are queried once the split route is found, at most so much later: to import their HTTP client takes half
+as long as to find it, and only one thread of Python runs at a time."""
 _IMPLAUSIBLE: Final = 2
 """An unproven output of so many times that of the split route is a mistake, such as wrong decimals."""
 
@@ -57,7 +57,7 @@ def compare_alternatives(
     *,
     lists_local_ways: bool = True,
 ) -> Comparison:
-    """Ask for all alternatives to fill an order. Services (by URL) and aggregators answer while this process computes.
+    """Return the alternatives for filling an order. Services (by URL) and aggregators respond in parallel.
 
     The direct quote and those of one protocol stay within the limits of the order; without `lists_local_ways`, the
     split route is the only one of this process. Raises no error that one alternative meets; it is its `error`.
@@ -135,16 +135,17 @@ def _ask_aggregator(
     has_split.wait(_HEAD_START_S)
     from swapcli.quoting.aggregators.ask_aggregator import AggregatorRequest, ask_aggregator
 
-    kind, name, started_s = AlternativeKind.AGGREGATOR, asked.adapter.title, clock.monotonic_s()
+    alternative = Alternative(AlternativeKind.AGGREGATOR, asked.adapter.title, package=asked.adapter.package)
+    started_s = clock.monotonic_s()
     wanted = AggregatorRequest(request.order, network, options.sender, terms.slippage_ppm, request.gas_price_wei)
     try:
         offer = ask_aggregator(asked.adapter, wanted, asked.key, options.timeout_s)
     except SwapcliError as error:
-        return AnsweredAlternative(
-            Alternative(kind, name, time_s=round(clock.monotonic_s() - started_s, 6), error=error)
-        )
+        time_s = round(clock.monotonic_s() - started_s, 6)
+        return AnsweredAlternative(alternative._replace(time_s=time_s, error=error))
     time_s = round(clock.monotonic_s() - started_s, 6)
-    return AnsweredAlternative(Alternative(kind, name, offer.amount_out, offer.gas_units, time_s=time_s), offer=offer)
+    said = alternative._replace(amount_out=offer.amount_out, gas_units=offer.gas_units, time_s=time_s)
+    return AnsweredAlternative(said, offer=offer)
 
 
 def _quote(
@@ -194,7 +195,7 @@ def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Orde
         return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_net_of_gas=net))
     if figures is None:
         return answer
-    if figures.gas_wei is None:  # a service of the interface's first version gives units
+    if figures.gas_wei is None:  # a service of the Fibrous API's first version gives units
         cost = offer_cost(split.quoted, figures.gas_units) if figures.gas_units else OfferCost(None, None)
     else:
         cost = OfferCost(figures.gas_usd, split.quoted.quote.cost_in_output(figures.gas_wei))

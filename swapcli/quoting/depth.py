@@ -1,4 +1,4 @@
-"""Measure the depth of a market: quotes over a ladder of amounts, and where the price impact reaches some levels.
+"""Measure the depth of a market: quotes for a ladder of amounts, and the amounts at given levels of price impact.
 
 Every figure is that of a quote for exactly the amount beside it; nothing is interpolated.
 """
@@ -11,12 +11,15 @@ from typing import Final
 from swapcli.core.errors import InvalidAmount, NoRoute, PoolError, SwapcliError
 from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import Order
+from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.quoting.amounts import ResolvedAmount
 from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
+from swapcli.quoting.impact_measures import measure_impacts
 from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.quote_source import QuoteSource
 
 LEVELS: Final = (0.001, 0.005, 0.01, 0.05)
@@ -140,6 +143,7 @@ class _Prober:
     def __init__(self, source: QuoteSource, request: QuoteRequest, terms: SwapTerms) -> None:
         self._source, self._request, self._terms = source, request, terms
         self._known: dict[int, DepthPoint | None] = {}
+        self._basis: ImpactBasis | None = None
         self.first_figures: QuoteFigures | None = None
         self.error: SwapcliError | None = None
 
@@ -159,10 +163,17 @@ class _Prober:
         self._add_figures(figures)
         token, price_usd = order.token_in, answer.result.input_token.price_usd
         sold_usd = None if price_usd is None else figures.amount_in / 10**token.decimals * price_usd
-        return DepthPoint(figures.amount_in, figures.amount_out, figures.price_impact, sold_usd)
+        return DepthPoint(figures.amount_in, figures.amount_out, self._impact(answer), sold_usd)
+
+    def _impact(self, answer: QuoteResult) -> PriceImpact | None:
+        """Return the price impact by the first measure that knew it for the first amount: one for all amounts."""
+        known = measure_impacts(answer)
+        if self._basis is None and known:
+            self._basis = known[0].basis
+        return next((each for each in known if each.basis is self._basis), None)
 
     def _add_figures(self, figures: QuoteFigures) -> None:
-        """Keep the first figures, with the pools that other amounts have left out."""
+        """Keep the first figures, with the pools that other amounts have omitted."""
         first = self.first_figures or figures
         left_out = [each for each in figures.warnings if each.code is FindingCode.POOL_LEFT_OUT]
         self.first_figures = first._replace(warnings=tuple(dict.fromkeys((*first.warnings, *left_out))))

@@ -1,4 +1,4 @@
-"""The depth of a market for a pair of tokens: what amounts lose by their size."""
+"""The depth of a market for a pair of tokens: how much larger amounts lose."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class DepthLevel(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """Quotes over a ladder of amounts, smallest first, and the amounts of some levels of price impact.
+    """Quotes for a ladder of amounts, smallest first, and the amounts at given levels of price impact.
 
     `figures` are those of the quote for the smallest amount. `has_end` says whether no route exists for the next amount
     of the ladder. `notes` say what friendly amounts such as "2k" came to.
@@ -57,6 +58,7 @@ class Depth(NamedTuple):
     has_end: bool
     notes: tuple[str, ...] = ()
 
+    @own_document
     def document(self) -> DepthJson:
         """Return the JSON of `swapcli depth`; amounts are text, in base units, and impacts and levels in percent."""
         return {
@@ -69,7 +71,7 @@ class Depth(NamedTuple):
             "liquidityEnds": self.has_end,
             "levels": [
                 {
-                    "level": level.fraction * 100,
+                    "impactPercent": level.fraction * 100,
                     "within": level.within and _render_point(level.within),
                     "beyond": level.beyond and _render_point(level.beyond),
                 }

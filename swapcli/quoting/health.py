@@ -1,4 +1,4 @@
-"""Health checks of a source: does it have pools, and does it answer an order?"""
+"""Health checks of a source: whether it has pools and can quote an order."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.interface.health import HEALTHY, UNHEALTHY
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.state.clock import Clock
@@ -36,7 +37,7 @@ _PRICES: Final = {
 
 
 class Sample(NamedTuple):
-    """An order that was quoted to see whether quoting works; amounts in base units."""
+    """An order quoted to check whether quoting works; amounts in base units."""
 
     token_in: Token
     token_out: Token
@@ -48,8 +49,8 @@ class Sample(NamedTuple):
         return {
             "tokenIn": self.token_in.symbol,
             "tokenOut": self.token_out.symbol,
-            "amountIn": str(self.amount_in),
-            "amountOut": str(self.amount_out),
+            "inputAmount": str(self.amount_in),
+            "outputAmount": str(self.amount_out),
         }
 
 
@@ -70,7 +71,7 @@ class Health(NamedTuple):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the source answers orders."""
+        """Whether the source can quote."""
         return self.status == HEALTHY
 
     @property
@@ -79,6 +80,7 @@ class Health(NamedTuple):
         provenance = self.state_source.provenance if self.state_source else None
         return _PRICES[provenance] if provenance is not None else None
 
+    @own_document
     def document(self) -> HealthDocumentJson:
         """Return the JSON of a network in `swapcli health`."""
         from swapcli.interface.quote_fields import render_state_source
@@ -88,8 +90,7 @@ class Health(NamedTuple):
             "healthy": self.is_healthy,
             "status": self.status,
             "message": self.message,
-            "time": self.time_s,
-            "prices": self.prices,
+            "timeS": self.time_s,
             "state": render_state_source(self.state_source) if self.state_source else None,
             "pools": self.pools,
             "tokens": self.tokens,
@@ -107,7 +108,7 @@ class MarketSize(NamedTuple):
 def check_market(
     market: MarketState, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
 ) -> Health:
-    """Return the health of a market: it has pools, and `quote` answers an order between two of its main tokens.
+    """Return the health of a market: whether it has pools, and `quote` can quote an order for two of its main tokens.
 
     `market` may be a part of the source, whose size is then `count`. The result has the state of the sample's quote.
     """

@@ -6,7 +6,7 @@ hardly be manipulated by dust. Neither is certain, so the highest figure counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
@@ -19,9 +19,14 @@ from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 def impact_of(answer: QuoteResult) -> PriceImpact | None:
     """Return the price impact of a quote; None if it is unknown."""
+    return _highest(measure_impacts(answer))
+
+
+def measure_impacts(answer: QuoteResult) -> tuple[PriceImpact, ...]:
+    """Return the price impact of a quote by each measure that knows it, that of USD prices first."""
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     reported = answer.state_source.reported.price_impact
-    return highest_impact(answer.result, answer.result.output_amount, answer.network, pools, reported=reported)
+    return _measure(answer.result, answer.result.output_amount, answer.network, pools, reported)
 
 
 def highest_impact(
@@ -32,16 +37,27 @@ def highest_impact(
     *,
     reported: float | None = None,
 ) -> PriceImpact | None:
-    """Return the highest figure for a route that pays `amount_out`; None where there is no figure.
+    """Return the highest figure for a route that pays `amount_out`; None if there is no figure.
 
-    `pools` are the route's in the state before the swap, None where only a service knows them; `reported` is the
+    `pools` are the route's in the state before the swap, None if only a service knows them; `reported` is the
     service's own figure.
     """
+    return _highest(_measure(result, amount_out, network, pools, reported))
+
+
+def _highest(known: Iterable[PriceImpact]) -> PriceImpact | None:
+    # Of equal figures the first counts: amounts in USD mean more to a reader than a percentage.
+    return max(known, default=None, key=lambda each: round(each.fraction, 2))
+
+
+def _measure(
+    result: RouteResult, amount_out: int, network: Network, pools: Mapping[str, Pool] | None, reported: float | None
+) -> tuple[PriceImpact, ...]:
     known = [_usd_impact(result, amount_out, network)]
     if pools is not None:
         try:
             fraction = route_impact(pools, result.route, result.input_amount, amount_out)
-        except Exception as error:  # a pool of another state than the one that was quoted
+        except Exception as error:  # a pool of a different state than the one that was quoted
             from swapcli.core.model.skipped_pool import pass_request_errors
 
             pass_request_errors(error)
@@ -49,8 +65,7 @@ def highest_impact(
         known.append(None if fraction is None else PriceImpact(fraction, ImpactBasis.POOLS))
     if reported is not None:
         known.append(PriceImpact(reported, ImpactBasis.SERVICE))
-    # Of equal figures the first counts: amounts in USD mean more to a reader than a percentage.
-    return max((each for each in known if each is not None), default=None, key=lambda each: round(each.fraction, 2))
+    return tuple(each for each in known if each is not None)
 
 
 def _usd_impact(result: RouteResult, amount_out: int, network: Network) -> PriceImpact | None:
@@ -60,7 +75,7 @@ def _usd_impact(result: RouteResult, amount_out: int, network: Network) -> Price
         return None
     sold_usd = result.input_amount / 10**token_in.decimals * price_in
     bought_usd = amount_out / 10**token_out.decimals * price_out
-    # Each of the last swaps rounds down by less than a unit, which is no price impact.
+    # Each of the last swaps rounds down by less than a unit, which is not a price impact.
     rounded = sum(len(segment.hops[-1]) for segment in result.segments)
     paid_usd = (amount_out + rounded) / 10**token_out.decimals * price_out
     return PriceImpact(1.0 - paid_usd / sold_usd, ImpactBasis.USD, sold_usd, bought_usd) if sold_usd > 0.0 else None

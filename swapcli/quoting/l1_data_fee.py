@@ -1,4 +1,4 @@
-"""What rollups charge for the data of a transaction on L1: OP-stack networks a fee, Arbitrum networks more gas."""
+"""The cost of a transaction's data on L1: OP-stack networks charge a fee, and Arbitrum networks charge more gas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
     built = payload or placeholder_payload(answer)
     if built is None:
         return answer
-    # As wallets do: a gas limit with a margin of a quarter, and a fee cap of twice the present price.
+    # As wallets do: a gas limit with a margin of a quarter, and a fee cap of twice the current price.
     gas = GasFees(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
     swap = Transaction(built.to, built.calldata, built.value)
     fee_wei = compute_l1_fee_wei(encode_unsigned(swap, answer.network.chain_id, _PLACEHOLDER_NONCE, gas), params)

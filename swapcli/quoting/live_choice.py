@@ -1,6 +1,6 @@
-"""Decide which nodes quotes read, and what is said of them: the one place that knows the order of precedence.
+"""Decide which nodes quotes read and how messages describe them: the only place that defines the order of precedence.
 
-`--offline` excludes all nodes. Else comes the node of the option `--rpc-url`; then the setting `live`, which may
+`--offline` excludes all nodes. Otherwise comes the node of the option `--rpc-url`; then the setting `live`, which may
 exclude the others (`never`); then the nodes of the settings, that of `ETH_RPC_URL` for the network whose node it is,
 and at last the public nodes that the catalogue has of the network.
 """
@@ -51,7 +51,7 @@ class NodeChoice(NamedTuple):
 
 
 class NodeRules(NamedTuple):
-    """What the command line, the settings and the environment say about nodes."""
+    """The options, settings and environment variables that concern nodes."""
 
     settings: Settings
     rpc_url: Secret | None
@@ -60,7 +60,7 @@ class NodeRules(NamedTuple):
 
     @property
     def excludes_nodes(self) -> bool:
-        """Return whether quotes may read no node: then stored and modelled state is meant."""
+        """Return whether quotes must not read a node, and use stored and modelled state instead."""
         return self.is_offline or (self.rpc_url is None and self.settings.live is LiveMode.NEVER)
 
     @property
@@ -76,15 +76,15 @@ class NodeRules(NamedTuple):
         return PriceRequest.NONE if self.settings.market is None else PriceRequest.MARKET
 
     def why_no_node(self) -> str:
-        """Return the end of a sentence on a node that is missing."""
+        """Return the end of a sentence about a missing node."""
         if self.is_offline:
-            return "--offline excludes it"
+            return "--offline is set"
         if self.excludes_nodes:
-            return "the setting live excludes it (never)"
+            return "the setting `live` is `never`"
         return "none is set"
 
     def explain_missing_pools(self, network: Network) -> tuple[str, str]:
-        """Return why no node says which pools a network has, as the end of a sentence, and what to do about it."""
+        """Return the reason why no node lists the network's pools, as the end of a sentence, and a hint."""
         if self.is_offline:
             return f"no node is read: {self.why_no_node()}", "remove --offline"
         if not self.excludes_nodes and any(choice.urls for choice in self.quoted_nodes(network)):
@@ -98,14 +98,14 @@ class NodeRules(NamedTuple):
         if self.rpc_url is not None and uses_option:
             return NodeChoice(NodeOrigin.OPTION, (self.rpc_url,), {})
         own = self.settings.networks.get(network.name)
-        urls = tuple(url for url in (own.rpc_url, *own.rpc_urls) if url) if own else ()
+        urls = tuple(url for url in (own.rpc_url, *(own.rpc_urls or ())) if url) if own else ()
         in_file = (node_url(f"{NETWORKS}.{network.name}.rpc_urls", url) for url in network.own_nodes)
         urls = tuple(dict.fromkeys([*urls, *in_file]))
         headers = {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
         return NodeChoice(NodeOrigin.SETTINGS, urls, headers) if urls else None
 
     def quoted_nodes(self, network: Network) -> Iterator[NodeChoice]:
-        """Yield the nodes that quotes may read: each for where the one before belongs to another network."""
+        """Yield the nodes that quotes may read; each is tried if the previous one belongs to a different network."""
         if self.excludes_nodes:
             return
         named = self.named_nodes(network)
@@ -141,12 +141,12 @@ def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
 
 
 def no_known_node(network: Network) -> InvalidOption:
-    """Return the error of a network of which neither the user nor the catalogue names a node."""
-    return InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+    """Return the error for a network for which neither the user nor the catalogue names a node."""
+    return InvalidOption(f"no node is known for {network.name}", hint=missing_node_hint(network))
 
 
 class NamedHosts:
-    """The file that remembers which public hosts have been named to the user, and when: each is named once a day.
+    """The file that records which public hosts were shown to the user, and when: each is shown once a day.
 
     Where it cannot be written, each run names them.
     """
@@ -156,7 +156,7 @@ class NamedHosts:
         self._named: set[str] = set()
 
     def is_new(self, host: str) -> bool:
-        """Return whether a host has to be named now, and remember it."""
+        """Return whether a host must be shown now, and record it."""
         if host in self._named:
             return False
         from swapcli.state.remembered_json import read_json_file, write_json_file

@@ -1,4 +1,4 @@
-"""Quote many orders on one market: in this process, or by any executor of the standard library's kind.
+"""Quote many orders on one market, in this process or with any executor of the standard library.
 
 Workers get the market once: orders name it by its hash, and a worker that lacks it gets them again with the market.
 """
@@ -20,6 +20,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.quoting.amounts import parse_raw_amount
+from swapcli.quoting.order_keys import AMOUNT, INPUT_AMOUNT, TOKEN_IN, TOKEN_OUT, other_spelling, with_current_keys
 from swapcli.quoting.ordered_answers import Executors, answer_in_order
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
@@ -39,7 +40,7 @@ _KEPT_MARKETS: Final = 2  # in each worker
 
 
 class ManyQuote(NamedTuple):
-    """The answer to one of many orders: its quote, or the error that `Market.quote` would raise.
+    """The result of one of many orders: its quote, or the error that `Market.quote` would raise.
 
     `id` is that of the order, or its number from 0.
     """
@@ -63,25 +64,29 @@ def read_order(order: object) -> tuple[Any, Any, Any]:
     if not isinstance(order, Mapping):
         parts = list(order) if _is_sequence(order) else None
         if parts is None:
-            raise InvalidInput(f"an order is (token_in, token_out, amount) or a mapping, not {describe(order)}")
+            raise InvalidInput(f"an order must be (token_in, token_out, amount) or a mapping, not {describe(order)}")
         if len(parts) != 3:
-            raise InvalidInput(f"an order has three parts, token_in, token_out and amount, not {len(parts)}")
+            raise InvalidInput(f"an order must have three parts (token_in, token_out and amount), not {len(parts)}")
         return parts[0], parts[1], parts[2]
-    amounts = [name for name in ("amount", "amount_in") if name in order]
-    if "token_in" not in order or "token_out" not in order or len(amounts) != 1:
-        raise InvalidInput("an order has token_in, token_out, and one of amount and amount_in")
+    order = with_current_keys(order)
+    other = other_spelling(order)
+    if other is not None:
+        raise InvalidInput(f"the order has the key {other[0]}, which must be named {other[1]}")
+    amounts = [name for name in (AMOUNT, INPUT_AMOUNT) if name in order]
+    if TOKEN_IN not in order or TOKEN_OUT not in order or len(amounts) != 1:
+        raise InvalidInput(f"an order must have {TOKEN_IN}, {TOKEN_OUT}, and either {AMOUNT} or {INPUT_AMOUNT}")
     amount = order[amounts[0]]
-    if amounts[0] == "amount_in" and not (isinstance(amount, int) and not isinstance(amount, bool)):
+    if amounts[0] == INPUT_AMOUNT and not (isinstance(amount, int) and not isinstance(amount, bool)):
         amount = parse_raw_amount(str(amount))
-    return order["token_in"], order["token_out"], amount
+    return order[TOKEN_IN], order[TOKEN_OUT], amount
 
 
 def is_answered(order_id: object, answered: Container[object]) -> bool:
-    """Return whether an id is among those answered. Raises `InvalidInput` for one that cannot be in a set."""
+    """Return whether an id is among those with a result. Raises `InvalidInput` for an id that is not hashable."""
     try:
         return order_id in answered
     except TypeError:
-        raise InvalidInput(f"an id is a string or an integer, not {describe(order_id)}") from None
+        raise InvalidInput(f"an id must be a string or an integer, not {describe(order_id)}") from None
 
 
 def _is_sequence(order: object) -> TypeGuard[Iterable[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.pool import Pool
+    from swapcli.core.model.quote_request import QuoteRequest
     from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
@@ -42,13 +43,17 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.planning.due_part import BuiltPart
+    from swapcli.quoting.planning.plan import Plan
+    from swapcli.quoting.planning.plan_terms import PlanTerms
     from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.program_markets import ProgramMarkets
-    from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
+    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
+    from swapcli.quoting.sources.joined_orders import JoinedOrders
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_builder import RequestedChecks, SwapBuilder
     from swapcli.quoting.swap_check import SwapCheck
@@ -63,14 +68,14 @@ if TYPE_CHECKING:
 
 _LOWER_LEVEL = frozenset({
     "advise", "bind", "check_route", "check_swap", "choose_aggregators", "compare_order", "past_quotes",
-    "quote_and_build", "quote_order",
+    "plan_order", "quote_and_build", "quote_order",
     "resolve_amount", "source", "watch_order",
 })  # fmt: skip
 """What the command line uses below a quote."""
 
 
 class Market:
-    """Quotes on one network. Open one with a class method; close it, or use it as a context manager.
+    """A market of one network. Open it with a class method; close it, or use it as a context manager.
 
     Example:
 
@@ -98,6 +103,8 @@ class Market:
         self._price_request = nodes.rules.price_request if price_request is PriceRequest.NONE else price_request
         self._nodes, self._routers = nodes, routers
         self._lock = RLock()
+        # Of sources that read nodes, whose module no other market loads.
+        self._joined: JoinedOrders | None = getattr(source, "joined", None)
         self._finalizer = finalize(self, source.close)
 
     @classmethod
@@ -118,8 +125,7 @@ class Market:
         order are read from the node that is set, else from the network's public nodes, unless `offline` or the setting
         `live` excludes them. If no public node answers, quotes are on stored or modelled state, with the warning
         `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises `ModelledState`, unless nodes are
-        excluded. With a `block`, by its number or hash, the state is that of this
-        past block, as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
+        excluded. `block` is as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
         """
         return cls(*_opener(settings, warn, reuse_searches, block).open(network, offline=offline))
 
@@ -132,7 +138,7 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open the market that is part of the program: modelled prices of a few hundred pools, without any connection.
+        """Open the embedded market: modelled prices of a few hundred pools, without a connection.
 
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
@@ -164,7 +170,7 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open the store that `swapcli sync` has filled, in `folder` or in that of the settings.
+        """Open the store of `swapcli sync`, in `folder` or in the settings' folder.
 
         Each quote uses the newest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
         """
@@ -176,27 +182,27 @@ class Market:
         network: str,
         *,
         rpc_url: str | None = None,
-        state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = "latest",
-        block: int | str | None = None,
+        block: BlockTag | int | str = "latest",
         reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open a market whose pools are read from a node, at the block that it calls `state`, or at a past `block`.
+        """Open a market whose pools are read from a node, at the recent or past `block`.
 
-        A past block is named by its number or hash. Its quotes have the gas price of its time and build no transaction,
-        and what they read is remembered nowhere; blocks older than some minutes need an archive node. `rpc_url` is an
-        http or https URL; without it that is the node of the settings, else a public one. Which pools there are comes
-        from the store, else from the embedded market. Quotes within one block time share a block; `refresh` ends it.
+        A recent block is latest, pending, safe or finalized; a past one is named by its number or hash. Quotes at a
+        past block have its gas price, build no transaction and are not cached. Blocks older than a few minutes need an
+        archive node. `rpc_url` is an http or https URL; without it, the settings' node or a public one is used. The
+        pools are those of the store, else of the embedded market. Quotes within one block time share a block;
+        `refresh` ends it.
         Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
         """
-        return cls(*_opener(settings, warn, reuse_searches, block).live(network, rpc_url, state))
+        return cls(*_opener(settings, warn, reuse_searches, block).live(network, rpc_url))
 
     @classmethod
     def service(
         cls, network: str, *, api_url: str, settings: Mapping[str, object] | None = None, warn: Warn = None
     ) -> Self:
-        """Open the market of a remote service of the interface. An API key comes from the settings.
+        """Open the market of a remote service. The API key comes from the settings.
 
         Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
         """
@@ -216,12 +222,12 @@ class Market:
 
     @property
     def settings(self) -> Settings:
-        """The settings that apply where a quote has no option of its own."""
+        """The settings that apply to a quote that does not override them."""
         return self._nodes.setup.settings
 
     @property
     def state(self) -> StateSource:
-        """Where the state of the newest quote comes from, and its age now."""
+        """The source of the newest quote's state, and its current age."""
         with self._lock:
             return self.source.state_source
 
@@ -268,8 +274,43 @@ class Market:
         also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
         `InvalidOption`, `UpstreamError`.
         """
-        with self._lock:
-            return self._quotes().best_quote(token_in, token_out, amount, amount_out, options)
+        with self._joined_quote(token_in, token_out, amount, amount_out=amount_out, **options) as find_quote:
+            return find_quote()
+
+    @contextmanager
+    def _joined_quote(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None = None,
+        *,
+        amount_out: Amount | None = None,
+        **options: Unpack[QuoteKeywords],
+    ) -> Iterator[Callable[[], SwapQuote]]:
+        """Have an order wait until the end of the context; yield what quotes it once the market is free.
+
+        A read of the node for another order includes those that wait, so that concurrent quotes share it.
+        """
+        joined = self._joined
+        if joined is not None and isinstance(amount, str):
+            from swapcli.quoting.amount_notation import is_in_dollars
+
+            # Such an amount needs a quote of its own, which no other order should wait for.
+            joined = None if is_in_dollars(amount) else joined
+
+        def read_request() -> QuoteRequest:
+            order, resolved = self._quotes().read_order(token_in, token_out, amount, amount_out, options)
+            return resolved.build_request(order)
+
+        def find_quote(turn: AbstractContextManager[object]) -> SwapQuote:
+            with self._lock, turn:
+                return self._quotes().best_quote(token_in, token_out, amount, amount_out, options)
+
+        if joined is None:
+            yield lambda: find_quote(nullcontext())
+        else:
+            with joined.joined(read_request) as order:
+                yield lambda: find_quote(joined.turn(order))
 
     def watch(
         self,
@@ -315,12 +356,63 @@ class Market:
         amounts: Sequence[Amount | WrittenAmount] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Depth:
-        """Return what `amounts` of `token_in` lose by their size: `points` with one quote each, and `levels` of impact.
+        """Return the price impact of `amounts` of `token_in`: `points` with one quote each, and `levels` of impact.
 
         Without amounts, a ladder of them starts at about $10. Raises as `quote`.
         """
         with self._lock:
             return self._quotes().depth(token_in, token_out, amounts, options)
+
+    def plan(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount,
+        *,
+        over: str | int,
+        parts: int | Literal["auto"] = "auto",
+        max_impact: Percentage | None = None,
+        risk: Literal["none", "low", "medium", "high"] = "none",
+        start: int | str | None = None,
+        band: Percentage | None = None,
+        **options: Unpack[QuoteKeywords],
+    ) -> Plan:
+        """Plan the sale of a large order in parts over time; return the parts, with their expected output compared
+        with that of a single swap.
+
+        `over` is the time within which all is sold, such as "4h", or seconds. `max_impact` bounds the price impact of
+        each part, and `band` how far its price may be from the plan's, in percent. `start` is Unix seconds or a
+        duration from now. The refill of the pools and the volatility are measured on the store's or the node's past
+        blocks. Raises as `quote` for the whole order, `InvalidOption` for terms that no plan can meet,
+        `InvalidDeadline`, and `InvalidAmount` for an order that drains the pools.
+        """
+        from swapcli.quoting.planning.plan_terms import parse_plan_terms
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        given = {
+            "over": over, "parts": parts, "max_impact": max_impact, "risk": risk, "start": start, "band": band
+        }  # fmt: skip
+        terms = parse_plan_terms(given, SYSTEM_CLOCK.now_s())
+        with self._lock:
+            order, resolved = self._quotes().read_order(token_in, token_out, amount, None, options)
+            return self._quotes().plan_order(order, resolved, terms)
+
+    def plan_order(self, order: Order, options: QuoteOptions, terms: PlanTerms) -> Plan:
+        """Return the plan of an order. Raises as `plan`."""
+        with self._lock:
+            return self._quotes().plan_order(order, options, terms)
+
+    def build_part(self, path: str, **terms: Unpack[TransactionKeywords]) -> BuiltPart:
+        """Return the payload of the part that is due in a plan file, and record it there.
+
+        It is quoted afresh and built as `prepare` does. Call it again to get the same payload until that expires; after
+        you have executed it, `mark_part_done` goes on to the next part. Raises `PartNotDue`, `PlanEnded`,
+        `OutsidePriceBand`, `InvalidPlan`, and as `quote` and `prepare`; the file then stays as it was.
+        """
+        from swapcli.quoting.planning.market_parts import build_market_part
+
+        with self._lock:
+            return build_market_part(self, path, terms)
 
     def compare(
         self,
@@ -347,7 +439,8 @@ class Market:
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
 
     def choose_aggregators(self, names: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
-        """Return which aggregators `compare_order` asks, and the hosts that see the order. Raises as `compare`."""
+        """Return the aggregators that `compare_order` queries, and the hosts that see the order. Raises as
+        `compare`."""
         return self._quotes().choose_aggregators(names, sender)
 
     def compare_order(
@@ -357,12 +450,12 @@ class Market:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return the ways to fill an order, with those of `services` by URL. Raises nothing that one way meets."""
+        """Return the ways to fill an order, including `services` by URL. An error of one way is never raised."""
         with self._lock:
             return self._quotes().compare_order(order, options, services, aggregators)
 
     def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
-        """Return the pools that trade `tokens`, at most two, the deepest first, and then those that a sync left out.
+        """Return the pools that trade `tokens` (at most two), deepest first, then the pools that a sync skipped.
 
         Raises `SameToken`, `InvalidOption` for a service and for more tokens, `UpstreamError`.
         """
@@ -370,14 +463,14 @@ class Market:
             return self._quotes().pool_list(tokens, limit)
 
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
-        """Return the rows of `pool_list`, as `swapcli pools --json` has them. Raises as `pool_list`.
+        """Return the rows of `swapcli pools --json`, with None for fields that they lack. Raises as `pool_list`.
 
         `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are.
         """
-        return self.pool_list(*tokens, limit=limit).document()["pools"]
+        return self.pool_list(*tokens, limit=limit).rows()
 
     def balance(self, owner: str, *tokens: str | Token) -> Holdings:
-        """Return what an account holds of `tokens`, by default of all known tokens that it has any of.
+        """Return an account's balances of `tokens`, by default of all known tokens it holds.
 
         Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node,
         `UpstreamError`.
@@ -389,7 +482,7 @@ class Market:
             return find_holdings(self._nodes, self.network, owner, list(map(quotes.find, tokens)), quotes.known_market)
 
     def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
-        """Return what `spender`, by default the network's router, may take of an account's token.
+        """Return how much of an account's token `spender` may take; the default spender is the network's router.
 
         Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node or a
         router and for the native token, `UpstreamError`.
@@ -407,7 +500,7 @@ class Market:
         answered: Container[object] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Iterator[ManyQuote]:
-        """Yield the quotes of many orders, in order, each as soon as it is ready; errors are answers too.
+        """Yield the quotes of many orders, in order, each as soon as it is ready; errors are results, too.
 
         An order is (token_in, token_out, amount), or a line of `swapcli route --batch`: token_in, token_out, amount_in
         in base units, and perhaps an id; an amount as `quote` takes it is called amount. The default id is the order's
@@ -497,7 +590,7 @@ class Market:
             return self._history().record_recent(count, pool=pool, protocols=protocols, max_requests=max_requests)
 
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
-        """Return mined transactions, by their hashes, beside the best routes at their parent blocks.
+        """Compare mined transactions, given by hash, with the best routes at their parent blocks.
 
         A transaction that cannot be compared has the `reason`; `check` of the result raises if that is true of all.
         With `use_cache`, data of final blocks is kept for the next call. Raises as `verify`.
@@ -513,7 +606,7 @@ class Market:
         use_cache: bool = True,
         **options: Unpack[QuoteKeywords],
     ) -> Backtest:
-        """Return what each order would have paid at each of some past blocks, such as `range(first, last, 1000)`.
+        """Quote each order at each of some past blocks, such as `range(first, last, 1000)`.
 
         Orders are (token_in, token_out, amount). With `use_cache`, data of final blocks is kept for the next call.
         Blocks older than some minutes need an archive node. Raises as `quote` and `verify`; an order without a route at
@@ -527,13 +620,13 @@ class Market:
 
     @contextmanager
     def past_quotes(self, orders: Sequence[BacktestOrder], *, use_cache: bool) -> Iterator[PastQuotes]:
-        """Yield what quotes orders at past blocks, with the options of the settings. Raises as `backtest`."""
+        """Yield a source of quotes for past blocks, with the options of the settings. Raises as `backtest`."""
         resolved = self._quotes().resolve(False, {})
         with self._history().past_quotes(orders, resolved, use_cache=use_cache) as past:
             yield past
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
-        """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
+        """Resolve the amount of an order to base units, and explain its notation."""
         from swapcli.quoting.amounts import resolve_amount
 
         with self._lock:
@@ -552,7 +645,7 @@ class Market:
             return self._quotes().quote_and_build(order, options, terms)
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
-        """Return an answer of this market with its figures for a swap on these terms."""
+        """Return a quote result of this market with its figures for these terms."""
         from swapcli.quoting.swap_quote import bind_quote
 
         return bind_quote(answer, terms, self)
@@ -610,7 +703,7 @@ class Market:
             return self._builder().check(quote, terms)
 
     def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
-        """Return the transactions of a route that was found earlier, a `SwapQuote.to_dict`, on the present state.
+        """Return the transactions of an earlier route (`SwapQuote.to_dict`) on the current state.
 
         All amounts come from the replay of the route. The default slippage is that of the settings. Raises as
         `transactions`, and `InvalidInput` for what is not a route, `SlippageExceeded` if its output has fallen by more
@@ -620,7 +713,8 @@ class Market:
             return self._builder().execute(route, terms)
 
     def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
-        """Return the slippage that the past of the route's pools suggests; None for wrapping and a service's quote."""
+        """Return the slippage that the history of the route's pools suggests; None for wrapping and a service's
+        quote."""
         from swapcli.quoting.slippage_advice import advise_on
 
         with self._lock:
@@ -641,7 +735,7 @@ class Market:
             return self._builder().check_route(route, payload, terms, checks)
 
     def health(self) -> Health:
-        """Return whether the market answers orders, by quoting one, on prices that are real or that you requested.
+        """Check that the market can quote, on prices that are real or that you requested.
 
         An unhealthy market raises nothing.
         """
@@ -657,7 +751,7 @@ class Market:
 
     @contextmanager
     def pinned(self) -> Iterator[Self]:
-        """Quote on one state inside the `with`: all quotes of a live market are on the block of the first one.
+        """Quote on one state inside the `with` block: a live market uses the block of the first quote.
 
         A block that leaves the chain is replaced all the same. Other markets change only when they are refreshed, a
         store when it is synced.

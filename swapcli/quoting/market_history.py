@@ -1,4 +1,4 @@
-"""Mined swaps and past blocks, compared with the quotes of one market."""
+"""Compare mined swaps and past blocks with the quotes of one market."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class MarketHistory:
         return record_recent(found)
 
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool) -> Hindsight:
-        """Return mined transactions beside the best routes of their time. Raises as `Market.hindsight`."""
+        """Return mined transactions next to the best routes at their block. Raises as `Market.hindsight`."""
         known, network = self._known(), self._source.network
         hashes = list(dict.fromkeys(transaction.lower() for transaction in transactions))
         found: list[SwapHindsight] = []
@@ -105,7 +105,7 @@ class MarketHistory:
                 found.extend(look_back(node, known, hashes))
             except UpstreamError as error:
                 if use_cache and len(hashes) > 1:
-                    again = "what was read of final blocks is kept: run it again"
+                    again = "run it again: the final blocks already read are stored"
                     error.hint = f"{error.hint}; {again}" if error.hint else again
                 raise
         return Hindsight(network, tuple(found), summarize(found))
@@ -114,7 +114,7 @@ class MarketHistory:
     def past_quotes(
         self, orders: Sequence[BacktestOrder], options: QuoteOptions, *, use_cache: bool
     ) -> Iterator[PastQuotes]:
-        """Yield what quotes orders at past blocks, while the node is open. Raises as `Market.backtest`."""
+        """Yield a source of quotes at past blocks, while the node is open. Raises as `Market.backtest`."""
         known = self._known()
         with open_past_node(self._nodes, self._source.network, uses_cache=use_cache) as node:
             yield PastQuotes(node, known, orders, options)
@@ -122,7 +122,7 @@ class MarketHistory:
     def backtest(
         self, orders: Sequence[BacktestOrder], options: QuoteOptions, blocks: Sequence[int], *, use_cache: bool
     ) -> Backtest:
-        """Return what orders would have paid at past blocks. Raises as `Market.backtest`."""
+        """Return the output of orders at past blocks. Raises as `Market.backtest`."""
         with self.past_quotes(orders, options, use_cache=use_cache) as past:
             past.check(max(blocks))
             quotes = [quote for block in blocks for quote in past.at(block)]

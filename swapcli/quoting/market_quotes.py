@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.planning.plan import Plan
+    from swapcli.quoting.planning.plan_terms import PlanTerms
     from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.quote_keywords import QuoteKeywords
     from swapcli.quoting.sources.in_memory import InMemorySource
@@ -103,7 +105,7 @@ class MarketQuotes:
         amounts: Sequence[Amount | WrittenAmount],
         options: QuoteKeywords,
     ) -> Depth:
-        """Return the loss of amounts by their size. Raises as `Market.depth`."""
+        """Return the price impact of amounts. Raises as `Market.depth`."""
         from swapcli.quoting.depth import measure_depth, start_amount
 
         resolved = self.resolve(False, options)
@@ -113,6 +115,15 @@ class MarketQuotes:
         units = [each.amount for each in found]
         depth = measure_depth(self._source, resolved.build_request(order), resolved.terms, units, start)
         return depth._replace(notes=tuple(each.note for each in found if each.note))
+
+    def plan_order(self, order: Order, options: QuoteOptions, terms: PlanTerms) -> Plan:
+        """Return the plan of an order. Raises as `Market.plan`."""
+        from swapcli.quoting.planning.plan import make_plan
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        request = options.build_request(order)
+        made = make_plan(self._source, self._nodes, request, options.terms, terms, SYSTEM_CLOCK.now_s())
+        return made._replace(warnings=self._state_warnings(made.state))
 
     def compare(
         self,
@@ -141,18 +152,18 @@ class MarketQuotes:
         return compare_alternatives(self._source, services, request, options.terms, SYSTEM_CLOCK, aggregators)
 
     def choose_aggregators(self, aggregators: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
-        """Return which aggregators a comparison asks, if any. Raises `InvalidOption`, `InvalidAddress`."""
+        """Return the aggregators that a comparison queries, if any. Raises `InvalidOption`, `InvalidAddress`."""
         names = [aggregators] if isinstance(aggregators, str) else aggregators
         if not names:
             if sender is not None:
-                raise InvalidOption("sender is for offers of aggregators", hint="name some in aggregators")
+                raise InvalidOption("sender is used only for quotes from aggregators", hint="set aggregators as well")
             return None
         from swapcli.quoting.aggregator_options import choose_aggregator_options
         from swapcli.quoting.quote_options import parse_address_option
 
         setup = self._nodes.setup
         if setup.is_offline:
-            raise InvalidOption("aggregators are asked over the network, but this market was opened offline")
+            raise InvalidOption("aggregators are queried over the network, but this market was opened offline")
         if setup.block is not None:
             raise InvalidOption("aggregators quote on their own state, but this market is on a past block")
         address = None if sender is None else parse_address_option(sender, self._network, "sender")
@@ -187,8 +198,8 @@ class MarketQuotes:
 
         if not isinstance(self._source, InMemorySource):
             raise InvalidOption(
-                "an executor needs a market in memory: an embedded one, or a market file",
-                hint="leave out executor",
+                "an executor can be used only with the embedded market or a market file",
+                hint="remove executor",
             )
         return self._source
 
@@ -215,7 +226,7 @@ class MarketQuotes:
         if isinstance(token, str):
             return self._source.token(token)
         if not isinstance(token, Token):
-            raise InvalidInput(f"a token is a symbol, an address or a Token, not {describe(token)}")
+            raise InvalidInput(f"a token must be a symbol, an address or a Token, not {describe(token)}")
         return token
 
     def _build_order(

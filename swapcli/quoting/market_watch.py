@@ -1,4 +1,4 @@
-"""Quote one order again and again: at each new block, or at a pace."""
+"""Quote one order repeatedly: at each new block, or at a fixed interval."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _interval_s(source: QuoteSource, nodes: NodeOpener, every_s: float | None) -
         is_file = nodes.setup.settings.market is not None
         kind = "a market file" if is_file else f"the embedded market of {network.name}"
         raise InvalidOption(
-            f"{kind} never changes, so there is nothing to watch",
+            f"{kind} never changes, so --watch has nothing to watch",
             hint=f"{missing_node_hint(network)}; or fill a store with swapcli sync --watch",
         )
     usual_s = _SERVICE_S if isinstance(source, RemoteSource) else poll_interval_s(network.block_time_s)

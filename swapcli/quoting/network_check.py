@@ -14,6 +14,7 @@ from swapcli.core.model.network import Deployment, Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.address import display_address, parse_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.config import Settings
 from swapcli.quoting.openers.program_setup import open_program_sources, sources_with_node
 
@@ -36,16 +37,16 @@ _LISTED_ADDRESSES: Final = ("stablecoins", "share_tokens", "revoke_first_tokens"
 
 
 class FactOutcome(StrEnum):
-    """What the chain says of a fact of a definition."""
+    """The result of comparing a fact of a definition with the chain."""
 
     CONFIRMED = "confirmed"
     CONTRADICTED = "contradicted"
     UNKNOWN = "unknown"
-    """The chain cannot tell, or the node does not say."""
+    """The chain cannot tell, or the node does not return it."""
 
 
 class CheckedFact(NamedTuple):
-    """A fact of a definition: its `key` there, the fact in words, and what the chain has of it.
+    """A fact in a definition: its `key`, the fact in words, and the chain's value.
 
     `address` is the contract that it is about, empty for none. `place` is the file and the line that state it, as in
     `FILE:LINE`; empty for what comes with the program.
@@ -60,12 +61,12 @@ class CheckedFact(NamedTuple):
 
     @property
     def contradiction(self) -> str:
-        """What the chain contradicts, as a sentence."""
+        """The contradiction between definition and chain, as a sentence."""
         return ": ".join(filter(None, (self.place, self.key, f"{self.fact}, but {self.found}")))
 
 
 class NetworkCheck(NamedTuple):
-    """The definition of a network compared with the chain, by the node `node`; `block` is None for a wrong chain."""
+    """A network's definition compared with the chain, by the node `node`; `block` is None for a wrong chain."""
 
     network: str
     node: str
@@ -81,6 +82,7 @@ class NetworkCheck(NamedTuple):
         """The facts that the chain contradicts."""
         return tuple(each for each in self.facts if each.outcome is FactOutcome.CONTRADICTED)
 
+    @own_document
     def document(self) -> NetworkCheckJson:
         """Return the JSON of `swapcli networks check`."""
         return {
@@ -100,7 +102,7 @@ class NetworkCheck(NamedTuple):
 
 
 class DefinitionFile(NamedTuple):
-    """A network file: its name, its text, and what that says."""
+    """A network file: its name, its text, and its parsed content."""
 
     name: str
     text: str
@@ -126,7 +128,7 @@ def check_network(
 
 
 def require_confirmed(sources: SourceChooser, network: Network, file: DefinitionFile | None) -> NetworkCheck:
-    """Return the check of a network that a file adds, by the node of the command line.
+    """Return the check of a network that a file adds, with the node on the command line.
 
     Only what the file says is checked; without a file, all that the program says. Raises `ConfigError` that begins with
     the file and the line if the chain contradicts it, and as `check_network`.
@@ -192,11 +194,11 @@ class _Checks:
             if int(address, 16) < self._network.kind.traits.system_addresses:
                 found, outcome = "a system address needs no code", FactOutcome.UNKNOWN
             elif size is None:
-                found, outcome = "the node does not say", FactOutcome.UNKNOWN
+                found, outcome = "the node does not return it", FactOutcome.UNKNOWN
             elif size:
                 found, outcome = f"{size:,} bytes of code", FactOutcome.CONFIRMED
             else:
-                found, outcome = "it has no code on the chain", FactOutcome.CONTRADICTED
+                found, outcome = "it has no code on this chain", FactOutcome.CONTRADICTED
                 self._codeless.add(address)
             yield CheckedFact(key, f"{shown} is a contract", outcome, found, address)
 
@@ -215,15 +217,15 @@ class _Checks:
             if isinstance(found, SkippedItem):
                 yield CheckedFact(f"{key}.decimals", fact, FactOutcome.UNKNOWN, found.reason, address)
                 continue
-            says = f"the contract says {found.decimals}"
+            says = f"the contract returns {found.decimals}"
             yield _fact(f"{key}.decimals", fact, says, is_right=found.decimals == token.decimals, address=address)
             fact = f"{self._shown(address)} is called {token.symbol}"
             if found.symbol == shorten_id(address):
-                says = "the contract names no symbol"
+                says = "the contract returns no symbol"
                 yield CheckedFact(f"{key}.symbol", fact, FactOutcome.UNKNOWN, says, address)
                 continue
             is_right = names_same_token(token.symbol, found.symbol)
-            says = f"the contract says {found.symbol}"
+            says = f"the contract returns {found.symbol}"
             yield _fact(f"{key}.symbol", fact, says, is_right=is_right, address=address)
 
     def _factories(self) -> Iterator[CheckedFact]:
@@ -303,7 +305,7 @@ class _Checks:
             return CheckedFact(key, fact, FactOutcome.CONFIRMED, found, address)
         if address in problems:
             return CheckedFact(key, fact, FactOutcome.CONTRADICTED, problems[address], address)
-        found = "it has none of the network's main tokens, or names them in events alone"
+        found = "it has no pool of the network's main tokens, or announces pools only in events"
         return CheckedFact(key, fact, FactOutcome.UNKNOWN, found, address)
 
     def _init_code_fact(
@@ -326,7 +328,7 @@ class _Checks:
                 found = f"{ref.address} {'has' if is_right else 'does not have'} the address that follows from it"
                 yield _fact(key, fact, found, is_right=is_right, address=of_deployment[0].address)
                 return
-        yield CheckedFact(key, fact, FactOutcome.UNKNOWN, "its factory has named no pool to compare")
+        yield CheckedFact(key, fact, FactOutcome.UNKNOWN, "its factory has no pool to compare")
 
     def _deployment(self, number: int) -> Deployment | None:
         """Return the parsed form of an entry of the content's deployments, which are the last ones of the network."""
@@ -358,11 +360,11 @@ class _Checks:
         }
         reads = [(registry, read_registered_router(registry)) for registry in named.values()]
         for (dialect, registry), found in zip(named.items(), run_batched(reads, self._reader.call), strict=True):
-            key, fact = f"routers.{dialect}.registry", f"{self._shown(registry)} names the router of {dialect}"
+            key, fact = f"routers.{dialect}.registry", f"{self._shown(registry)} is the router registry of {dialect}"
             if isinstance(found, SkippedItem):
                 yield _fact(key, fact, found.reason, is_right=False, address=registry)
             else:
-                says = self._shown(found.address) if found.address else "none at present, so swaps are paused"
+                says = self._shown(found.address) if found.address else "no router at present: swaps are paused"
                 yield CheckedFact(key, fact, FactOutcome.CONFIRMED, f"it names {says}", registry)
 
     def _shown(self, address: str) -> str:

@@ -17,7 +17,7 @@ _HAS_V2 = "has_v2"
 def definition_of(network: Network) -> dict[str, Any]:
     """Return the definition of a network, without its `own_nodes`, whose URLs may hold keys.
 
-    Keys with their default values are left out.
+    Keys with their default values are omitted.
     """
     return {key: value for key, value in _members(network) if key == _HAS_V2 or value not in (None, "", 0, [], {})}
 
@@ -67,7 +67,7 @@ def _token(token: Token, *, has_address: bool = True) -> dict[str, Any]:
 
 
 def _wrapped_native(network: Network) -> str | dict[str, Any] | None:
-    """Return the address of the wrapped native token where the rest follows from it, else the token."""
+    """Return the address of the wrapped native token where the rest follows from it, otherwise the token."""
     wrapped, native = network.wrapped_native, network.native
     if wrapped is None:
         return None

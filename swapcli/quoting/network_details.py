@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from swapcli.core.model.network import Deployment, Network
+from swapcli.core.model.network import Deployment, Network, dialect_package
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.config.network_files import described_by
 from swapcli.quoting.config.networks import described_network
 from swapcli.quoting.openers.program_setup import open_program_sources
@@ -21,17 +22,19 @@ if TYPE_CHECKING:
 class RouterDetails(NamedTuple):
     """The router of a dialect, or the registry that names it, with the number of protocols that it executes.
 
-    `protocols` is None if it executes every protocol.
+    `protocols` is None if it executes every protocol. `package` is the installed package, with its version, that has
+    the dialect; None for those of swapcli.
     """
 
     dialect: str
     address: str | None
     registry: str | None
     protocols: int | None
+    package: str | None = None
 
 
 class NetworkDetails(NamedTuple):
-    """A network in full. `described_by` are what describes it, from the bottom up: the program, a file, the settings.
+    """A complete network. `described_by` are its sources, from the bottom up: swapcli, a file, the settings.
 
     `nodes` are the addresses of its nodes, without what may hold a key: first those that the user has named.
     """
@@ -46,11 +49,12 @@ class NetworkDetails(NamedTuple):
         network = self.network
         known = {**network.routers, network.router_dialect: network.dialect_router}
         return tuple(
-            RouterDetails(dialect, each.address, each.registry, len(each.protocols) or None)
+            RouterDetails(dialect, each.address, each.registry, len(each.protocols) or None, dialect_package(dialect))
             for dialect, each in known.items()
             if each.address or each.registry
         )
 
+    @own_document
     def document(self) -> NetworkDetailsJson:
         """Return the JSON of `swapcli networks show`."""
         network = self.network
@@ -67,11 +71,12 @@ class NetworkDetails(NamedTuple):
             "wrappedNative": shown(network.wrapped_native_address),
             "explorer": network.explorer,
             "multicall": shown(network.multicall),
-            "blockTime": network.block_time_s,
+            "blockTimeS": network.block_time_s,
             "nodes": list(self.nodes),
             "routers": [
                 {
                     "dialect": each.dialect,
+                    "package": each.package,
                     "address": shown(each.address),
                     "registry": shown(each.registry),
                     "protocols": each.protocols,
@@ -89,9 +94,9 @@ class NetworkDetails(NamedTuple):
             ],
             "protocols": [
                 {
-                    "protocol": protocol.id,
-                    "amm_name": protocol.amm_name,
-                    "display_name": protocol.display_name,
+                    "protocolId": protocol.id,
+                    "protocol": protocol.amm_name,
+                    "displayName": protocol.display_name,
                     "family": protocol.family,
                 }
                 for protocol in network.protocols
@@ -116,7 +121,7 @@ class NetworkDetails(NamedTuple):
 
 
 class NetworkDefinition(NamedTuple):
-    """The definition of a network, in the form of network files."""
+    """A network's definition, in the format of network files."""
 
     content: dict[str, Any]
 
@@ -135,7 +140,7 @@ def network_details(network: str, *, settings: Mapping[str, object] | SourceChoo
 def network_definition(
     network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkDefinition:
-    """Return the definition of a network, with what the user's files and settings add to it, but for their own nodes.
+    """Return a network's definition with the additions in the user's files and settings, except the user's own nodes.
 
     `add_network` accepts it. Raises `UnknownNetwork`, `ConfigError`.
     """

@@ -13,6 +13,7 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources, sources_with_node
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ NetworkChange = Literal["listed", "extended", "replaced", "described"]
 
 
 class AddedNetwork(NamedTuple):
-    """A network file that was added: what it does, the number of its entries by key, and the check if a node made one.
+    """An added network file: its effect, the number of its entries by key, and the check if a node made one.
 
     `file` is where it is stored.
     """
@@ -39,6 +40,7 @@ class AddedNetwork(NamedTuple):
     entries: Mapping[str, int]
     check: NetworkCheck | None = None
 
+    @own_document
     def document(self) -> AddedNetworkJson:
         """Return the JSON of `swapcli networks add`."""
         return {
@@ -52,12 +54,13 @@ class AddedNetwork(NamedTuple):
 
 
 class RemovedNetwork(NamedTuple):
-    """A network file that was removed; `is_packaged` says that the network itself still comes with the program."""
+    """A removed network file; `is_packaged` means that swapcli still includes the network."""
 
     network: str
     file: str
     is_packaged: bool
 
+    @own_document
     def document(self) -> RemovedNetworkJson:
         """Return the JSON of `swapcli networks remove`."""
         return {"network": self.network, "file": self.file, "packaged": self.is_packaged}
@@ -70,7 +73,7 @@ def add_network(
     rpc_url: str | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> AddedNetwork:
-    """Add a network: `source` is a network file (- is stdin), or the name of a further network of the program.
+    """Add a network: `source` is a network file (- is stdin), or the name of a network that swapcli includes.
 
     The file is stored beside the settings file. If `rpc_url` names a node, it must confirm what the file says. Nothing
     is stored if anything is wrong. Raises `ConfigError` that names the file and the line, `InvalidOption` if the
@@ -102,7 +105,7 @@ def remove_network(
     confirm: Callable[[RemovedNetwork], object] | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> RemovedNetwork:
-    """Remove the network file of a network. `confirm` is called before, and may raise to keep it.
+    """Remove a network's file. `confirm` is called first, and may raise an error to keep the file.
 
     Raises `InvalidOption` for a network without a file.
     """
@@ -136,7 +139,7 @@ def _add_packaged(sources: SourceChooser, folder: NetworkFolder, name: str, *, r
     from swapcli.core.networks.definition_files import interface_networks
 
     if name in interface_networks() or (name in folder.files and not replace):
-        raise InvalidOption(f"{name} is one of your networks already", hint=f"swapcli networks show {name}")
+        raise InvalidOption(f"{name} is already one of your networks", hint=f"swapcli networks show {name}")
     network = sources.networks.find(name)
     check = _check(sources, network, None)
     file = _store(folder, name, json.dumps({"name": name}) + "\n", ".json")
@@ -163,8 +166,8 @@ def _no_such_network(name: str) -> InvalidOption:
     from swapcli.core.networks.definition_files import packaged_networks
 
     known = sorted(packaged_networks())
-    hint = did_you_mean(closest_names(name.lower(), known)) or f"networks of the program: {', '.join(known)}"
-    return InvalidOption(f'no file and no network "{printable(truncate(name, 60))}"', hint=hint)
+    hint = did_you_mean(closest_names(name.lower(), known)) or f"built-in networks: {', '.join(known)}"
+    return InvalidOption(f'neither a file nor a network: "{printable(truncate(name, 60))}"', hint=hint)
 
 
 def _parse(text: str, source: str) -> tuple[Network, NetworkChange, Mapping[str, Any]]:
@@ -233,6 +236,6 @@ def _without_file(sources: SourceChooser, name: str) -> InvalidOption:
     if name in sources.setup.settings.networks:
         return InvalidOption(f"{shown} is described in the settings file", hint=f"remove networks.{shown} there")
     if name in packaged_networks():
-        return InvalidOption(f"{shown} comes with the program and has no network file")
+        return InvalidOption(f"{shown} is built in and has no network file")
     sources.networks.find(name)  # raises for an unknown one
-    return InvalidOption(f"{shown} has no network file", hint="name the network, not its chain id")
+    return InvalidOption(f"{shown} has no network file", hint="use the network's name, not its chain ID")

@@ -1,4 +1,4 @@
-"""The health of networks: whether each can be quoted, and what the node of one lacks."""
+"""The health of networks: whether each can be quoted, and the features that its node lacks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
 from swapcli.core.records import NamedTuple
 from swapcli.interface.health import UNHEALTHY
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.config import network_names_from
 from swapcli.quoting.health import Health, judge_prices
 from swapcli.quoting.network_list import node_document
@@ -27,11 +28,12 @@ MAX_CHECKS = 16
 
 
 class HealthReport(NamedTuple):
-    """The health of networks; `nodes` are the checks of the named node of each of them, if one was named."""
+    """The health of networks; `nodes` are the checks of their nodes, if nodes were given."""
 
     networks: tuple[Health, ...]
     nodes: tuple[NodeReport, ...] = ()
 
+    @own_document
     def document(self) -> list[HealthDocumentJson]:
         """Return the JSON of `swapcli health`."""
         documents = [each.document() for each in self.networks]
@@ -40,7 +42,7 @@ class HealthReport(NamedTuple):
         return documents
 
     def check(self) -> None:
-        """Raise `UnhealthyError` if a network is not healthy, or its node cannot be quoted on."""
+        """Raise `UnhealthyError` if a network is not healthy, or its node cannot serve quotes."""
         names = [each.network for each in self.networks]
         if missing := [check for node in self.nodes if not node.can_quote for check in node.missing]:
             problems = "; ".join(f"{check.name} ({check.problem})" for check in missing)
@@ -66,7 +68,7 @@ def health(
     retries: int = REMOTE_RETRIES,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> HealthReport:
-    """Return whether each of `networks`, by default all of the user's, answers a sample order on real prices.
+    """Check that each of `networks`, by default all of the user's, can quote a sample order on real prices.
 
     With `everything`, the further networks that come with the program are among the default.
     The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing;
@@ -120,7 +122,7 @@ def _check(setup: UserSetup, name: str, retries: int) -> Health:
     """Check a network. An invalid market file of the user is an input error, not bad health."""
     sources = open_source_chooser(setup)  # one for each network, since it opens the nodes of one
     if _lacks_required_node(sources, name):
-        return Health(sources.networks.find(name).name, UNHEALTHY, f"no node of {name} is known", 0.0)
+        return Health(sources.networks.find(name).name, UNHEALTHY, f"no node is known for {name}", 0.0)
     try:
         with closing(sources.open(name, retries=retries)) as source:
             return judge_prices(source.health(), setup.node_rules.price_request)

@@ -1,4 +1,4 @@
-"""The known networks, and what the public nodes of one serve."""
+"""The known networks, and the features of a network's public nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from swapcli.core.errors import MarketError, MarketUnavailable
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
+from swapcli.core.plugins import NETWORK_GROUP, Plugin, plugins
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.payload.router_trust import known_dialects
 from swapcli.quoting.config import network_names_from
 from swapcli.quoting.openers.program_setup import open_program_sources
@@ -17,15 +19,20 @@ from swapcli.quoting.token_list import count_tokens
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import NetworkDocumentJson, NodeDocumentJson
+    from swapcli.quoting.config import Settings
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.state.rpc.node_checks import NodeReport
 
 
 class ListedNetwork(NamedTuple):
-    """A network with the number of its tokens that orders can swap; 0 if no pools are known."""
+    """A network with the number of its tokens that orders can swap; 0 if no pools are known.
+
+    `package` is the installed package, with its version, that defines it; None for all others.
+    """
 
     network: Network
     tokens: int
+    package: str | None = None
 
     @property
     def router(self) -> str | None:
@@ -38,11 +45,13 @@ class ListedNetwork(NamedTuple):
         """The page of the router in the network's explorer, if it has one."""
         return contract_page(self.network, self.network.router) if self.network.router else None
 
+    @own_document
     def document(self) -> NetworkDocumentJson:
         """Return the network as a row of JSON."""
         network = self.network
         return {
             "name": network.name,
+            "package": self.package,
             "kind": network.kind.value,
             "chainId": str(network.chain_id),
             "native": network.native.symbol,
@@ -56,17 +65,22 @@ class ListedNetwork(NamedTuple):
 
 
 class NetworkList(NamedTuple):
-    """The networks of the catalogue and of the settings."""
+    """The networks of the catalogue and of the settings, and those of installed packages that were not imported.
+
+    Of the latter, only the names and the packages are known: the rest of their JSON is absent.
+    """
 
     networks: tuple[ListedNetwork, ...]
+    plugins: tuple[Plugin, ...] = ()
 
+    @own_document
     def document(self) -> list[NetworkDocumentJson]:
         """Return the JSON of `swapcli networks`."""
-        return [each.document() for each in self.networks]
+        return [*(each.document() for each in self.networks), *map(_unread_document, self.plugins)]
 
 
 class NodeReports(NamedTuple):
-    """What each of some nodes of a network serves."""
+    """The features of some nodes of a network."""
 
     network: str
     nodes: tuple[NodeReport, ...]
@@ -76,6 +90,7 @@ class NodeReports(NamedTuple):
         """Whether quotes work on any of the nodes."""
         return any(each.can_quote for each in self.nodes)
 
+    @own_document
     def document(self) -> list[NodeDocumentJson]:
         """Return the JSON of `swapcli networks NETWORK --probe`."""
         return [node_document(self.network, each) for each in self.nodes]
@@ -84,12 +99,43 @@ class NodeReports(NamedTuple):
 def networks(*, everything: bool = False, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkList:
     """Return the user's networks: those of the interface, of network files and of the settings. Raises `ConfigError`.
 
-    With `everything`, the further networks that come with the program are among them.
+    With `everything`, the further networks that come with the program are among them. The networks of installed
+    packages follow by name; only those that the settings add something to are imported.
     """
     sources = open_program_sources(settings)
-    names = network_names_from(sources.setup.settings, everything=everything)
-    found = [sources.networks.find(name) for name in names]
-    return NetworkList(tuple(ListedNetwork(each, _count_tokens(sources, each)) for each in found))
+    own = sources.setup.settings
+    names = network_names_from(own, everything=everything)  # first: it may show that a package is to be skipped
+    of_packages = {name: each for name, each in plugins(NETWORK_GROUP).items() if name not in own.network_folder.files}
+    listed = []
+    for name in names:
+        network = sources.networks.find(name)
+        plugin = of_packages.pop(network.name, None)
+        package = plugin.origin if plugin and not _is_whole(own, network.name) else None
+        listed.append(ListedNetwork(network, _count_tokens(sources, network), package))
+    return NetworkList(tuple(listed), tuple(of_packages.values()))
+
+
+def _is_whole(settings: Settings, name: str) -> bool:
+    """Return whether the settings describe a network in full."""
+    own = settings.networks.get(name)
+    return own is not None and "chain_id" in own.additions
+
+
+def _unread_document(plugin: Plugin) -> NetworkDocumentJson:
+    """Return the row of a network whose package was not imported."""
+    return {
+        "name": plugin.name,
+        "package": plugin.origin,
+        "kind": None,
+        "chainId": None,
+        "native": None,
+        "v2": None,
+        "tokens": None,
+        "protocols": None,
+        "router": None,
+        "dialects": None,
+        "factsDate": None,
+    }
 
 
 def probe_nodes(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> NodeReports:
@@ -110,9 +156,9 @@ def node_document(network: str, report: NodeReport) -> NodeDocumentJson:
         "network": network,
         "node": report.node,
         "healthy": report.can_quote,
-        "latency": report.latency_s,
+        "latencyS": report.latency_s,
         "block": report.block,
-        "blockAge": report.block_age_s,
+        "blockAgeS": report.block_age_s,
         "maxBatchRequests": report.max_batch_requests,
         "maxLogBlocks": report.max_log_blocks,
         "checks": [

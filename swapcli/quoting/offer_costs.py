@@ -1,4 +1,4 @@
-"""What an offer costs beside its input: gas at the value of the split quote, and native currency that it takes."""
+"""The cost of an offer besides its input: gas, valued as in the split quote, and the native currency that it takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OfferCost(NamedTuple):
-    """A cost in dollars, and in base units of the output; None where no price is known."""
+    """A cost in dollars, and in base units of the output; None if no price is known."""
 
     usd: float | None
     in_output: int | None
@@ -25,7 +25,7 @@ class OfferCost(NamedTuple):
 
 
 def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) -> OfferCost:
-    """Return what gas and further native currency cost. The L1 fee is that of the split route, which is about as long.
+    """Return the cost of gas and of further native currency. The L1 fee is the split route's, which is about as long.
 
     Without a split quote of this process nothing has a price.
     """

@@ -1,4 +1,4 @@
-"""Open the market of a network: from a file, else the embedded one."""
+"""Open the market of a network: from a file, otherwise the embedded one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def open_market(
     document: bytes | None = None,
     skip_bad_pools: bool = False,
 ) -> ParsedMarket:
-    """Return the market of the network called `name`: parsed from `document`, a market file, else the embedded one.
+    """Return the market of the network called `name`: parsed from `document`, a market file, otherwise the embedded
+    one.
 
     Raise `UnknownNetwork`, `MarketError` with the invalid pool or field, or `InvalidInput` for the file of another
     network.

@@ -1,4 +1,4 @@
-"""The amount of an order in base units where it is written in dollars, or as a part of the sender's balance."""
+"""The amount of an order in base units if it is given in dollars or as a share of the sender's balance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSou
     price_usd = _market_price(request, source)
     if not price_usd:
         raise InvalidAmount(
-            f"the market has no price in USD for {token.symbol}", hint=f"write the amount in {token.symbol}"
+            f"the market has no USD price for {token.symbol}", hint=f"write the amount in {token.symbol}"
         )
     units, places = scaled_number(written.number)
     if units == 0:
@@ -59,7 +59,7 @@ def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSou
     numerator, denominator = price_usd.as_integer_ratio()
     amount = units * 10**token.decimals * denominator // (10**places * numerator)
     if amount == 0:
-        raise InvalidAmount(f"{written.shown} is less than the smallest unit of {token.symbol}", hint="write more")
+        raise InvalidAmount(f"{written.shown} is less than one base unit of {token.symbol}", hint="write more")
     return DollarAmount(amount, price_usd)
 
 
@@ -79,7 +79,7 @@ def _market_price(request: QuoteRequest, source: QuoteSource) -> float | None:
 
 
 class BalancePart(NamedTuple):
-    """What a part of a balance came to: the balance after `block`, and what stays for gas; all in base units."""
+    """The amount for a share of a balance, the balance after `block`, and the reserve for gas; all in base units."""
 
     amount: int
     balance: int
@@ -88,7 +88,7 @@ class BalancePart(NamedTuple):
 
 
 class BalanceOrder:
-    """An order over a percentage of what `sender` holds of the sold token, quoted until its amount holds.
+    """An order for a percentage of `sender`'s balance of the sold token, quoted until its amount no longer changes.
 
     The balance is that at the block of the quote, or at the newest block if the quote's state is not read live. Of
     native currency enough stays for the most that the gas can cost. Raises `UpstreamError`.
@@ -110,7 +110,7 @@ class BalanceOrder:
         return self._order._replace(amount=self.part.amount)
 
     def settle(self, quote: QuoteResult) -> bool:
-        """Take in a quote of the order, and return whether its amount holds. Raises `UpstreamError`."""
+        """Adjust the amount to a quote of the order, and return whether it is final. Raises `UpstreamError`."""
         token, (amount, balance, gas_wei, block) = self._order.token_in, self.part
         if token.address == ZERO_ADDRESS:
             gas_wei = max(gas_wei, max_gas_cost_wei(self._node, quote, self._head.gas_price_wei))
@@ -140,7 +140,7 @@ def _read_token_balance(node: Node, at: BlockId, owner: str, token: Token) -> in
 
 
 def max_gas_cost_wei(node: RpcNode, quote: QuoteResult, gas_price_wei: int) -> int:
-    """Return the most that the transaction of a quote can cost, with the gas limit and fees that it is sent with.
+    """Return the highest possible cost of a quote's transaction, with the gas limit and fees with which it is sent.
 
     `gas_price_wei` counts if the node has no history of fees. Raises `UpstreamError`.
     """

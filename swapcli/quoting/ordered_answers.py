@@ -1,4 +1,4 @@
-"""Answers to many items by the workers of an executor: in the order of the items, whatever happens to the workers."""
+"""Process many items with the workers of an executor, in order, even if workers fail."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def answer_in_order(
     """Yield the answer of each item, in order, as soon as it is ready.
 
     Items that arrive one by one, as those of a pipe, are read by a thread and sent at once. Others are read here, while
-    earlier ones are answered, and sent together. A chunk whose worker dies is sent again. An executor that cannot go on
-    is replaced by a new one, or else its items are answered in this process.
+    earlier ones are answered, and sent together. A chunk whose worker dies is sent again. An executor that cannot
+    continue is replaced by a new one, otherwise its items are answered in this process.
 
     Raises what `items` raises, after the answers of the items before it; and `InputOutputError` if workers die again
     and again, or end before their first response. In a worker that is still importing the main module, which has no
@@ -215,8 +215,8 @@ class _Crew(Generic[T, R]):
         self._first_losses += not self._has_responded
         if self._make is not None and self._first_losses >= _MAX_FIRST_LOSSES:
             raise InputOutputError(
-                f"a worker ended before its first order: is `{_GUARD}` there?",
-                hint=f"new processes import the main module again: put its calls under {_GUARD}",
+                f"a worker exited before its first order; your program may lack `{_GUARD}`",
+                hint=f"put the calls in your main module under {_GUARD}: each worker imports it again",
             ) from failure
         self._executor = None if self._make is None else self._make()
         for chunk in lost:
@@ -225,7 +225,7 @@ class _Crew(Generic[T, R]):
     def _count_loss(self, failure: BaseException) -> None:
         self._losses += 1
         if self._losses >= _MAX_LOSSES:
-            reason = "perhaps because memory is short"
+            reason = "perhaps because memory ran out"
             if not isinstance(failure, BrokenExecutor | CancelledError):
                 reason = f"the last one with {type(failure).__name__}: {failure}"
             raise InputOutputError(

@@ -34,7 +34,7 @@ class PermittedSwap(NamedTuple):
 
     @property
     def is_native(self) -> bool:
-        """Whether the native token is sold, which needs no permit."""
+        """Whether the swap sells the native token, which needs no permit."""
         return self.result.swap_type is SwapType.NATIVE_TO_TOKEN
 
     @property
@@ -45,7 +45,7 @@ class PermittedSwap(NamedTuple):
 
 
 def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit") -> TypedData:
-    """Return the message to sign. `label` is the option that asks for it, as the caller knows it.
+    """Return the message to sign. `label` is the caller's name for the option that requests it.
 
     Raises `InvalidOption` if the router or the token takes no permit, or without a node, and `UpstreamError`.
     """
@@ -82,14 +82,16 @@ def permitted_network(source: QuoteSource, route: RouteResult, terms: SwapTerms)
 def signed_terms(
     nodes: NodeOpener, network: Network, route: RouteResult, terms: SwapTerms, signature: str, label: str = "signature"
 ) -> SwapTerms:
-    """Return the terms of a swap with the permit that its sender, else its recipient, has signed.
+    """Return the terms of a swap with the permit that its sender, otherwise its recipient, has signed.
 
     Raises as `permit_message`, and `InvalidOption` without a deadline.
     """
     if terms.deadline_s is None:
-        raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
+        raise InvalidOption(
+            "signature needs deadline, the time when the permit ends", hint="set the deadline of permit"
+        )
     if network.router is None:
-        return terms  # the payload is refused for the same reason
+        return terms  # the payload is rejected for the same reason
     owner = terms.sender or terms.required_recipient
     swap = PermittedSwap(route, network, network.router, owner, terms.deadline_s)
     return terms._replace(permit=_check_permit(nodes, swap, signature, label), deadline_in_s=None)

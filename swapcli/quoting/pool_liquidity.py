@@ -1,4 +1,4 @@
-"""How much a pool trades, in USD: the measure by which pools are compared."""
+"""The liquidity of a pool in USD, by which pools are compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PairFigures(NamedTuple):
 
 
 def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
-    """Return about the value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
+    """Return the approximate value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
     depths = [figures.depth_usd for figures in without_own_token(pool, pair_figures(pool, prices))]
     known = [depth for depth in depths if depth is not None]
     return sum(known) if known else None

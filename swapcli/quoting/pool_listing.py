@@ -1,4 +1,4 @@
-"""The pools of a market as people compare them: liquidity, price, and why quotes leave some of them out."""
+"""List a market's pools with their liquidity and price, and the reason if quotes skip a pool."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.order_market import SLICE_FRACTION, pays_for_slice
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.pool_liquidity import PairFigures, UnitPrices, liquidity_usd, pair_figures, without_own_token
@@ -34,8 +35,8 @@ MAX_TOKENS = 2
 DUST_ORDER_USD = 1_000.0
 """The order by which a pool is called dust: the filter of the search depends on the size of each order."""
 
-_UNKNOWN_ADDRESS = "its address is not known, so no node can read it"
-_UNREAD = "the node returned no valid state of it"
+_UNKNOWN_ADDRESS = "its address is unknown, so no node can read it"
+_UNREAD = "the node returned no valid state for it"
 _FAULT = "computations on its state fail: "
 _NO_LIQUIDITY = "it has no liquidity"
 _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
@@ -73,7 +74,7 @@ class ListedPool(NamedTuple):
 
 
 class PoolList(NamedTuple):
-    """Some of the `total` pools that trade certain tokens, the deepest first, and where their state comes from.
+    """Some of the `total` pools that trade certain tokens, deepest first, and the source of their state.
 
     `known` are tokens by address.
     """
@@ -102,6 +103,7 @@ class PoolList(NamedTuple):
         protocol = self.network.protocol(pool.protocol)
         return protocol.display_name if protocol else pool.protocol
 
+    @own_document
     def document(self) -> PoolsJson:
         """Return the JSON of `swapcli pools`."""
         return {
@@ -109,34 +111,38 @@ class PoolList(NamedTuple):
             "state": render_state_source(self.state),
             "warnings": render_warning_list(self.warnings),
             "count": self.total,
-            "pools": [self._row(pool) for pool in self.pools],
+            "pools": self.rows(),
         }
+
+    def rows(self) -> list[PoolDocumentJson]:
+        """Return a row for each pool, with None for what is unknown."""
+        return [self._row(pool) for pool in self.pools]
 
     def _row(self, pool: ListedPool) -> PoolDocumentJson:
         known, kind, protocol = self.known, self.network.kind, self.network.protocol(pool.protocol)
         return {
             "pool": self.address(pool),
-            "protocol": protocol.id if protocol else None,
-            "amm_name": pool.protocol,
-            "fee_ppm": pool.fee_ppm,
+            "protocolId": protocol.id if protocol else None,
+            "protocol": pool.protocol,
+            "feePpm": pool.fee_ppm,
             "tokens": [display_address(address, kind) for address in pool.tokens],
             "pair": [known[address].symbol if address in known else None for address in pool.pair],
             "price": pool.price,
             "liquidityUsd": pool.liquidity_usd,
             "block": self.state.block,
             "ageS": self.state.age_s,
-            "leftOut": pool.left_out or None,
+            "skippedReason": pool.left_out or None,
         }
 
 
 def find_pools(source: QuoteSource, named: Sequence[Token], limit: int | None) -> PoolList:
-    """Return the deepest pools that trade the `named` tokens, at most `limit`; then those that a sync left out.
+    """Return the deepest pools that trade the `named` tokens, at most `limit`; then those that a sync skipped.
 
     Raises `SameToken`, `InvalidOption` for more than two tokens and for a service, `UpstreamError`.
     """
     network = source.network
     if len(named) > MAX_TOKENS:
-        raise InvalidOption("a pool is listed by at most two tokens that it trades")
+        raise InvalidOption("at most two tokens can be given")
     tokens = tuple(network.to_wrapped_token(token).address for token in named)
     if len(set(tokens)) < len(tokens):
         raise SameToken

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.finding import Finding
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import Network, encoding_package
 from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Deadline, EncodedCall, UnsignedTransaction, deadline_of
 from swapcli.core.networks.address import display_address
@@ -17,7 +18,6 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.interface.route import render, render_short
 from swapcli.interface.router_call import render_call_route
-from swapcli.interface.slippage import format_percent
 from swapcli.interface.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.payload.transactions_to_send import RenderedTransaction, missing_fields, render_transactions
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class BuiltPayload(NamedTuple):
-    """The payload of a swap on `network`, with the results of its checks and of its rehearsal, if there were any."""
+    """The payload of a swap on `network`, with the results of its checks and simulation, if any."""
 
     payload: UnsignedTransaction
     network: Network
@@ -51,7 +51,7 @@ class BuiltPayload(NamedTuple):
         return not is_native and (self.checked is None or self.checked.holdings is None)
 
     def router_reading(self) -> tuple[str, str] | None:
-        """Return how a simulation has shown the router to read rates and extra data, in words; None if it has not."""
+        """Describe how the router reads rates and extra data, as a simulation has shown; None if none has."""
         simulation = self.checked.simulation if self.checked else None
         if simulation is None or simulation.variant is None:
             return None
@@ -86,7 +86,7 @@ class BuiltPayload(NamedTuple):
 
 
 class PreparedRoute(NamedTuple):
-    """What to send to execute a route that was found earlier, on the present state.
+    """The transactions of an earlier route on the current state.
 
     The fields are as in `PreparedSwap`. `figures` are those of the payload, with all warnings on it.
     """
@@ -109,12 +109,12 @@ class PreparedRoute(NamedTuple):
 
     @property
     def deadline(self) -> Deadline:
-        """The time until which the swap can be executed, and who rejects it later."""
+        """The time until which the swap can be executed, and the contract that rejects it later."""
         return deadline_of(self.payload, self.network.router_dialect)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What to know before signing: stable codes and sentences."""
+        """The warnings to read before signing: stable codes and sentences."""
         return self.figures.warnings
 
     @property
@@ -124,7 +124,7 @@ class PreparedRoute(NamedTuple):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict of a rehearsal; None unless a node has rehearsed the swap."""
+        """The verdict of a simulation; None unless a node has simulated the swap."""
         return self.built.verdict
 
     def document(self) -> ExecuteDocumentJson:
@@ -172,7 +172,7 @@ def calldata_document(
     payload, network, transactions = built.payload, answer.network, built.transactions()
     document = _route_fields(answer, payload) | _swap_fields(payload, transactions[-1], figures, network)
     if advice is not None:
-        document["advisedSlippage"] = _advised_slippage_field(advice)
+        document["advisedSlippage"] = render_advice(advice)
     return cast("CalldataDocumentJson", document | {**account_names} | built.fields(transactions))
 
 
@@ -206,47 +206,53 @@ def _swap_fields(
 ) -> dict[str, Any]:
     enforcer = deadline_of(payload, network.router_dialect).enforcer
     fields = {"dialect": network.router_dialect, "deadlineEnforcer": enforcer, "witnesses": payload.witnesses}
+    package = encoding_package(network, payload.to)
+    fields |= {"dialectPackage": package} if package else {}
     return swap.signed_fields | fields | {**render_quote_fields(figures, network)}
 
 
 def _simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:
-    """Return the simulated swap; amounts in base units. `gas_used` is before refunds of at most a fifth of it.
+    """Return the simulated swap; amounts in base units. `gasUsed` is before refunds of at most a fifth of it.
 
     `reading` has the names of the router's possible readings after it.
     """
     found = {
         "block": simulation.block,
-        "amount_received": str(simulation.received),
+        "received": str(simulation.received),
         "expected": str(simulation.expected),
-        "gas_used": simulation.gas_used,
+        "gasUsed": simulation.gas_used,
         "matches": simulation.matches,
         "sender": display_address(simulation.sender, network.kind),
         "overrides": list(simulation.assumed),
     }
     if simulation.variant is None:
         return found
-    return found | {"reading": {"rate": list(simulation.variant.rates), "extra_data": list(simulation.variant.forms)}}
+    return found | {"reading": {"rate": list(simulation.variant.rates), "extraData": list(simulation.variant.forms)}}
 
 
-def _advised_slippage_field(advice: SlippageAdvice) -> AdvisedSlippageJson:
+def render_advice(advice: SlippageAdvice) -> AdvisedSlippageJson:
     """Return the advised slippage with its reasons and their parts."""
     movement, (limit_ppm, gas_ppm, gain_ppm) = advice.movement, advice.sandwich
+
+    def percent(ppm: int) -> float:
+        return ppm / PPM_PER_PERCENT
+
     return {
-        "value": format_percent(advice.slippage_ppm),
+        "slippagePercent": percent(advice.slippage_ppm),
         "reasons": list(advice.reasons),
         "parts": {
             "movement": None
             if movement is None
             else {
-                "fall": format_percent(movement.fall_ppm),
+                "fallPercent": percent(movement.fall_ppm),
                 "windowS": movement.window_s,
                 "historyS": movement.history_s,
                 "blocks": movement.blocks,
             },
             "sandwich": {
-                "limit": None if limit_ppm is None else format_percent(limit_ppm),
-                "gas": None if gas_ppm is None else format_percent(gas_ppm),
-                "gain": format_percent(gain_ppm),
+                "limitPercent": None if limit_ppm is None else percent(limit_ppm),
+                "gasPercent": None if gas_ppm is None else percent(gas_ppm),
+                "gainPercent": percent(gain_ppm),
             },
         },
     }

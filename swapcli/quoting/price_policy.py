@@ -1,4 +1,4 @@
-"""Decide what prices that are not real may be used for: the one rule for command line, library, service and agents.
+"""Decide how prices that are not real may be used: a single rule for the command line, library, service and agents.
 
 Modelled and synthetic prices are not real. They are always shown, with a label. A program gets a number from
 them only if the user requested such prices, and a transaction only if the user excluded every node.
@@ -51,7 +51,7 @@ used for everything."""
 
 
 def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
-    """Return whether prices on this state may be put to this use."""
+    """Return whether prices on this state may be used in this way."""
     if state.provenance is None or state.is_live:
         return True
     if state.service_url and request is PriceRequest.MARKET:  # a different market's
@@ -60,7 +60,7 @@ def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
 
 
 def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_hint: str = "") -> None:
-    """Raise `ModelledState` unless prices on this state may be put to this use.
+    """Raise `ModelledState` unless prices on this state may be used in this way.
 
     `node_hint` says how to name a node, for the error's hint.
     """
@@ -69,10 +69,10 @@ def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_
     consequence = ", so no transaction is built" if use is PriceUse.PAYLOAD else ""
     if state.service_url:
         reason = f"{state.service_url} quotes on them"
-        hint = "to use them anyway, give --live never, or set live to never"
+        hint = "use a service with live prices; for a trial, put SWAPCLI_LIVE=never before the command"
     else:
         reason = state.live_failure or "no node was read"
-        hint = "to use them anyway, give --offline, or set live to never"
+        hint = "to use them anyway, add --offline"
         if node_hint and request is PriceRequest.NONE:
             hint = f"{node_hint}; {hint}"
     raise ModelledState(

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
 from swapcli.quoting.openers.program_setup import program_setup
@@ -64,14 +63,12 @@ class ProgramMarkets:
         request = PriceRequest.OFFLINE if sources.nodes.rules.excludes_nodes else PriceRequest.MARKET
         return _opened(sources.pools.open_stored(network), sources, request)
 
-    def live(self, network: str, rpc_url: str | None, state: str) -> OpenedMarket:
-        """Open a market that a node keeps. Raises as `Market.live`."""
-        if self._block is not None and state != "latest":
-            raise InvalidOption(f"a market has one state: give block or state, not both (state is {state})")
+    def live(self, network: str, rpc_url: str | None) -> OpenedMarket:
+        """Open a market whose pools are read from a node. Raises as `Market.live`."""
         from swapcli.quoting.config import node_url
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
-        sources = self._sources({"live": self._settings.get("live", "require"), "state": str(state)}, rpc_url=url)
+        sources = self._sources({"live": self._settings.get("live", "require")}, rpc_url=url)
         return _opened(sources.open_live(network), sources)
 
     def service(self, network: str, api_url: str) -> OpenedMarket:

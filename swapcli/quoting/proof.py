@@ -1,4 +1,4 @@
-"""The proof of a quote: a document with which others can check its certificate without this program."""
+"""The proof of a quote: a document that lets others check its certificate without swapcli."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swapcli.core.errors import NoProof
+from swapcli.core.model.market import MarketState
 from swapcli.core.model.proof import BoundKind, Direction, LimitReason, ProofLeaf, ProofTerm, ProofWitness, ProvenBound
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.state.markets.pools_field import pool_to_json
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from swapcli.core.model.quote import Quote
     from swapcli.interface.proof_types import ProofDocumentJson, ProofLeafJson
+    from swapcli.quoting.proof_checker import ProofCheck
+    from swapcli.quoting.quote_results import QuoteResult, RemoteQuote
 
 FORMAT: Final = "swapcli-proof"
 VERSION: Final = 2
@@ -53,6 +56,23 @@ class Proof:
     def __init__(self, document: ProofDocumentJson, pools: PoolsText | None = None) -> None:
         """Hold a document; `pools` is the JSON of its pools, if it is known: most of the document."""
         self._document, self._pools = document, pools or PoolsText(_compact(document["pools"]))
+
+    @classmethod
+    def of(cls, quote: Quote, market: MarketState) -> Proof:
+        """Return the proof of a quote that `Router.quote` has returned for this market with `proof=True`.
+
+        Raises `NoProof` if the quote was requested without one, has no finite bound, or is of other pools.
+        """
+        proven = {} if quote.witness is None else quote.witness.pools
+        if any(market.pools.get(key) != pool for key, pool in proven.items()):
+            raise NoProof("the quote and this market have different pools", hint="use the market that made the quote")
+        return _render(quote, market)
+
+    def check(self, *, recompute: bool = False) -> ProofCheck:
+        """Check the proof as `scripts/check_proof.py` does; see `check_proof`."""
+        from swapcli.quoting.proof_checker import check_proof
+
+        return check_proof(self.to_json(), recompute=recompute)
 
     def document(self) -> ProofDocumentJson:
         """Return the JSON, whose schema `swapcli schema proof` prints."""
@@ -102,17 +122,35 @@ class PoolsText:
 
 
 def prove(answer: QuoteResult) -> Proof:
-    """Return the proof of a quote that was requested with one. Raises `NoProof`."""
+    """Return the proof of a quote that was requested with a proof. Raises `NoProof`."""
+    from swapcli.quoting.quote_results import RemoteQuote
+
     if isinstance(answer, RemoteQuote):
         return _proof_of_service(answer)
-    witness = answer.quote.witness
     if answer.network.wraps(answer.order):
-        raise NoProof("wrapping the native token is one for one and needs no proof", hint="quote without proof")
-    if witness is None:
+        raise NoProof("wrapping the native token is one to one, so it needs no proof", hint="quote without proof")
+    state = answer.state_source
+    assert state.provenance is not None  # only that of a service's route may be unknown
+    market = MarketState(
+        answer.network,
+        answer.tokens,
+        answer.pools,
+        state.provenance,
+        state.description,
+        answer.quote.gas_price_wei,
+        state.block,
+        state.timestamp,
+        skipped_pools=state.skipped_pools,
+    )
+    return _render(answer.quote, market)
+
+
+def _render(quote: Quote, market: MarketState) -> Proof:
+    if quote.witness is None:
         raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
-    if not all(each.bound.is_finite() for each in witness.bounds):
+    if not all(each.bound.is_finite() for each in quote.witness.bounds):
         raise NoProof("no finite bound was found for this order", hint="exclude protocols with absurd prices")
-    renderer = _Renderer(answer, witness)
+    renderer = _Renderer(quote, market, quote.witness)
     return Proof(renderer.document(), renderer.pools_text)
 
 
@@ -121,7 +159,7 @@ def _proof_of_service(answer: RemoteQuote) -> Proof:
     document, result = answer.proof, answer.result
     if document is None:
         raise NoProof(
-            "the service sent no proof with this route, and its pools are unknown here",
+            "the service sent no proof with this route, and the route's pools are unknown here",
             hint="quote without a service address (--api-url)",
         )
     route = document.get("route")
@@ -165,8 +203,8 @@ def _render_pools(witness: ProofWitness) -> _RenderedPools:
 class _Renderer:
     """Renders one proof. Pools are sorted by key and tokens by address; terms name them by their number."""
 
-    def __init__(self, answer: LocalQuote, witness: ProofWitness) -> None:
-        self._answer, self._witness = answer, witness
+    def __init__(self, quote: Quote, market: MarketState, witness: ProofWitness) -> None:
+        self._quote, self._market, self._witness = quote, market, witness
         rendered: _RenderedPools | None = witness.shared.get(_POOLS)
         if rendered is None:  # the first proof on this state
             rendered = witness.shared[_POOLS] = _render_pools(witness)
@@ -175,9 +213,8 @@ class _Renderer:
         self.pools_text = rendered.text
 
     def document(self) -> ProofDocumentJson:
-        answer, witness = self._answer, self._witness
-        network, state, quote = answer.network, answer.state_source, answer.quote
-        order, gas = quote.order, witness.gas
+        quote, market, witness = self._quote, self._market, self._witness
+        network, order, gas = market.network, quote.order, witness.gas
         document: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -185,10 +222,10 @@ class _Renderer:
             "chainId": str(network.chain_id),
             "state": {
                 # Its description names the node, which strangers need not know, and which changes no proof.
-                "source": str(state.provenance),
-                "block": None if state.block is None else str(state.block),
+                "source": str(market.provenance),
+                "block": None if market.block is None else str(market.block),
                 "blockHash": None,
-                "timestamp": state.timestamp,
+                "timestamp": market.timestamp,
             },
             "order": {
                 "tokenIn": self._token_numbers[order.token_in.address],
@@ -226,14 +263,14 @@ class _Renderer:
                 "excludedProtocols": sorted(order.excluded_protocols),
                 "skippedPools": [
                     {"pool": each.key, "reason": each.reason}
-                    for each in sorted({each.key: each for each in state.skipped_pools}.values())
+                    for each in sorted({each.key: each for each in market.skipped_pools}.values())
                 ],
                 "dust": self._directions(witness.dust),
             },
             "tokens": [
                 {"address": address, "symbol": token.symbol, "decimals": token.decimals}
                 for address in self._token_numbers
-                for token in (answer.tokens[address],)
+                for token in (market.tokens[address],)
             ],
             "pools": self._pools.rows,
             "bounds": [self._bound(each) for each in witness.bounds],
@@ -242,7 +279,7 @@ class _Renderer:
 
     def _bound(self, proven: ProvenBound) -> dict[str, object]:
         rendered: dict[str, object] = {"kind": proven.kind.value}
-        amount_out, gas = self._answer.quote.amount_out, self._witness.gas
+        amount_out, gas = self._quote.amount_out, self._witness.gas
         paid = Decimal(amount_out)
         if proven.kind is BoundKind.NET_OF_GAS:
             paid = _UP.subtract(paid, _DOWN.multiply(_exact(gas.unit_value), Decimal(gas.route)))

@@ -1,4 +1,4 @@
-"""Find the proof checker, and recompute swaps and terms of families it does not know for its `--swapcli`.
+"""Find and run the proof checker, and recompute swaps and terms of families it does not know for its `--swapcli`.
 
 The checker is one file that imports no module of this project otherwise: `scripts/check_proof.py` in a checkout, which
 wheels contain beside the packages.
@@ -7,16 +7,22 @@ wheels contain beside the packages.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from io import BufferedReader, BytesIO
 from math import inf
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
-from swapcli.core.errors import SwapcliError
+from swapcli.core.errors import InputOutputError, SwapcliError
 from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
+from swapcli.core.records import NamedTuple
 from swapcli.families import family
 
 CHECKER: Final = "check_proof.py"
 _FLOATS: Final = 1.0 - 1e-12
+_DIGITS: Final = 60
+"""The precision at which the checker computes with decimals."""
 REFUSED: Final = -1
 """The output that stands for a swap that reverts."""
 
@@ -26,6 +32,66 @@ def find_checker() -> Path | None:
     package = Path(__file__).resolve().parents[1]
     places = (package / CHECKER, package.parent / "scripts" / CHECKER)
     return next((each for each in places if each.is_file()), None)
+
+
+class CheckedBound(NamedTuple):
+    """A bound that the checker has proved, in base units of the output token, rounded up.
+
+    `kind` is "output", "acyclic" or "afterGas". `left_out` is the number of directions that a bound net of gas leaves
+    out as dust.
+    """
+
+    kind: str
+    bound: int
+    gap_bps: float
+    left_out: int
+
+
+class ProofCheck(NamedTuple):
+    """The checker's result for a proof. `reasons` are the reasons for rejection, one sentence each; empty if it is
+    accepted.
+
+    `lines` are what the program prints. `on_faith` has (what, family, count, part of the output) of each kind of claim
+    that the checker takes on faith, as it does not know the family.
+    """
+
+    is_accepted: bool
+    reasons: tuple[str, ...]
+    lines: tuple[str, ...]
+    bounds: tuple[CheckedBound, ...]
+    on_faith: tuple[tuple[str, str, int, float], ...]
+
+
+def check_proof(proof: str | bytes, *, recompute: bool = False) -> ProofCheck:
+    """Check a proof, JSON or gzip, with the program `scripts/check_proof.py`. An unreadable proof is rejected.
+
+    With `recompute`, swapcli's own pools recompute what the checker would take on faith. Checking a proof of 200 pools
+    takes some seconds. Raises `InputOutputError` if this installation lacks the program.
+    """
+    from decimal import Context, localcontext
+
+    raw = proof.encode(errors="replace") if isinstance(proof, str) else proof
+    with localcontext(Context(prec=_DIGITS)):
+        _, found, lines = load_checker().judge([BufferedReader(BytesIO(raw))], recompute)
+    bounds = tuple(CheckedBound(*each.values())._replace(bound=int(each["bound"])) for each in found["bounds"])
+    on_faith = tuple(tuple(each) for each in found["onFaith"])
+    return ProofCheck(found["accepted"], tuple(found["reasons"]), tuple(lines), bounds, on_faith)
+
+
+@cache
+def load_checker() -> ModuleType:
+    """Load the checker as a module, without adding it to `sys.modules`. Raises `InputOutputError`."""
+    from decimal import localcontext
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    path = find_checker()
+    spec = spec_from_file_location("swapcli_check_proof", path) if path else None
+    if spec is None or spec.loader is None:
+        raise InputOutputError("this installation does not include the checker (scripts/check_proof.py)")
+    module = module_from_spec(spec)
+    with localcontext():  # it sets the precision of the program's decimals
+        spec.loader.exec_module(module)
+    return module
 
 
 def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, state: Pool | None) -> tuple[int, Pool]:

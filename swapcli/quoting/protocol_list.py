@@ -1,4 +1,4 @@
-"""What the program can do with the pools of each protocol of a network."""
+"""How swapcli supports each protocol of a network."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
 from swapcli.core.model.network import Network, ProtocolInfo
+from swapcli.core.plugins import FAMILY_GROUP, Plugin, plugins
 from swapcli.core.records import NamedTuple
 from swapcli.families import family
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.quoting.recorded_swaps import recorded_swaps
 
@@ -25,7 +27,7 @@ ENOUGH_SWAPS: Final = 20
 
 
 class QuoteKind(StrEnum):
-    """How a protocol's pools are quoted: by their maths, by asking their contracts, or not at all."""
+    """How a protocol's pools are quoted: with their maths, through their contracts, or not at all."""
 
     EXACT = "exact"
     SAMPLED = "sampled"
@@ -33,7 +35,7 @@ class QuoteKind(StrEnum):
 
 
 class ContractCertainty(StrEnum):
-    """Whether the address of the contract that a protocol's pools come from is sure."""
+    """Whether the address of the contract that creates a protocol's pools is certain."""
 
     CONFIRMED = "confirmed"
     """The sources leave no doubt, or there are several of them."""
@@ -65,10 +67,11 @@ class ProtocolSupport(NamedTuple):
 
 
 class ListedProtocol(NamedTuple):
-    """A protocol with what the program can do with it, the number of its known pools, and the last agreed quote.
+    """A protocol with its support in swapcli, the number of its known pools, and the last confirmed quote.
 
     `pools` is None if the pools of the network are unknown. `unexplained` are those of an unknown version. `facts_date`
     is the day on which the facts about the network were checked, `agreement` the newest swap that equalled its quote.
+    `package` is the installed package, with its version, that has its family; None for a family of swapcli.
     """
 
     support: ProtocolSupport
@@ -77,6 +80,7 @@ class ListedProtocol(NamedTuple):
     unexplained: tuple[str, ...]
     facts_date: str
     agreement: Agreement | None
+    package: str | None = None
 
     @property
     def agreed_at(self) -> str | None:
@@ -87,44 +91,41 @@ class ListedProtocol(NamedTuple):
         return f"{datetime.fromtimestamp(agreement.timestamp, UTC):%Y-%m-%d %H:%M}Z, block {agreement.block:,}"
 
     @property
+    def quotes(self) -> str:
+        """How its pools are quoted, and whether that was not yet compared with the chain."""
+        return self.support.quotes.value + (", not compared" if self.support.is_compared is False else "")
+
+    @property
     def reason(self) -> str:
-        """What is missing, in words: a fact, a comparison with the chain, the version of pools; empty without any."""
+        """The missing fact or version of pools, in words; empty if nothing is missing."""
         support, date = self.support, self.facts_date
         missing = f"{support.reason} (as of {date})" if support.reason and date else support.reason
         keys = ", ".join(self.unexplained)
-        return "; ".join(
-            filter(
-                None,
-                (
-                    missing,
-                    "not yet compared with the chain" if support.is_compared is False else "",
-                    f"of an unknown version, read at every block: {keys}" if keys else "",
-                ),
-            )
-        )
+        return "; ".join(filter(None, (missing, f"of an unknown version, read at every block: {keys}" if keys else "")))
 
     def document(self) -> ProtocolDocumentJson:
         """Return the protocol as a row of JSON."""
         support, agreement = self.support, self.agreement
         protocol = support.protocol
         return {
-            "protocol": protocol.id,
-            "amm_name": protocol.amm_name,
-            "display_name": protocol.display_name,
+            "protocolId": protocol.id,
+            "protocol": protocol.amm_name,
+            "displayName": protocol.display_name,
             "family": protocol.family,
+            "package": self.package,
             "extended": protocol.is_extended,
             "confirmed": protocol.confirmed,
             "pools": self.pools,
-            "pools_source": self.pools_source,
+            "poolsSource": self.pools_source,
             "quotes": support.quotes.value,
-            "can_sync": support.can_sync,
+            "canSync": support.can_sync,
             "reason": support.reason or None,
             "contract": support.contract.value if support.contract else None,
             "dialects": list(support.dialects),
-            "recorded_swaps": support.recorded_swaps,
+            "recordedSwaps": support.recorded_swaps,
             "compared": support.is_compared,
-            "facts_date": self.facts_date or None,
-            "last_agreed": None
+            "factsDate": self.facts_date or None,
+            "lastAgreed": None
             if agreement is None
             else {"block": agreement.block, "timestamp": agreement.timestamp, "swaps": agreement.swaps},
             "unexplained": list(self.unexplained),
@@ -132,15 +133,46 @@ class ListedProtocol(NamedTuple):
 
 
 class ProtocolList(NamedTuple):
-    """The protocols of a network; `pools_source` says which pools are counted, None if none are known."""
+    """The protocols of a network; `pools_source` is the source of the counted pools, None if none are known.
+
+    `families` are those of installed packages that no protocol of the network has. Only their names are known: their
+    packages are not imported.
+    """
 
     network: Network
     protocols: tuple[ListedProtocol, ...]
     pools_source: Literal["store", "embedded"] | None
+    families: tuple[Plugin, ...] = ()
 
+    @own_document
     def document(self) -> list[ProtocolDocumentJson]:
         """Return the JSON of `swapcli protocols`."""
-        return [each.document() for each in self.protocols]
+        return [*(each.document() for each in self.protocols), *map(_unused_document, self.families)]
+
+
+def _unused_document(plugin: Plugin) -> ProtocolDocumentJson:
+    """Return the row of a family that no protocol of the network has."""
+    return {
+        "protocolId": None,
+        "protocol": None,
+        "displayName": None,
+        "family": plugin.name,
+        "package": plugin.origin,
+        "extended": None,
+        "confirmed": None,
+        "pools": None,
+        "poolsSource": None,
+        "quotes": None,
+        "canSync": None,
+        "reason": None,
+        "contract": None,
+        "dialects": None,
+        "recordedSwaps": None,
+        "compared": None,
+        "factsDate": None,
+        "lastAgreed": None,
+        "unexplained": None,
+    }
 
 
 class _KnownPools(NamedTuple):
@@ -152,13 +184,16 @@ class _KnownPools(NamedTuple):
 
 
 def protocols(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> ProtocolList:
-    """Return the protocols of a network, with the pools of its store, else of its embedded market.
+    """Return the protocols of a network, with the pools of its store or its embedded market.
 
     Raises `UnknownNetwork`, `ConfigError`, `MarketError` for a damaged store.
     """
     sources = open_program_sources(settings)
     found, pools = _load_pools(sources, network)
     agreements = sources.networks.routers.agreements().load(found.chain_id)
+    families = plugins(FAMILY_GROUP)
+    package_of = {name: each.origin for name, each in families.items()}
+    used = {each.family for each in found.protocols}
     listed = (
         ListedProtocol(
             each,
@@ -167,10 +202,12 @@ def protocols(network: str, *, settings: Mapping[str, object] | SourceChooser | 
             tuple(pools.unexplained.get(each.protocol.amm_name, ())),
             found.facts_date,
             agreements.get(each.protocol.amm_name),
+            package_of.get(each.protocol.family or ""),
         )
         for each in describe_protocols(found)
     )
-    return ProtocolList(found, tuple(listed), pools.source)
+    unused = tuple(each for name, each in families.items() if name not in used)
+    return ProtocolList(found, tuple(listed), pools.source, unused)
 
 
 def _load_pools(sources: SourceChooser, name: str) -> tuple[Network, _KnownPools]:
@@ -220,13 +257,13 @@ def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -
     name = protocol.amm_name
     if protocol.family is None or (protocol.unsupported and name not in found):
         # Its maths may be known, but nothing names its pools.
-        reason = protocol.unsupported or "its pools are not known to this program"
+        reason = protocol.unsupported or "swapcli has no maths for its pools"
         return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
     quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
     if name in found or protocol.is_wrapper:
         support = ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
     else:
-        reason = missing.get(name, "the catalogue knows no contract that its pools come from")
+        reason = missing.get(name, "the catalogue has no contract that lists its pools")
         support = ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)
     is_computed = quotes is QuoteKind.EXACT
     return support._replace(recorded_swaps=recorded_swaps(protocol.family)) if is_computed else support

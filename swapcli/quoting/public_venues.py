@@ -1,4 +1,4 @@
-"""The venues that public lists have of a network, and how the program quotes them: `public_venues.json`.
+"""A network's venues in public lists, and how swapcli quotes them (`public_venues.json`).
 
 The file has the lists with the commits that were read, and of each network the venues with the protocols of its
 definition that they are, or the reason why no protocol is. It is the one place that knows both names of a venue.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.quoting.protocol_list import ProtocolSupport, QuoteKind, describe_protocols
 
@@ -28,7 +29,7 @@ FILE: Final = Path(__file__).with_suffix(".json")
 
 
 class Coverage(StrEnum):
-    """How the pools of a venue are quoted: by their maths, by asking their contracts, or not at all."""
+    """How the pools of a venue are quoted: with their maths, through their contracts, or not at all."""
 
     ABSENT = "absent"
     SAMPLED = QuoteKind.SAMPLED.value
@@ -46,7 +47,7 @@ class PublicList(NamedTuple):
 
 
 class PublicVenue(NamedTuple):
-    """A venue by the name that the first of `lists` has for it, and how its pools are quoted.
+    """A listed protocol, named as in the first of `lists`, and how its pools are quoted.
 
     `protocols` are those of the network that it is, empty for a venue that no protocol is. `reason` is why it is not
     quoted exactly, a sentence; empty if it is.
@@ -58,10 +59,11 @@ class PublicVenue(NamedTuple):
     reason: str
     lists: tuple[str, ...]
 
+    @own_document
     def document(self) -> PublicVenueJson:
         """Return the venue as a row of JSON."""
         return {
-            "venue": self.name,
+            "name": self.name,
             "coverage": self.coverage.value,
             "protocols": list(self.protocols),
             "reason": self.reason or None,
@@ -70,19 +72,20 @@ class PublicVenue(NamedTuple):
 
 
 class VenueList(NamedTuple):
-    """The venues of a network in public lists, those that are not quoted first; `read_on` is a day, YYYY-MM-DD."""
+    """A network's protocols in public lists, unquoted ones first; `read_on` is a day, YYYY-MM-DD."""
 
     network: Network
     venues: tuple[PublicVenue, ...]
     read_on: str
 
+    @own_document
     def document(self) -> list[PublicVenueJson]:
         """Return the JSON of `swapcli protocols --missing`."""
         return [each.document() for each in self.venues]
 
 
 def public_venues(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> VenueList:
-    """Return the venues that public lists have of a network, with how they are quoted.
+    """Return a network's protocols in public lists, and how they are quoted.
 
     Raises `UnknownNetwork`, `ConfigError`, and `InvalidInput` for a network whose lists have not been read.
     """
@@ -94,7 +97,7 @@ def list_venues(network: Network) -> VenueList:
     known = _read_file()["networks"]
     if network.name not in known:
         raise InvalidInput(
-            f"public lists of venues have not been read for {network.name}", hint=f"they have for {', '.join(known)}"
+            f"public protocol lists are not available for {network.name}", hint=f"available: {', '.join(known)}"
         )
     supports = {each.protocol.amm_name: each for each in describe_protocols(network)}
     venues = (_venue(entry, supports, network) for entry in known[network.name])
@@ -136,7 +139,7 @@ def _coverage(supports: Sequence[ProtocolSupport]) -> tuple[Coverage, str]:
     if QuoteKind.EXACT in usable:
         return Coverage.EXACT, reasons
     if QuoteKind.SAMPLED in usable:
-        return Coverage.SAMPLED, reasons or "its maths is not public: its own contract quotes it"
+        return Coverage.SAMPLED, reasons or "its maths is not public: its contract provides the quotes"
     return Coverage.ABSENT, reasons or "the network has no such protocol"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.swap_quote import SwapQuote
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class FailedRefresh(NamedTuple):
     error: SwapcliError
     last_quote_age_s: float
 
+    @own_document
     def document(self) -> FailedRefreshJson:
         """Return the JSON of a line of `swapcli route --watch`."""
         error = self.error

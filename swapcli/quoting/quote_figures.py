@@ -19,15 +19,23 @@ from swapcli.quoting.transfer_rules import share_warning
 from swapcli.quoting.warnings import answer_warnings, exact_output_warnings, is_exact, quote_warnings
 
 if TYPE_CHECKING:
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.quote import Quote
     from swapcli.core.model.transaction import UnsignedTransaction
+
+
+def find_warnings(
+    answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None
+) -> tuple[PriceImpact | None, tuple[Finding, ...]]:
+    """Return the price impact of a quote, and the warnings about it and about its payload: a part of its figures."""
+    terms, impact = _terms_of(answer, terms), impact_of(answer)
+    return impact, _warnings(answer, impact, terms, _gas_cost(answer)[0], payload)
 
 
 def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None) -> QuoteFigures:
     """Return the figures of a quote on the terms of its swap, with the warnings about it and about its payload."""
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
-    if quote and answer.network.wraps(answer.order):  # it is built here, and pays one for one
-        terms = terms._replace(slippage_ppm=0)
+    terms = _terms_of(answer, terms)
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
     amount_out_after_fee = after_fee(result.output_amount, fee_bps)
     gas_cost, gas_value_source = _gas_cost(answer)
@@ -57,14 +65,28 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
         sampled_pools=_sampled_addresses(answer),
         unread_gain_bps=answer.unread_gain_bps if isinstance(answer, LocalQuote) else None,
         single_path=_single_path(answer, fee_bps),
-        warnings=(
-            *answer_warnings(answer, impact, terms, gas_cost),
-            *(exact_output_warnings(answer.order, payload) if payload else ()),
-        ),
+        warnings=_warnings(answer, impact, terms, gas_cost, payload),
         is_exact=is_exact(answer),
         router_choice=answer.router_choice if isinstance(answer, LocalQuote) else None,
         book_prices=answer.book_prices if isinstance(answer, LocalQuote) else None,
     )
+
+
+def _terms_of(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
+    """Return the terms of the swap of a quote; one that wraps is built here, and pays one for one."""
+    is_wrap = isinstance(answer, LocalQuote) and answer.network.wraps(answer.order)
+    return terms._replace(slippage_ppm=0) if is_wrap else terms
+
+
+def _warnings(
+    answer: QuoteResult,
+    impact: PriceImpact | None,
+    terms: SwapTerms,
+    gas_cost: int | None,
+    payload: UnsignedTransaction | None,
+) -> tuple[Finding, ...]:
+    of_payload = exact_output_warnings(answer.order, payload) if payload else ()
+    return (*answer_warnings(answer, impact, terms, gas_cost), *of_payload)
 
 
 def compute_payload_figures(

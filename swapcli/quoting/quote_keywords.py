@@ -15,13 +15,13 @@ Handoff: TypeAlias = Literal["safe", "wallet-calls"]
 
 
 class QuoteKeywords(TypedDict, total=False):
-    """The options of a quote. Without one, the user's settings apply, then the defaults of the command line.
+    """The options of a quote. If one is missing, the user's setting applies, otherwise the command line's default.
 
     `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
-    `extended_protocols` adds those that the interface does not list;
+    `extended_protocols` adds those that the Fibrous API does not list;
     `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be, and
     with `proof` the quote keeps that proof for others to check.
-    `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote says what that
+    `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote shows what that
     costs.
     """
 
@@ -46,7 +46,7 @@ class TransactionKeywords(TypedDict, total=False):
     `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
     or a duration such as "20m" or "3d", for routers that enforce one. `max_impact` in percent is the price impact above
     which no transaction is built, `max_slippage` the slippage. Tokens, pools and routers lose what they receive: they
-    are refused as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
+    are rejected as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
     fees, and checks balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote
     says. `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce. `signature` is that of the message
     of `permit` for the same `deadline`, by the sender, or the destination without one: it replaces an approval.

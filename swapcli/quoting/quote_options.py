@@ -1,4 +1,4 @@
-"""Quote options: those of one quote and the settings, checked against the network; and the accounts they name."""
+"""The options of one quote combined with the settings and checked against the network, and the accounts they name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def resolve_options(
     settings = override_settings(settings, dict(_overrides(options)))
     api_version = _resolve_generation(settings.api_version, network)
     if (max_pools := options.get("max_pools")) is not None and max_pools < 1:
-        raise InvalidOption("a route has at least one pool", hint="max_pools counts from 1")
+        raise InvalidOption("a route must have at least one pool", hint="set max_pools to 1 or more")
     return QuoteOptions(
         api_version,
         SwapTerms(
@@ -107,7 +107,8 @@ def warning_limits(settings: Settings) -> dict[str, Any]:
 
 
 def _overrides(options: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield the options of one quote that are settings, by key. Raises `TypeError` for what is no option of a quote."""
+    """Yield the options of one quote that are settings, by key. Raises `TypeError` for what is not an option of a
+    quote."""
     for name, value in options.items():
         row = PARAMETERS.get(name)
         if row is None or not row.is_keyword:
@@ -118,7 +119,7 @@ def _overrides(options: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 def _resolve_generation(requested: ApiVersion | None, network: Network) -> ApiVersion:
     if requested is ApiVersion.V2 and not network.has_v2:
-        raise InvalidOption(f"{network.name} has no v2", hint="leave out the API version, or use v1")
+        raise InvalidOption(f"{network.name} does not support v2", hint="remove the API version, or use v1")
     return requested or (ApiVersion.V2 if network.has_v2 else ApiVersion.V1)
 
 
@@ -137,8 +138,8 @@ def _resolve_integrator(
             "an integrator fee or surplus needs the wallet that receives it", hint="add the address of the integrator"
         )
     if api_version is ApiVersion.V1:
-        hint = "leave out the API version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
-        raise IntegratorError("integrator options exist in v2 only", hint=hint)
+        hint = "remove the API version v1" if network.has_v2 else f"remove them: {network.name} does not support v2"
+        raise IntegratorError("integrator options exist only in v2", hint=hint)
     from swapcli.interface.integrators import build_integrator
 
     address = parse_address_option(integrator.address, network, "integrator address")
@@ -211,7 +212,7 @@ def find_account(sources: SourceChooser, text: str, network: Network, label: str
     except InvalidInput as error:
         message = f"{label}: {printable(error.message)}"
         raise type(error)(message, hint=error.hint, details=error.details) from None
-    origin = f"its address on Ethereum, as it has none for {network.name}" if found.is_of_ethereum else ""
+    origin = f"its address on Ethereum, because it has none for {network.name}" if found.is_of_ethereum else ""
     service = ", ".join(filter(None, [found.service.title, origin]))
     address = display_address(found.address, network.kind)
     return NamedAccount(found.address, found.name, f"{printable(found.name)} is {address} ({service})")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Contradiction(NamedTuple):
-    """A computed pool whose contract quotes another output for a sale, so that no pool of its protocol is used.
+    """A computed pool whose contract quotes a different output for a sale, so no pool of its protocol is used.
 
-    `quoted` is 0 if the contract refuses the sale; then only the pool is not used.
+    `quoted` is 0 if the contract rejects the sale; then only the pool is not used.
     """
 
     protocol: str
@@ -87,7 +87,7 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
 
 
 def with_route_pools(answer: QuoteResult) -> QuoteResult:
-    """Return a quote that has no other pools than those of its route, or of its proof if it has one."""
+    """Return a quote that keeps only the pools of its route, or of its proof if it has one."""
     if not isinstance(answer, LocalQuote) or answer.quote.witness is not None:
         return answer
     keys = {step.pool for step in answer.quote.steps}

@@ -1,4 +1,4 @@
-"""How many recorded swaps of pools on a chain each family pays as the chain did: `recorded_swaps.json`.
+"""The number of recorded swaps that each family reproduces exactly as on the chain (`recorded_swaps.json`).
 
 `make exactness` counts them by replaying the recordings that the tests hold; `swapcli record` makes further ones.
 """

@@ -47,11 +47,11 @@ def _find_by_address(text: str, network: Network, tokens: Mapping[str, Token]) -
     if is_native(text, network.kind):
         return network.native
     address = parse_address(text, network.kind)
-    token = _known_tokens(network, tokens).get(address)
+    token = tokens.get(address) or next((each for each in network.tokens if each.address == address), None)
     if token is None:
         raise UnknownToken(
             f"no token {display_address(address, network.kind)} on {network.name}",
-            hint=f"swapcli tokens {network.name} lists what the market holds",
+            hint=f"swapcli tokens {network.name} lists the market's tokens",
             details={"token": text, "network": network.name},
         )
     return token
@@ -85,6 +85,8 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     Raise `UnknownProtocol` with all unknown names.
     """
     requested = [name.strip() for name in names if name.strip()]
+    if not requested:
+        return frozenset()
     known = _protocols_by_name(network)
     unknown = [name for name in requested if name.lower() not in known]
     if unknown:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ class DeploymentPayload(NamedTuple):
     network: str
     transaction: RouterDeployment
 
+    @own_document
     def document(self) -> DeploymentJson:
         """Return the JSON of `swapcli router deploy-payload`."""
         chain_id, calldata, value = self.transaction
-        return {"network": self.network, "chainId": chain_id, "to": None, "value": str(value), "calldata": calldata}
+        return {"network": self.network, "chainId": chain_id, "value": str(value), "calldata": calldata}
 
 
 def router_deployment(

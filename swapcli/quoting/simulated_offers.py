@@ -1,6 +1,7 @@
-"""Simulate what a comparison was offered: for one sender, on one block, by the node that checks swaps.
+"""Simulate the offers in a comparison, for one sender, at one block, on the node that checks swaps.
 
-The block is the newest one once all have answered: nobody can sign for an earlier one. What is not simulated says why.
+The block is the newest one once all have responded: no one can sign for an earlier one. What is not simulated gives the
+reason why.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
 _REQUESTS: Final = 8
 """Requests of a simulation to a public node: the newest block, the sender, balances, up to three for a token that keeps
 balances unusually, and the simulation."""
-_NO_NODE: Final = "no node is set that could simulate it"
+_NO_NODE: Final = "no node is set to simulate it"
 _NO_OFFER: Final = "it made no offer"
 _NO_ROUTE: Final = "it has no route"
-_NO_PAYLOAD: Final = "its answer has no payload that could be simulated"
+_NO_PAYLOAD: Final = "its response has no payload to simulate"
 
 _Run = SimulationRun | SwapcliError
 
@@ -75,7 +76,7 @@ class OfferSimulator(NamedTuple):
     def simulate(
         self, answers: Sequence[AnsweredAlternative], own: tuple[SimulatedCall, ...] | SwapcliError, order: Order
     ) -> list[Alternative]:
-        """Return the alternatives with what simulations say of each, in the same order; the split route is the first.
+        """Return the alternatives with the results of their simulations, in the same order; the split route is first.
 
         `own` are its payloads, or why it has none.
         """
@@ -154,7 +155,7 @@ class _Runs(NamedTuple):
 
 
 def _result(runs: Sequence[_Run], block: int | None, split: QuoteResult | None, extra: int) -> AlternativeSimulation:
-    """Return what the payloads of an alternative show: that which pays the most, else why the first one failed."""
+    """Return what the payloads of an alternative show: that which pays the most, otherwise why the first one failed."""
     paying = [run for run in runs if isinstance(run, SimulationRun) and _pays(run)]
     if not paying:
         failed = AlternativeSimulation(SimulationOutcome.FAILED, _problem(runs[0]), block)
@@ -174,7 +175,7 @@ def _problem(run: _Run) -> str:
         return run.message
     match run.status:
         case SimulationStatus.NO_ROUTER:
-            return "nothing is deployed at its target"
+            return "there is no contract at its target"
         case SimulationStatus.NOT_APPROVED:
             return f"the input cannot be approved: {describe_revert(run.return_data)}"
         case SimulationStatus.REVERTED:

@@ -1,4 +1,4 @@
-"""The slippage that is advised for a quote on state that was read from the network itself."""
+"""The advised slippage for a quote on state read from the network itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much slippage an order needs, and how much is safe: advice with its reasoning, which nothing applies.
+"""How much slippage an order needs, and how much is safe: advice with reasons, which is never applied automatically.
 
 A sandwich sells before the order in one of its pools, and buys back after it. It can take no more than the slippage
 allows, pays the pool's fee twice, and the gas of two transactions. Below a certain slippage none of this route can
@@ -24,7 +24,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import V1_SLIPPAGE, V2_SLIPPAGE, format_percent
 
 MIN_ADVISED_PPM: Final = V1_SLIPPAGE.min_ppm
-"""Every endpoint of the interface takes it."""
+"""Every endpoint of the Fibrous API takes it."""
 MAX_BOUND_PPM: Final = V2_SLIPPAGE.max_ppm
 """No more can be asked for."""
 
@@ -47,7 +47,7 @@ _BETWEEN_TRIALS: Final = 15 / 16
 
 
 class SandwichBound(NamedTuple):
-    """Below which slippage no sandwich of a route has a profit.
+    """The slippage below which no sandwich attack on a route is profitable.
 
     `limit_ppm` is that slippage, None if none has a profit at any that can be asked for. `gas_ppm` is the gas of its
     two transactions as a part of the order's worth, None if unknown: then it counts as free. `gain_ppm` is the most
@@ -70,7 +70,7 @@ class Movement(NamedTuple):
 
 
 class SlippageAdvice(NamedTuple):
-    """The slippage that is advised for an order, in ppm, with the reasons in words.
+    """The advised slippage for an order in ppm, with reasons.
 
     `movement` is None if it is unknown.
     """
@@ -240,20 +240,20 @@ def _try_sandwich(pool: Pool, swap: _Swap, undisturbed: int, front: int) -> tupl
 
 def _describe_bound(bound: SandwichBound) -> str:
     if bound.limit_ppm is None:
-        cost = "the gas of its two transactions" if bound.gain_ppm else "the pools' fees"
-        return f"a sandwich of this route pays more for {cost} than it can take"
+        cost = "the gas for its two transactions" if bound.gain_ppm else "the pools' fees"
+        return f"a sandwich of this route pays more for {cost} than it can gain"
     if not bound.limit_ppm:
-        return "a sandwich of this route can have a profit at any slippage: smaller orders are safer"
+        return "a sandwich of this route can profit at any slippage: smaller orders are safer"
     return (
-        f"at {format_percent(bound.limit_ppm)}% or less no sandwich of this route has a profit after the pools' fees"
-        " and the gas of its two transactions"
+        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich of this route profits after pool fees and the "
+        "gas for its two transactions"
     )
 
 
 def _describe_movement(movement: Movement | None) -> str:
     if movement is None:
-        return "how far the pools move is unknown: no store has their recent changes"
-    seen = f"at {movement.blocks} blocks of the last {movement.history_s} s"
+        return "recent price moves are unknown: no store has these pools' history"
+    seen = f"in {movement.blocks} blocks over {movement.history_s} s"
     if not movement.fall_ppm:
         return f"the output of this route did not fall {seen}"
     fall = format_percent(movement.fall_ppm)

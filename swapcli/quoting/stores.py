@@ -10,6 +10,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_state_source
 from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StoreInfo(NamedTuple):
-    """What a store has, as of a Unix time."""
+    """The contents of a store at a Unix time."""
 
     summary: StoreSummary
     now_s: float
@@ -33,13 +34,14 @@ class StoreInfo(NamedTuple):
 
     @property
     def state(self) -> StateSource:
-        """Where the state of the pools comes from, and its age."""
+        """The source of the pool state, and its age."""
         summary = self.summary
         age_s = None if summary.timestamp is None else max(0, int(self.now_s) - summary.timestamp)
         block = None if summary.block is None else summary.block.number
         provenance = None if self.is_empty else summary.provenance
         return StateSource(provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)
 
+    @own_document
     def document(self) -> StoreJson:
         """Return the JSON of `swapcli market info NETWORK`."""
         summary = self.summary
@@ -47,13 +49,13 @@ class StoreInfo(NamedTuple):
             "network": summary.network,
             "chainId": str(summary.chain_id),
             "state": render_state_source(self.state),
-            "gasPrice": str(summary.gas_price_wei),
+            "gasPriceWei": str(summary.gas_price_wei),
             "pools": summary.pools,
             "tokens": summary.tokens,
             "transfers": {kind.value: count for kind, count in summary.transfers.items()},
             "protocols": [
                 {
-                    "amm_name": each.protocol,
+                    "protocol": each.protocol,
                     "family": each.family,
                     "pools": each.pools,
                     "depthUsd": round(each.depth_usd, 2),
@@ -72,13 +74,14 @@ class StoreList(NamedTuple):
     stores: tuple[StoreInfo, ...]
     failures: tuple[SwapcliError, ...] = ()
 
+    @own_document
     def document(self) -> list[StoreJson]:
         """Return the JSON of `swapcli market info`."""
         return [each.document() for each in self.stores]
 
 
 class ExportedMarket(NamedTuple):
-    """A market as the text of a market file, which was written to `file` if it is named."""
+    """A market as the text of a market file, written to `file` if it is given."""
 
     market: MarketState
     text: str
@@ -90,6 +93,7 @@ class ExportedMarket(NamedTuple):
         """The number of tokens that orders can swap."""
         return len(swappable_in(self.market))
 
+    @own_document
     def document(self) -> ExportDocumentJson:
         """Return the JSON of `swapcli market export NETWORK FILE`."""
         return {
@@ -109,13 +113,14 @@ class RemovedStore(NamedTuple):
     path: str
     pools: int | None
 
+    @own_document
     def document(self) -> RemovedStoreJson:
         """Return the JSON of `swapcli market remove`."""
         return {"network": self.network, "pools": self.pools, "store": self.path}
 
 
 def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreList:
-    """Return what all stores have. Raises `ConfigError` for a folder that does not exist."""
+    """Return the contents of all stores. Raises `ConfigError` for a folder that does not exist."""
     from swapcli.state.store import open_store
 
     sources = open_program_sources(settings)
@@ -131,7 +136,8 @@ def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> S
 
 
 def store_info(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreInfo:
-    """Return what the store of a network has. Raises `ConfigError` without a store, `MarketError` if it is damaged."""
+    """Return the contents of a network's store. Raises `ConfigError` without a store, `MarketError` if it is
+    damaged."""
     with open_program_sources(settings).markets.open_store(network) as stored:
         return describe_store(stored.read_summary())
 
@@ -161,7 +167,7 @@ def import_market(
         if pools and not replace:
             raise InvalidInput(
                 f"the store {target.path} already has {pools:,} pools",
-                hint="--replace replaces them with those of the file",
+                hint="--replace overwrites them with the file's pools",
                 details={"store": target.path, "pools": pools},
             )
         target.write_market(market)
@@ -171,7 +177,7 @@ def import_market(
 def export_market(
     network: str, file: str | None = None, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> ExportedMarket:
-    """Return the store of a network, else its embedded market, as a market file, and write it to `file` if it is named.
+    """Return the store of a network (otherwise its embedded market) as a market file, and write it to `file` if given.
 
     The file is written completely or not at all. Raises `InputOutputError`, `MarketUnavailable` without a market.
     """
@@ -198,7 +204,7 @@ def remove_store(
     confirm: Callable[[RemovedStore], object] | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> RemovedStore:
-    """Remove the store of a network, also a damaged one; quotes use the embedded market from then on.
+    """Remove a network's store, even if it is damaged; quotes then use the embedded market.
 
     `confirm` receives the store first, and may raise. Raises `ConfigError` without a store, or if another process has
     it open.
@@ -218,5 +224,5 @@ def remove_store(
 
 
 def describe_store(summary: StoreSummary) -> StoreInfo:
-    """Return what a store has, as of now."""
+    """Return the current contents of a store."""
     return StoreInfo(summary, SYSTEM_CLOCK.now_s())

@@ -107,7 +107,7 @@ class SwapBuilder:
         return permit_message(self._nodes, swap).document()
 
     def execute(self, document: Mapping[str, object], options: TransactionKeywords) -> PreparedRoute:
-        """Return the transactions of a posted route on the present state. Raises as `Market.execute`."""
+        """Return the transactions of a posted route on the current state. Raises as `Market.execute`."""
         from swapcli.interface.route import parse_posted_result
 
         network = self._source.network
@@ -207,7 +207,7 @@ class SwapBuilder:
         checks: RequestedChecks,
         settings: Settings | None = None,
     ) -> PreparedRoute:
-        """Return the payload that the source has just built of a route, after the checks. Raises as `check_swap`."""
+        """Return the payload that the source has just built for a route, after the checks. Raises as `check_swap`."""
         from swapcli.quoting.quote_figures import compute_payload_figures
         from swapcli.quoting.warnings import settle_impact
 

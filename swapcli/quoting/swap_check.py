@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.errors import VerdictBlocks
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import without_empty_fields
 
 if TYPE_CHECKING:
     from swapcli.core.model.finding import Finding
@@ -19,7 +20,7 @@ _FIGURES = ("minReceived", "priceImpact", "slippage", "gasUnits")
 
 
 class SwapCheck(NamedTuple):
-    """What is known of a swap before it is signed: the swap as it would be sent, with its verdict, if a node gave one.
+    """The checks of a swap before signing: its transactions, with a verdict if a node responded.
 
     Unlike `PreparedSwap`, it may be of a swap that its verdict blocks.
     """
@@ -28,17 +29,17 @@ class SwapCheck(NamedTuple):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict of a rehearsal; None unless a node has rehearsed the swap."""
+        """The verdict of a simulation; None unless a node has simulated the swap."""
         return self.prepared.verdict
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What to know before signing: the findings of the verdict if it blocks the swap, else those of the swap."""
+        """The warnings to read before signing: the verdict's findings if it blocks the swap, otherwise the swap's."""
         return self.verdict.findings if self.verdict and self.is_blocked else self.prepared.warnings
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the verdict says that the swap must not be signed."""
+        """Whether the verdict blocks the swap."""
         return self.verdict is not None and self.verdict.status == "block"
 
     def document(self) -> SwapCheckJson:
@@ -53,22 +54,24 @@ def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:
     # A router that the interface does not describe has its route under another name.
     route = document["route"] if "route" in document else document["quote"]
     quote = {name: route[name] for name in _ORDER_FIELDS} | {name: document[name] for name in _FIGURES}
-    return {
-        "network": document["network"],
-        "verdict": document.get("verdict"),
-        "warnings": document["warnings"],
-        "quote": quote,
-        "state": document["state"],
-    }
+    return without_empty_fields(
+        {
+            "network": document["network"],
+            "verdict": document.get("verdict"),
+            "warnings": document["warnings"],
+            "quote": quote,
+            "state": document["state"],
+        }
+    )
 
 
 def blocked_check(error: Mapping[str, Any], network: str) -> dict[str, Any] | None:
-    """Return the check of a swap that its verdict blocks: that is an answer, not a failure. None for other errors."""
-    if error["code"] != VerdictBlocks.code or "verdict" not in error["details"]:
+    """Return the check of a swap that its verdict blocks: a result, not a failure. None for other errors."""
+    if error["code"] != VerdictBlocks.code or "verdict" not in error.get("details", {}):
         return None
     return _blocked(error["details"]["verdict"], network)
 
 
 def _blocked(verdict: dict[str, Any], network: str) -> dict[str, Any]:
     warnings = [{"code": each["code"], "message": each["message"]} for each in verdict["reasons"]]
-    return {"network": network, "verdict": verdict, "warnings": warnings, "quote": None, "state": None}
+    return without_empty_fields({"network": network, "verdict": verdict, "warnings": warnings})

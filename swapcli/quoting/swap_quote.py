@@ -1,4 +1,4 @@
-"""A quote as programs use it: its figures, the transactions that execute it, and what to know before signing them."""
+"""A quote for programs: its figures, the transactions that execute it, and the warnings to read before signing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class PreparesSwaps(Protocol):
-    """What makes the transactions of its quotes: a `Market`, whose methods these are."""
+    """The methods of `Market` that build the transactions of its quotes."""
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of a quote in the order to send them."""
@@ -51,7 +51,7 @@ class PreparesSwaps(Protocol):
         """Return the message whose signature replaces the approval of the router."""
 
     def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
-        """Return the slippage that the past of the route's pools suggests, None where it is unknown."""
+        """Return the slippage that the history of the route's pools suggests; None if it is unknown."""
 
 
 class SwapQuote:
@@ -63,7 +63,7 @@ class SwapQuote:
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
     `answer` is all that the router or the service found, `terms` are the slippage and the integrator of the swap.
-    `figures` are all figures as every output shows them: those below, gas, output net of gas and the best single path.
+    `figures` are all figures as every output shows them: those below, gas, output after gas and the best single path.
     `market` is the market that quoted.
     """
 
@@ -76,7 +76,7 @@ class SwapQuote:
 
     @property
     def answer(self) -> QuoteResult:
-        """All that the router or the service found."""
+        """The whole result of the router or the service."""
         return self._answer
 
     @property
@@ -93,7 +93,7 @@ class SwapQuote:
     def market(self) -> PreparesSwaps:
         """The market that quoted. Raises `MarketUnavailable` for a copy, which has none."""
         if self._market is None:
-            raise MarketUnavailable("a copy of a quote has no market", hint="use market.transaction(quote)")
+            raise MarketUnavailable("this quote is a copy, which has no market", hint="use market.transaction(quote)")
         return self._market
 
     @property
@@ -103,22 +103,22 @@ class SwapQuote:
 
     @property
     def token_in(self) -> Token:
-        """The token that is sold; the native token has the zero address."""
+        """The sold token; the native token has the zero address."""
         return self.answer.order.token_in
 
     @property
     def token_out(self) -> Token:
-        """The token that is bought."""
+        """The bought token."""
         return self.answer.order.token_out
 
     @property
     def amount_in(self) -> int:
-        """How much is sold, in base units of `token_in`."""
+        """The amount to sell, in base units of `token_in`."""
         return self.figures.amount_in
 
     @property
     def amount_out(self) -> int:
-        """How much the pools pay, in base units of `token_out`, before an integrator's fee and slippage."""
+        """The pools' output, in base units of `token_out`, before an integrator's fee and slippage."""
         return self.figures.amount_out
 
     @property
@@ -133,7 +133,7 @@ class SwapQuote:
 
     @property
     def min_received(self) -> int:
-        """The minimum that the swap pays, in base units: after an integrator's fee and the slippage of the quote."""
+        """The minimum amount to receive, in base units, after an integrator's fee and the slippage."""
         return self.figures.min_received
 
     @property
@@ -148,7 +148,7 @@ class SwapQuote:
 
     @property
     def state(self) -> StateSource:
-        """Where the state of the pools comes from: its provenance, block and age."""
+        """The source of the pool state: its provenance, block and age."""
         return self.figures.state
 
     @property
@@ -157,7 +157,7 @@ class SwapQuote:
         return self.figures.certificate
 
     def proof(self) -> Proof:
-        """Return the proof of the certificate, which others can check without this program: see `docs/proof.md`.
+        """Return the proof of the certificate, which others can check without swapcli: see `docs/proof.md`.
 
         Raises `NoProof` unless this process quoted, with `proof=True`.
         """
@@ -175,12 +175,12 @@ class SwapQuote:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What to know before signing: stable codes and sentences."""
+        """The warnings to read before signing: stable codes and sentences."""
         return self.figures.warnings
 
     @property
     def expires_at_s(self) -> int:
-        """When the quote is too old to use, in Unix seconds."""
+        """The time when the quote becomes too old to use, in Unix seconds."""
         return self.figures.expires_at_s
 
     def document(self) -> RouteDocumentJson:
@@ -237,7 +237,7 @@ class SwapQuote:
         return self.market.permit(self, owner=owner, deadline=deadline)
 
     def advised_slippage(self) -> SlippageAdvice | None:
-        """Return the slippage that the past of the route's pools suggests; None for a copy, and on unreal state."""
+        """Return the slippage that the history of the route's pools suggests; None for a copy and on modelled state."""
         if self._market is None or not self.answer.state_source.is_live:
             return None
         return self._market.advise(self)
@@ -260,7 +260,7 @@ class SwapQuote:
         return self.network.name, self.answer.order, self.route.segments, self.terms, self._timeless_figures()
 
     def _timeless_figures(self) -> QuoteFigures:
-        """Return the figures without those that depend on when the quote was made, not on the state of the pools."""
+        """Return the figures without those that depend on when the quote was made, not on the pool state."""
         state = self.figures.state._replace(age_s=None)
         return self.figures._replace(quoted_at_s=0, expires_at_s=0, state=state)
 
@@ -291,7 +291,7 @@ class SwapQuote:
 
 
 def bind_quote(answer: QuoteResult, terms: SwapTerms, market: PreparesSwaps) -> SwapQuote:
-    """Return an answer of `market` with its figures for a swap on these terms."""
+    """Return a result of `market` with its figures for a swap on these terms."""
     from swapcli.quoting.quote_figures import compute_figures
 
     return SwapQuote(answer, terms, compute_figures(answer, terms), market)
@@ -310,7 +310,7 @@ class CheckedSwap(NamedTuple):
 
 
 class PreparedSwap(NamedTuple):
-    """What to send to execute a quote, and what to know before signing it.
+    """The transactions of a quote, and the warnings to read before signing.
 
     `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
     quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
@@ -340,7 +340,7 @@ class PreparedSwap(NamedTuple):
 
     @property
     def deadline(self) -> Deadline:
-        """The time until which the swap can be executed, and who rejects it later."""
+        """The time until which the swap can be executed, and the contract that rejects it later."""
         from swapcli.core.model.transaction import deadline_of
 
         return deadline_of(self.payload, self.network.router_dialect)

@@ -1,9 +1,9 @@
-"""The tokens of a network that orders can swap, as people search them."""
+"""Search the tokens of a network that orders can swap."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
@@ -11,10 +11,11 @@ from swapcli.core.errors import UnknownToken
 from swapcli.core.model.network import Network
 from swapcli.core.model.swappable_tokens import SwappableToken, swappable_in, swappable_tokens
 from swapcli.core.model.token import Token
-from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
+from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.core.networks.address import display_address, without_chain
 from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class ListedToken(NamedTuple):
         """How transfers are limited, in words; empty if they are ordinary or were not tested."""
         return self.behaviour.described() if self.behaviour and self.behaviour.is_limiting else ""
 
+    @own_document
     def document(self) -> TokenDocumentJson:
         """Return the token as a row of JSON."""
         document: TokenDocumentJson = {
@@ -59,15 +61,25 @@ class ListedToken(NamedTuple):
         }
         if self.behaviour is None or self.behaviour.kind is TransferKind.UNKNOWN:
             return document
-        return {**document, "transfers": cast("TransfersJson", behaviour_document(self.behaviour))}
+        return {**document, "transfers": _render_transfers(self.behaviour)}
+
+
+def _render_transfers(behaviour: TransferBehaviour) -> TransfersJson:
+    return {
+        "kind": behaviour.kind.value,
+        "transferFeePpm": behaviour.transfer_fee_ppm or None,
+        "buyFeePpm": behaviour.buy_fee_ppm or None,
+        "sellFeePpm": behaviour.sell_fee_ppm or None,
+    }
 
 
 class TokenList(NamedTuple):
-    """The tokens of a network, those in the most pools first."""
+    """The tokens of a network, starting with those in the most pools."""
 
     network: Network
     tokens: tuple[ListedToken, ...]
 
+    @own_document
     def document(self) -> list[TokenDocumentJson]:
         """Return the JSON of `swapcli tokens`."""
         return [each.document() for each in self.tokens]
@@ -85,16 +97,16 @@ def tokens(
     network: str,
     pattern: str | None = None,
     *,
-    skip_bad_pools: bool = False,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> TokenList:
-    """Return the tokens of the market file of the settings, else of the network's store, else of its embedded market.
+    """Return the tokens of the settings' market file, otherwise of the network's store, otherwise of its embedded
+    market.
 
     Without any of these, they are those of the network's definition and those that quotes have found.
     `pattern` is part of a symbol or a name in any case, or the beginning of an address. Raises `UnknownToken`, with the
     nearest symbols, if none matches it.
     """
-    known = _load(open_program_sources(settings), network, skip_bad_pools=skip_bad_pools)
+    known = _load(open_program_sources(settings), network)
     counted = known.tokens if pattern is None else match_tokens(pattern, known.tokens, known.network)
     listed = (ListedToken(*each, known.network, known.transfers.get(each.token.address)) for each in counted)
     return TokenList(known.network, tuple(listed))
@@ -106,7 +118,7 @@ def count_tokens(sources: SourceChooser, network: str) -> int:
 
 
 def match_tokens(pattern: str, counted: Sequence[SwappableToken], network: Network) -> Sequence[SwappableToken]:
-    """Return the tokens that match in any case, those with this very symbol first. Raises `UnknownToken` if none do."""
+    """Return the tokens that match, ignoring case; exact symbols come first. Raises `UnknownToken` if none do."""
     typed = without_chain(pattern.strip(), network).lower()
     found = [entry for entry in counted if typed and _matches(typed, entry.token)]
     if not found:
@@ -126,7 +138,7 @@ def _matches(typed: str, token: Token) -> bool:
     return typed in token.symbol.lower() or typed in token.name.lower()
 
 
-def _load(sources: SourceChooser, name: str, *, skip_bad_pools: bool = False) -> _KnownTokens:
+def _load(sources: SourceChooser, name: str) -> _KnownTokens:
     store = sources.markets.find_store(name) if sources.markets.setup.settings.market is None else None
     if store is not None:
         with store:
@@ -142,5 +154,5 @@ def _load(sources: SourceChooser, name: str, *, skip_bad_pools: bool = False) ->
         all_tokens = [with_pools.get(token.address) or SwappableToken(token, 0) for token in every]
         ordered = sorted(all_tokens, key=lambda each: -each.pools)
         return _KnownTokens(market.network, ordered, {**market.transfers, **market.network.transfers})
-    market = markets.market(name, skip_bad_pools=skip_bad_pools)
+    market = markets.market(name)
     return _KnownTokens(market.network, swappable_in(market), {**market.transfers, **market.network.transfers})

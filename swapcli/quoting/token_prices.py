@@ -14,6 +14,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.quoting.sources.market_prices import price_basis
 from swapcli.quoting.sources.quote_source import require_pools
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TokenPrice(NamedTuple):
-    """The price of a whole token in USD and in another token, and its basis; None where no pool gives a price.
+    """The price of a whole token in USD and in a second token, and its basis; None if no pool has a price.
 
     `path` are the tokens from this one to the one that prices start from.
     """
@@ -53,6 +54,7 @@ class PriceList(NamedTuple):
         """Return the page of a priced token in the network's explorer, if it has one."""
         return token_page(self.network, self.address(found))
 
+    @own_document
     def document(self) -> PricesJson:
         """Return the JSON of `swapcli price`."""
         return {

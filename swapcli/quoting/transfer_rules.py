@@ -23,7 +23,7 @@ from swapcli.quoting.quote_results import LocalQuote
 
 
 def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> MarketState:
-    """Return the market without the pools that no route may use: the same where there are none.
+    """Return the market without the pools that no route may use; the same market if there are none.
 
     `ends` are tokens, by address, that routes begin or end with.
     """
@@ -35,9 +35,9 @@ def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> 
 
 
 def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
-    """Return a function that says why no route may use a pool, empty if routes may.
+    """Return a function that gives the reason why no route may use a pool, empty if routes may.
 
-    A pool with a token that refused a trial is still used by routes that begin or end with the token.
+    A pool with a token that rejected a trial is still used by routes that begin or end with the token.
     """
     unroutable, shares = _limiting_tokens(market, frozenset())
 
@@ -82,20 +82,20 @@ def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
         if network.to_wrapped(token.address) in network.blocked_tokens:
             raise TokenBlocked(
                 f"{token.symbol} is blocked in the settings",
-                hint=f"take it out of networks.{network.name}.blocked_tokens to trade it",
+                hint=f"to trade it, remove it from networks.{network.name}.blocked_tokens",
                 details={"token": token.address},
             )
 
 
 def check_token(token: Token, market: MarketState) -> None:
-    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers pay another amount than requested."""
+    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers pay a different amount than requested."""
     check_not_blocked([token], market.network)
     behaviour = market.transfers_of(token.address)
     if behaviour.is_routable:
         return
     raise FeeOnTransfer(
-        f"{token.symbol} {behaviour.described()}, so no amount can be promised",
-        hint="tokens with a fee on transfers are left out of routes; trade it on its own exchange, if you must",
+        f"{token.symbol} {behaviour.described()}, so its amount cannot be guaranteed",
+        hint="routes never use tokens with a fee on transfers; trade it on its own exchange, if you must",
         details={"token": token.address, **behaviour._asdict(), "kind": behaviour.kind.value},
     )
 
@@ -155,8 +155,8 @@ def share_warning(rounding: ShareRounding) -> Finding:
     """Return the warning about tokens that keep shares."""
     keeps = "keeps" if len(rounding.symbols) == 1 else "keep"
     return FindingCode.SHARE_TOKEN.finding(
-        f"{_join_symbols(rounding.symbols)} {keeps} shares: each transfer can lose up to {MAX_ROUNDING} units, the"
-        f" route up to {rounding.units}, so that what arrives can differ from the quote; allow some slippage",
+        f"{_join_symbols(rounding.symbols)} {keeps} balances as shares: each transfer can lose up to {MAX_ROUNDING} "
+        f"base units, and the route up to {rounding.units}; allow some slippage",
     )
 
 
@@ -172,12 +172,12 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[Finding]:
         yield share_warning(rounding)
     if refused := by_kind.get(TransferKind.REFUSED):
         yield FindingCode.REFUSED_TOKEN.finding(
-            f"{_join_symbols(refused)} refused a trial transfer: the swap may fail, or not be undone",
+            f"{_join_symbols(refused)} rejected a test transfer: the swap, or selling later, may fail",
         )
     untried = by_kind.get(TransferKind.UNKNOWN)
     if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):
         yield FindingCode.UNTRIED_TOKEN.finding(
-            f"no node has tried transfers of {_join_symbols(untried)}: a fee on transfers would not show in the quote",
+            f"transfers of {_join_symbols(untried)} were not tested: the quote ignores any fee on them",
         )
 
 

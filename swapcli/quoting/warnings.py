@@ -51,7 +51,7 @@ _MAX_NAMED = 10
 def answer_warnings(
     answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms, gas_cost: int | None
 ) -> tuple[Finding, ...]:
-    """Return the warnings of an answer with its price impact, on the terms of its swap, each code once.
+    """Return a result's warnings, including those about its price impact and swap terms; each code appears once.
 
     `gas_cost` is in base units of the output, None if it is unknown.
     """
@@ -67,8 +67,8 @@ def answer_warnings(
 def quote_warnings(
     impact: PriceImpact | None, origin: StateSource, terms: SwapTerms, placeholder_note: str = ""
 ) -> tuple[Finding, ...]:
-    """Return the warnings of a quote on the terms of its swap, each code once. `placeholder_note` follows the warning
-    about the state."""
+    """Return a quote's warnings, including those about its swap terms; each code appears once. `placeholder_note` comes
+    after the warning about the state."""
     own = (
         *live_warnings(origin),
         *clock_warnings(origin),
@@ -85,8 +85,8 @@ def quote_warnings(
 def deadline_warnings(
     payload: UnsignedTransaction, network: Network, terms: SwapTerms, state: StateSource, now_s: float
 ) -> Iterator[Finding]:
-    """Yield warnings: a requested deadline that nobody enforces, a deadline too near for its signers, and differing
-    clocks.
+    """Yield warnings about a requested deadline that no one enforces, a deadline too close for its signers, and clock
+    differences.
 
     This project's router enforces a deadline from the version with `swapBefore` on.
     """
@@ -102,15 +102,15 @@ def deadline_warnings(
         return
     if network.router_dialect == OWN:
         yield FindingCode.DEADLINE_NOT_ENFORCED.finding(
-            "the contract at the router's address is not the present version of this project's router: its swap takes"
-            " no deadline, so the transaction does not expire by itself",
+            "the contract at the router's address is not the current swapcli router: its swap "
+            "has no deadline, so the transaction never expires",
         )
         return
     if terms.deadline_s is None:
         return
     deadline = datetime.fromtimestamp(terms.deadline_s, UTC).isoformat()
     yield FindingCode.DEADLINE_NOT_ENFORCED.finding(
-        f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
+        f"the router's swap has no deadline, so the transaction does not expire at {deadline}",
     )
 
 
@@ -145,10 +145,10 @@ def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tupl
 
 
 def clock_warnings(state: StateSource) -> Iterator[Finding]:
-    """Yield a warning if the time of the network counts rather than this machine's clock."""
+    """Yield a warning if the network's time applies instead of this machine's clock."""
     if state.clock_offset_s:
         yield _clock_differs(
-            "the time of the network's nodes", -state.clock_offset_s, "ages and deadlines count from it"
+            "the time of the network's nodes", -state.clock_offset_s, "ages and deadlines use that time"
         )
 
 
@@ -162,7 +162,7 @@ def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float)
         return
     difference_s = int(now_s) - block_s
     if abs(difference_s) > _MAX_CLOCK_DIFFERENCE_S:
-        yield _clock_differs("the newest block", difference_s, "the deadline counts from the block")
+        yield _clock_differs("the newest block", difference_s, "the deadline uses the block's time")
 
 
 def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:
@@ -173,7 +173,7 @@ def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:
 
 
 def live_warnings(origin: StateSource) -> Iterator[Finding]:
-    """Yield a warning where live state was wanted, and no node gave it."""
+    """Yield a warning if live state was wanted but no node returned it."""
     if origin.live_failure:
         yield FindingCode.LIVE_UNAVAILABLE.finding(origin.live_failure)
 
@@ -193,15 +193,15 @@ def _search_warnings(answer: QuoteResult) -> Iterator[Finding]:
     if not isinstance(answer, LocalQuote):
         return
     if not answer.quote.is_search_complete:
-        message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
+        message = "the search ran out of time: this is the best route found so far (setting solve_time_s)"
         yield FindingCode.SEARCH_TIME_UP.finding(message)
     yield from unread_findings(answer.unread_gain_bps)
     for each in answer.contradictions:
-        left_out = f"all pools of {each.protocol} were" if each.quoted else f"pool {each.pool} was"
+        left_out = f"all {each.protocol} pools were" if each.quoted else f"pool {each.pool} was"
         quoted = f"quotes {each.quoted}" if each.quoted else "quotes nothing"
         yield FindingCode.POOL_LEFT_OUT.finding(
-            f"{left_out} left out: for {each.amount_in} base units in the pool {each.pool}, "
-            f"its contract {quoted}, and not the {each.computed} that were computed",
+            f"{left_out} skipped: for {each.amount_in} base units in pool {each.pool}, the contract {quoted}, but "
+            f"swapcli computes {each.computed}",
         )
 
 
@@ -229,9 +229,9 @@ def _sampled_warnings(answer: LocalQuote) -> Iterator[Finding]:
     estimated, sampled = len(answer.quote.estimated_pools), len(answer.quote.sampled_pools)
     pools = f"{estimated or sampled} pool{'s' if (estimated or sampled) > 1 else ''}"
     if estimated:
-        message = f"the amount is sampled: the protocol of {pools} has quoted other amounts at this block, not this one"
+        message = f"the amount is an estimate: at this block, the contracts of {pools} quoted only other amounts"
     else:
-        message = f"the amount is sampled: nothing proves at which block the protocol of {pools} has quoted it"
+        message = f"the amount is a contract's quote for {pools}, and nothing proves its block"
     yield FindingCode.AMOUNT_SAMPLED.finding(f"{message}; simulate before signing")
 
 
@@ -241,7 +241,7 @@ def _hook_warnings(answer: LocalQuote) -> Iterator[Finding]:
     pools = [key for key in earlier if _has_hook_after_swap(answer.pools[key])]
     if pools:
         called = f"pool {pools[0]} calls its hook" if len(pools) == 1 else f"{len(pools)} pools call their hooks"
-        message = f"{called} after the swap, which may move the prices of the next pools: simulate before signing"
+        message = f"{called} after the swap, which may move prices in the next pools: simulate before signing"
         yield FindingCode.HOOK_MAY_TRADE.finding(message)
 
 
@@ -255,9 +255,7 @@ def impact_findings(
     """Yield a finding on a price impact that is unknown or above `warning_ppm`; it blocks above `max_ppm`."""
     if impact is None:
         reason = (
-            f"{_service(origin)} gives no prices of these tokens"
-            if origin.service_url
-            else "these tokens have no price"
+            f"{_service(origin)} has no prices of these tokens" if origin.service_url else "these tokens have no price"
         )
         yield FindingCode.PRICE_IMPACT_UNKNOWN.finding(f"the price impact is unknown: {reason}")
     elif max_ppm is not None and impact.fraction * PPM > max_ppm:
@@ -279,10 +277,10 @@ def unread_findings(gain_bps: float | None, max_ppm: int | None = None) -> Itera
     """Yield a finding if unread pools might add much to the output; it blocks if they might add over `max_ppm`."""
     if gain_bps is None:
         return
-    message = f"pools that were not read might add up to {gain_bps:,.1f} bps to the output"
+    message = f"unread pools could add up to {gain_bps:,.1f} bps to the output"
     if max_ppm is not None and gain_bps * PPM / BPS > max_ppm:
         facts = {"unread_gain_bps": gain_bps, "max_impact_percent": max_ppm / PPM_PER_PERCENT}
-        hint = "set your own node, which reads more pools, sell less"
+        hint = "set your own node, which reads more pools, or sell less"
         yield _above_maximum(FindingCode.SEARCH_UNREAD, message, hint, max_ppm, facts)
     elif gain_bps > _UNREAD_WARNING_BPS:
         yield FindingCode.SEARCH_UNREAD.finding(message)
@@ -360,19 +358,19 @@ def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[Finding]:
 
 
 def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[Finding]:
-    """Yield a warning where the state of the pools is not live, unknown, or older than `ttl_s` unasked.
+    """Yield a warning where the pool state is not live, unknown, or older than `ttl_s` unasked.
 
     Pools that are skipped because of a fault are named as well.
     """
     yield from _skipped_pool_warnings(origin.skipped_pools)
     if origin.provenance is None:
-        message = f"{_service(origin)} does not say which state its quotes rest on"
+        message = f"{_service(origin)} does not report the state of its quotes"
         yield FindingCode.STATE_UNKNOWN.finding(message)
     elif not origin.is_live:
-        message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
+        message = f"the pool state is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
         yield _STATE_CODES[origin.provenance].finding(message)
     elif origin.age_s is not None and origin.age_s > ttl_s and not origin.is_past:
-        message = f"the state of the pools is {format_age(origin.age_s)}: prices have moved since{placeholder_note}"
+        message = f"the pool state is {format_age(origin.age_s)}: prices have moved since{placeholder_note}"
         yield FindingCode.STATE_OLD.finding(message)
 
 
@@ -389,7 +387,7 @@ def _impact_sentence(impact: PriceImpact, origin: StateSource) -> str:
         return f"{shown}: ${impact.bought_usd:,.2f} for ${impact.sold_usd:,.2f}"
     if impact.basis is ImpactBasis.SERVICE:
         return f"{shown}, as {_service(origin)} reports"
-    return f"{shown}, against the price that the pools of this route pay for a small order"
+    return f"{shown} relative to the price of a small order in these pools"
 
 
 def _percent(fraction: float) -> str:
@@ -402,9 +400,9 @@ def _service(origin: StateSource) -> str:
 
 
 def placeholder_note(answer: QuoteResult) -> str:
-    """Return a note on the number of placeholder pool addresses in an answer; empty if there are none.
+    """Return a note about the number of placeholder pool addresses in a result; empty if there are none.
 
-    A pool that shares its contract with others has a key of its own instead of an address.
+    A pool that shares its contract with others has its own key instead of an address.
     """
     if isinstance(answer, RemoteQuote) or not answer.placeholder_pools:
         return ""

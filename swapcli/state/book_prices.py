@@ -2,7 +2,7 @@
 
 HyperCore's spot books are not contracts: an order there is placed by another transaction and filled later, at prices
 and fees that nothing guarantees. So a route never has them, and what is shown are the best prices at the block of the
-quote. They are read after it, and left out where that fails.
+quote. They are read after it, and omitted where that fails.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.version import __version__
 
 USER_AGENT = f"swapcli/{__version__}"
-"""Of every request, to nodes and to services: some refuse requests without one."""
+"""Of every request, to nodes and to services: some reject requests without one."""
 
 _MAX_REASON_CHARACTERS = 299  # of an operating system's message; chosen
 
@@ -29,20 +29,20 @@ def explain_connect_failure(error: BaseException, peer: str, kind: str) -> Conne
     """Explain why no connection was made, from the first `OSError` or `UnicodeError` among the causes of `error`.
 
     `peer` names the other side without credentials, `kind` is what it is: "node" or "service". An untrusted
-    certificate, TLS against plain HTTP, an unknown host name and a refused connection have a sentence each.
+    certificate, TLS against plain HTTP, an unknown host name and a rejected connection have a sentence each.
     """
     cause = next((each for each in error_causes(error) if isinstance(each, OSError | UnicodeError)), error)
     if isinstance(cause, ssl.SSLCertVerificationError):
         reason = _plain(cause.verify_message)
-        hint = "SSL_CERT_FILE names further authorities"
-        return ConnectFailure(f"the certificate of {peer} cannot be trusted: {reason}", hint, False)
+        hint = "add a certificate authority with SSL_CERT_FILE"
+        return ConnectFailure(f"the certificate of {peer} is not trusted: {reason}", hint, False)
     if isinstance(cause, ssl.SSLError):
-        return ConnectFailure(f"the TLS handshake with {peer} failed", "is it http:// rather than https://?", False)
+        return ConnectFailure(f"the TLS handshake with {peer} failed", "try http:// instead of https://", False)
     if isinstance(cause, socket.gaierror | UnicodeError):
         hint = f"check the URL of the {kind} and the network"
         return ConnectFailure(f"the host name of {peer} cannot be resolved", hint, True)
     if isinstance(cause, ConnectionRefusedError):
-        return ConnectFailure(f"{peer} refuses connections", f"is the {kind} running there?", True)
+        return ConnectFailure(f"{peer} refuses connections", f"check that the {kind} is running", True)
     reason = _plain(getattr(cause, "strerror", None))
     return ConnectFailure(f"cannot connect to {peer}" + (f": {reason}" if reason else ""), None, True)
 

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 def variable(environ: Mapping[str, str], name: str) -> str:
     """Return the value of an environment variable, "" if it is not set.
 
-    CR and LF at its end are left out: `docker run --env-file` keeps those of a file with the line ends of Windows.
+    CR and LF at its end are omitted: `docker run --env-file` keeps those of a file with the line ends of Windows.
     """
     return environ.get(name, "").rstrip("\r\n")

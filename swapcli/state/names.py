@@ -1,7 +1,7 @@
 """Resolve ENS names and Basenames to addresses.
 
 web3 normalizes names (ENSIP-15), hashes them and encodes the calls, which go to one block of the node. Names whose
-records are off the chain (CCIP-Read, ERC-3668) are refused: their gateway could return anything that their owner
+records are off the chain (CCIP-Read, ERC-3668) are rejected: their gateway could return anything that their owner
 signs, and learn who pays whom. Importing this module takes about two seconds.
 """
 
@@ -64,11 +64,11 @@ def normalize_name(name: str) -> str:
             raise _invalid_name(name, f"it has an invisible character, U+{ord(character):04X}")
     try:
         normalized = str(ens.ENS.nameprep(name))
-        dns_encode_name(normalized)  # refuses parts that are too long
+        dns_encode_name(normalized)  # rejects parts that are too long
     except (InvalidName, ENSValidationError) as error:
         raise _invalid_name(name, _describe_rule(str(error))) from None
     if any(_ADDRESS.fullmatch(label) for label in normalized.split(".")):
-        raise _invalid_name(name, "a part of it looks like an address")
+        raise _invalid_name(name, "part of it looks like an address")
     return normalized
 
 
@@ -92,11 +92,11 @@ def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) 
     except StaleBlockchain:
         raise InvalidUpstreamResponse(
             f"{node.redacted_url} is days behind, so names may have changed since",
-            hint="set another node",
+            hint="set a different node",
         ) from None
     except (BadFunctionCallOutput, Web3ValueError, OverflowError):
         raise InvalidUpstreamResponse(
-            f"{node.redacted_url} answered with something other than the record of a name", hint="set another node"
+            f"{node.redacted_url} returned something other than a name's record", hint="set a different node"
         ) from None
     raise _invalid_name(name, f"{service.title} has no address for it")
 
@@ -185,13 +185,13 @@ def _describe_rule(problem: str) -> str:
     if "multiple groups" in problem:
         return "it mixes characters of several scripts"
     if "confusable" in problem:
-        return "its characters look like those of another script"
+        return "its characters look like a different script"
     if "Invalid character" in problem:
-        return "it has a character that names cannot have"
+        return "it has a character that is not allowed in names"
     return "it is not a valid name (ENSIP-15)"
 
 
 def _invalid_name(name: str, problem: str) -> InvalidAddress:
     return InvalidAddress(
-        f"{printable(name)} is refused: {problem}", hint="check the name, or give the address", details={"name": name}
+        f"{printable(name)} is rejected: {problem}", hint="check the name, or give the address", details={"name": name}
     )

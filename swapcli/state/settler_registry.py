@@ -1,4 +1,4 @@
-"""Read the present router of a dialect from its registry: 0x replaces Settler often and never keeps an address."""
+"""Read the current router of a dialect from its registry: 0x replaces Settler often and never keeps an address."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from swapcli.state.discovery.pair_lookup import Pair, PairQuery
     from swapcli.state.discovery.token_pools import LookedUpPools
 
+Send: TypeAlias = Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 _ReadValue: TypeAlias = "Pool | L1FeeParams | RegisteredRouter | TokenFacts | int | None"
 
 
@@ -91,12 +92,12 @@ class BlockSnapshot:
 
     `tag` is the requested block, None for a past one; a node without pending state has returned its latest.
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
-    the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
+    the node returned the block. `is_pinned` is false once a node has responded from another block. `has_router_changed`
     means that the router is not the contract whose reading the network has.
     `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
     `on_read` receives all calls before they are made, and `answers` what they have returned, unless it is None.
     `has_read_costs` means that what else a quote needs was read with the first pools, or could not be. `token_facts`
-    are what contracts of tokens say of themselves, by address.
+    are what contracts of tokens say of themselves, by address. `ahead` are results that came with the block.
     """
 
     node: Node
@@ -117,6 +118,7 @@ class BlockSnapshot:
     answers: dict[ContractCall, ReturnData] | None = None
     has_read_costs: bool = False
     token_facts: dict[str, TokenFacts] = field(default_factory=dict)
+    ahead: Mapping[ContractCall, ReturnData] = field(default_factory=dict)
 
     def read(self, pools: Iterable[Pool], tokens: Collection[str] = ()) -> None:
         """Read the pools and the facts of `tokens` that have not been read yet, all in the same batches.
@@ -125,10 +127,7 @@ class BlockSnapshot:
         """
         unread = [pool for pool in pools if pool.key not in self.pools]
         self.known.update((pool.key, pool) for pool in unread)
-        computed = (pool for pool in unread if not pool.is_sampled)
-        reads: list[tuple[str, BatchRead[_ReadValue]]] = [
-            (pool.key, read) for pool in computed if (read := read_known_pool(pool, self.network))
-        ]
+        reads = _pool_reads(unread, self.network)
         # What was found while a rule did not hold, or before there was one, may be computed now.
         sampled = {pool.key: pool for pool in sampled_pools(unread)}
         by_rule = {key: ref for key, pool in sampled.items() if (ref := ref_with_rule(pool, self.network))}
@@ -151,19 +150,12 @@ class BlockSnapshot:
         if self.has_read_costs:
             return
         self.has_read_costs = True
-        oracle, registry = self.network.l1_fee_oracle, self._unread_registry
-        if oracle:
-            yield oracle, read_l1_fee_params(oracle)
-        if registry:
-            yield registry, read_registered_router(registry)
+        yield from _cost_reads(self.network)
 
     def _fact_reads(self, tokens: Collection[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
         """Yield the reads of what the contracts of tokens say, once."""
         new = [address for address in tokens if address not in self.token_facts]
-        if new:
-            from swapcli.state.tokens import read_token_facts  # most quotes have no new tokens
-
-            yield from ((address, read_token_facts(address)) for address in new)
+        yield from _fact_reads(new)
 
     def _take_others(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
         """Record what was read besides pools."""
@@ -224,7 +216,7 @@ class BlockSnapshot:
     def read_checks(self, sales: Mapping[str, Sale]) -> dict[str, int]:
         """Return what the protocols of computed pools quote for a sale each, by key; 0 for one that they do not quote.
 
-        Pools whose protocol cannot be asked are left out. Without proof that the answers are of this block, all are.
+        Pools whose protocol cannot be asked are omitted. Without proof that the answers are of this block, all are.
         Raise `UpstreamError`.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
@@ -244,7 +236,7 @@ class BlockSnapshot:
                 yield pool.key, read_samples(pool, quoter, self._call_context)
             else:
                 self.pools[pool.key] = None
-                self.reasons[pool.key] = f"the network's definition does not say how to ask {pool.protocol} for quotes"
+                self.reasons[pool.key] = f"the network's definition has no quote function for {pool.protocol}"
 
     @cached_property
     def _quoters(self) -> Mapping[str, Quoter]:
@@ -275,11 +267,6 @@ class BlockSnapshot:
                 self.reasons[key] = found.reason
             if isinstance(found, FaultyItem):
                 self.faulty.add(key)
-
-    @property
-    def _unread_registry(self) -> str | None:
-        """The registry to read with the pools; None if the router that it names is known."""
-        return self.network.read_registry if self.network.chooses_router else self.network.router_registry
 
     def with_router(self, network: Network) -> Network:
         """Return a network with the router that its registry names, which is read if it has not been.
@@ -313,7 +300,7 @@ class BlockSnapshot:
             if not isinstance(result, RegisteredRouter):
                 reason = f": {result.reason}" if isinstance(result, SkippedItem) else ""
                 raise InvalidUpstreamResponse(
-                    f"the registry {registry} of {self.network.name} does not name a router{reason}",
+                    f"the registry {registry} of {self.network.name} lists no router{reason}",
                     details={"registry": registry},
                 )
             self.registered_router = result
@@ -321,7 +308,8 @@ class BlockSnapshot:
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
-        results = run_batched(reads, reader.call if self.on_read is None else self._reported(reader))
+        call = self._with_ahead(reader.call) if self.ahead else reader.call
+        results = run_batched(reads, call if self.on_read is None else self._reported(call))
         self._verify(reader)
         return results
 
@@ -331,11 +319,21 @@ class BlockSnapshot:
         except RequestBudgetSpent:
             self.is_pinned = False
 
-    def _reported(self, reader: MulticallReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
+    def _with_ahead(self, send: Send) -> Send:
+        """Return `send` for the calls whose results did not come with the block."""
+
+        def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
+            unknown = [each for each in calls if each not in self.ahead]
+            found = iter(send(unknown) if unknown else ())
+            return [self.ahead[each] if each in self.ahead else next(found) for each in calls]
+
+        return call
+
+    def _reported(self, send: Send) -> Send:
         def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
             if self.on_read is not None:
                 self.on_read(calls)
-            found = reader.call(calls)
+            found = send(calls)
             if self.answers is not None:
                 self.answers.update(zip(calls, found, strict=True))
             return found
@@ -378,6 +376,39 @@ class BlockSnapshot:
             clock_offset_s=round(self.head.clock_offset_s),
             skipped_pools=tuple(SkippedPool(pool.key, pool.protocol, self.reasons[pool.key]) for pool in faulty),
         )
+
+
+def first_calls(network: Network, pools: Iterable[Pool], tokens: Iterable[str]) -> list[ContractCall]:
+    """Return the calls with which `BlockSnapshot.read` begins, as far as they do not depend on the block."""
+    calls: list[ContractCall] = []
+    for _, read in (*_pool_reads(pools, network), *_cost_reads(network), *_fact_reads(tokens)):
+        with suppress(Exception):  # the read of the snapshot then names the pool and the reason
+            calls += next(read)
+        read.close()
+    return calls
+
+
+def _pool_reads(pools: Iterable[Pool], network: Network) -> list[tuple[str, BatchRead[_ReadValue]]]:
+    """Return the reads of pools that are computed."""
+    computed = (pool for pool in pools if not pool.is_sampled)
+    return [(pool.key, read) for pool in computed if (read := read_known_pool(pool, network))]
+
+
+def _cost_reads(network: Network) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
+    """Yield the reads of what else a quote needs of a block: with the pools comes the router that a registry names."""
+    registry = network.read_registry if network.chooses_router else network.router_registry
+    if network.l1_fee_oracle:
+        yield network.l1_fee_oracle, read_l1_fee_params(network.l1_fee_oracle)
+    if registry:
+        yield registry, read_registered_router(registry)
+
+
+def _fact_reads(tokens: Iterable[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
+    """Yield the reads of what the contracts of tokens say of themselves."""
+    for address in tokens:
+        from swapcli.state.tokens import read_token_facts  # most quotes have no new tokens
+
+        yield address, read_token_facts(address)
 
 
 def _pool(found: _ReadValue | SkippedItem) -> Pool | None:

@@ -91,7 +91,7 @@ def read_token(address: str) -> BatchRead[Token]:
     decimal_places = read_word(decimals, _DECIMALS)
     if decimal_places > MAX_DECIMALS:
         raise invalid_response(
-            _DECIMALS, f"{decimal_places} of them" if decimal_places < 1 << 64 else "an absurd number of them"
+            _DECIMALS, f"{decimal_places} of them" if decimal_places < 1 << 64 else "an impossible number"
         )
     clean_symbol = _clean_text(read_text, symbol, _SYMBOL, _MAX_SYMBOL) or shorten_id(address)
     clean_name = _clean_text(read_text, name, _NAME, _MAX_NAME) or clean_symbol

@@ -52,7 +52,7 @@ def home_problem(environ: Mapping[str, str], home: str) -> str | None:
     """Return why the user has no home folder if HOME is to blame, as a sentence; None otherwise."""
     if home != NO_HOME or "HOME" not in environ:
         return None
-    return "HOME is not an absolute path, so your settings and stores are not read"
+    return "HOME is not an absolute path, so swapcli cannot read your settings and stores"
 
 
 def _base_folder(environ: Mapping[str, str], name: str, home: str, *default: str) -> str:

@@ -14,15 +14,8 @@ from tempfile import TemporaryDirectory
 from time import sleep
 from typing import Any, NamedTuple
 
-from tests.contracts.evm import (
-    DEPLOYER,
-    NODE_MODULES,
-    Artifact,
-    BaseChain,
-    Contract,
-    MissingPackagesError,
-    RevertedError,
-)
+from swapcli.testing.evm import DEPLOYER, BaseChain, Contract, ContractArtifact, RevertedError
+from tests.contracts.evm import NODE_MODULES, MissingPackagesError
 
 CHAIN_ID = 31_337
 START_S = 1_700_000_000
@@ -104,7 +97,7 @@ class AnvilChain(BaseChain):
             raise RevertedError(b"", "the contract was not created")
         return receipt.created
 
-    def place(self, address: str, artifact: Artifact) -> Contract:
+    def place(self, address: str, artifact: ContractArtifact) -> Contract:
         """As `BaseChain.place`."""
         code = self.node.ask("eth_getCode", self.create(artifact.bytecode), "latest")
         self.node.ask("anvil_setCode", address, code)
@@ -193,7 +186,7 @@ def running_anvil(
     `max_states` are the newest blocks whose state it keeps; its default is 3,600.
     """
     command = [
-        str(_binary()),
+        str(anvil_binary()),
         *("--port", "0", "--accounts", "1", "--chain-id", str(chain_id), "--hardfork", hardfork),
         *("--auto-impersonate", "--order", "fifo", "--gas-limit", "1000000000", "--base-fee", "0", "--gas-price", "0"),
         *("--timestamp", str(START_S), "--disable-code-size-limit"),
@@ -230,7 +223,7 @@ def _port(child: subprocess.Popen[bytes], log: Path) -> int:
     raise RuntimeError(f"anvil did not start:\n{log.read_text()}")
 
 
-def _binary() -> Path:
+def anvil_binary() -> Path:
     """Return the native binary: the wrapper that npm installs loses exit codes."""
     found = sorted(NODE_MODULES.glob("@foundry-rs/anvil-*/bin/anvil*"))
     if not found:

@@ -18,7 +18,8 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.payload.evm.router import build_deployment, read_artifact
-from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
+from swapcli.testing.evm import DEPLOYER, BaseChain, Contract, ContractArtifact
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.families.real_pools import slipstream_pool
 from tests.support.outside_ids import v4_id
 
@@ -136,7 +137,7 @@ class ContractFixture:
     def deploy_router(self, network: Network) -> Contract:
         payload, abi = build_deployment(network), read_artifact().abi
         address = self.chain.create(bytes.fromhex(payload.calldata[2:]))
-        return self.chain.at(address, Artifact(abi, b""))
+        return self.chain.at(address, ContractArtifact(abi, b""))
 
     def _token(self, symbol: str) -> Contract:
         if symbol == WETH:
@@ -317,7 +318,9 @@ class ContractFixture:
         ticks = self._ladder(*pair, spacing, lambda *position: self.provider.send(mint, pool.address, *position))
         return self._add(Place(protocol, pool, self._addresses(*pair), fee_ppm, spacing, ticks))
 
-    def _hosted(self, artifact: Artifact, tokens: tuple[str, ...], fee_ppm: int, spacing: int, host: Contract) -> str:
+    def _hosted(
+        self, artifact: ContractArtifact, tokens: tuple[str, ...], fee_ppm: int, spacing: int, host: Contract
+    ) -> str:
         """A pool whose constructor asks its deployer."""
         (address,) = host.send("deploy", artifact.bytecode, *tokens, fee_ppm, spacing)
         return str(address)

@@ -15,8 +15,8 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam, RouterSwapParam
 from swapcli.families.row import RouterPoolKind
 from swapcli.families.uniswap.constant_product import ConstantProduct
+from swapcli.testing.evm import DEPLOYER
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.contracts.evm import DEPLOYER
 from tests.payload.evm.router.driving import ALICE, BOB
 from tests.payload.evm.router.vault_pools import FAMILIES, VaultPools
 

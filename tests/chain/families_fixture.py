@@ -15,11 +15,12 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
+from swapcli.testing.evm import DEPLOYER, BaseChain, Contract
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import DECIMALS, POOL_DOLLARS, PROTOCOLS, WETH, ContractFixture, Place
 from tests.chain.market_reader import READERS, build_read_pool, question, read_market
 from tests.chain.trader import Trader
-from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.families.balancer.balancer_v2_chain import RealStable, StableChain, StableParameters
 
 SHARE, ASSET = "SHARE", "DAI"

@@ -15,13 +15,14 @@ from typing import Any
 
 from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER, Deployment, ProtocolInfo
 from swapcli.core.model.token import Token
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import CALLED_AFTER_SWAPS, PROTOCOLS, WETH
 from tests.chain.market_reader import read_market
 from tests.chain.routers_fixture import RoutersFixture
 from tests.chain.settings import describe_network, url_of
 from tests.chain.trader import Trader
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 from tests.support.command import CommandResult, run_swapcli
 
 ETHEREUM, ARBITRUM = 1, 42_161

@@ -11,8 +11,8 @@ from eth_abi.abi import decode
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families import family
+from swapcli.testing.evm import Contract, selector
 from tests.chain.contract_fixture import ContractFixture, Place
-from tests.contracts.evm import Contract, selector
 from tests.support.outside_ids import keccak256
 
 Question = tuple[str, bytes]

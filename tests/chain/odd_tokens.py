@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from swapcli.core.model.token import Token
+from swapcli.testing.evm import DEPLOYER, Contract, ContractArtifact
 from tests.chain.contract_fixture import DECIMALS, ContractFixture, Place
-from tests.contracts.evm import DEPLOYER, Artifact, Contract, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 
 UNIT = 10**18
 WHOLE = 10**24
@@ -13,7 +14,7 @@ STETH_POT = 1_234_567_890_123_456_789_012_345_678_901
 """A share is worth about 1.23 units, as that of stETH."""
 
 
-def sources() -> dict[str, Artifact]:
+def sources() -> dict[str, ContractArtifact]:
     """The contracts, by name."""
     return compile_solidity("traps.sol", "tokens.sol")
 

@@ -23,6 +23,7 @@ from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.token import Token
 from swapcli.quoting.openers.choose_aggregators import packaged_names
 from swapcli.state.store import create_store
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import Place
 from tests.chain.families_fixture import SHARE, FamiliesFixture
@@ -32,7 +33,7 @@ from tests.chain.proxy import open_proxy, stale
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import USER, Trader
 from tests.chain.variant_routers import deploy_reading_router
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 from tests.quoting.proving.proof_run import renew_blocks
 from tests.state.store.build import only
 from tests.support.fake_aggregators import DEAD_URL, adapter

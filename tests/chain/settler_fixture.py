@@ -16,11 +16,12 @@ from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote import Route
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.payload.dialects import executable_market
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.trader import Trade, Trader
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 
 FORKS: Final = {"uniswapV3": 0, "pancakeSwapV3": 1, "slipstream": 4}
 PROTOCOLS: Final = {

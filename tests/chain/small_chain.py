@@ -9,10 +9,11 @@ from random import Random
 
 from swapcli.core.model.network import Deployment, Network
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall
-from tests.contracts.evm import Contract, load_artifact
+from tests.contracts.evm import load_artifact
 
 _V3 = "@uniswap/v3-core/artifacts/contracts"
 _COINS = sorted(set(DECIMALS) - {WETH})

@@ -23,10 +23,11 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import Contract
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import Trader
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 from tests.support.chain import connected
 
 SPOT_INFO, TOKEN_INFO, BEST_PRICES = (f"0x{number:040x}" for number in (0x80B, 0x80C, 0x80E))
@@ -100,10 +101,12 @@ def test_the_best_prices_are_shown_beside_a_live_quote(trader: Trader, node: Rpc
     figures = compute_figures(answer, SwapTerms(0))
     shown = render_quote_fields(figures, answer.network)["bookPrices"]
     assert {**shown, "base": shown["base"].lower(), "quote": shown["quote"].lower()} == {
-        "venue": "HyperCore spot", "base": book.base.address, "quote": book.quote.address,
+        "name": "HyperCore spot", "base": book.base.address, "quote": book.quote.address,
         "bid": "3012.5", "ask": "3013.25",
     }  # fmt: skip
-    (fact,) = (each for each in build_facts(answer, SwapTerms(0), figures) if each.name == "HyperCore spot")
+    (fact,) = (
+        each for each in build_facts(answer, SwapTerms(0), figures, verbose=True) if each.name == "HyperCore spot"
+    )
     assert fact.value == f"bid 3,012.5, ask 3,013.25 USDC for 1 {book.base.symbol}"
     assert "not part of the transaction" in fact.note
 

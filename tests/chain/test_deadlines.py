@@ -36,7 +36,7 @@ def block_time_s(client: Client) -> int:
 
 def codes(ran: CommandResult) -> list[str]:
     assert ran.exit_code == 0, ran.stderr
-    return [each["code"] for each in ran.json["warnings"]]
+    return [each["code"] for each in ran.json.get("warnings", [])]
 
 
 def deadline_of(document: dict[str, Any]) -> int | None:

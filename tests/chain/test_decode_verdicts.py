@@ -122,7 +122,7 @@ def test_fresh_payloads_are_never_called_worse(client: Client) -> None:
             continue
         count -= 1
         ran = decode(client, bare(client, trade.payload), "--from", USER)
-        assert (ran.exit_code, ran.json["warnings"]) == (0, []), ran.json
+        assert (ran.exit_code, ran.json.get("warnings", [])) == (0, []), ran.json
         assert ran.json["verdict"]["status"] == "no_danger_found"
 
 
@@ -141,7 +141,9 @@ def test_the_reported_loss_of_a_worse_route_is_its_loss(client: Client) -> None:
         count -= 1
         loss = 1 - received(client.trader, worse) / received(client.trader, best)
         ran = decode(client, bare(client, worse.payload), "--from", USER)
-        (message,) = [each["message"] for each in ran.json["warnings"] if each["code"] == FindingCode.ROUTE_WORSE]
+        (message,) = [
+            each["message"] for each in ran.json.get("warnings", []) if each["code"] == FindingCode.ROUTE_WORSE
+        ]
         found = LOSS.match(message)
         assert found, message
         assert abs(float(found[1]) - loss * 100) <= 0.1
@@ -155,4 +157,7 @@ def test_a_payload_whose_pools_cannot_be_read_is_not_called_safe(client: Client)
         client.trader.chain.node.ask("anvil_setCode", pool, "0x")
         ran = decode(client, built, "--from", USER)
     assert ran.json["verdict"]["status"] != "no_danger_found"
-    assert {each["code"] for each in ran.json["warnings"]} & {FindingCode.ROUTE_UNCHECKED, FindingCode.ROUTE_WORSE}
+    assert {each["code"] for each in ran.json.get("warnings", [])} & {
+        FindingCode.ROUTE_UNCHECKED,
+        FindingCode.ROUTE_WORSE,
+    }

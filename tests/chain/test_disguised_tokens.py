@@ -11,10 +11,11 @@ from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.model.token import Token
 from swapcli.payload.verdict.verdict import Verdict
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import Contract
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import UNIT, open_pair
 from tests.chain.trader import USER, Trader
-from tests.contracts.evm import Contract, solidity
+from tests.contracts.evm import solidity
 from tests.examples import few
 from tests.payload.verdict.test_swap_rehearsal import judge
 from tests.support.chain import restored

@@ -15,6 +15,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.payload.evm import build_approval, build_transactions
+from swapcli.testing.evm import RevertedError, selector
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.trader import (
     USER,
@@ -26,7 +27,6 @@ from tests.chain.trader import (
     with_calldata,
     with_unreachable_minimum,
 )
-from tests.contracts.evm import RevertedError, selector
 from tests.examples import examples, seeds
 
 ROUTES_A_SEED = 100

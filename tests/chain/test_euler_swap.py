@@ -31,11 +31,12 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_verification import Outcome
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import DEPLOYER, Contract
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import GAS_PRICE_WEI, KEY, USER, Trade, Trader
 from tests.chain.universal_fixture import CHAIN_ID, open_universal_trader
-from tests.contracts.evm import DEPLOYER, Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 from tests.examples import examples
 from tests.payload.evm.router.driving import single
 from tests.support.chain import connected, restored
@@ -201,7 +202,7 @@ def test_a_deposit_by_somebody_else_in_the_block_of_a_swap_is_reported(euler: Eu
     node.ask("evm_setAutomine", True)
     (found,) = euler.verify(transaction).swaps
     assert found.outcome is Outcome.NOT_EXPLAINED
-    assert "an event of another kind changed its pool" in found.reason
+    assert "an event of a different kind changed its pool" in found.reason
 
 
 def test_a_decoded_call_names_the_pool(euler: EulerTrader) -> None:

@@ -24,11 +24,12 @@ from swapcli.quoting.sources.market_prices import unit_prices
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import DEPLOYER
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture, Place
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import USER, Trader
-from tests.contracts.evm import DEPLOYER, load_artifact
+from tests.contracts.evm import load_artifact
 from tests.examples import seeds
 from tests.support.chain import connected
 

@@ -124,12 +124,12 @@ def test_a_pool_for_each_rule_is_synced_and_quoted(world: World) -> None:
     assert set(world.pools) == set(RULES)
     ran = world.run("sync", "rules")
     assert ran.exit_code == 0, ran.stderr
-    assert ran.json["leftOut"] == []
-    listed = {each["amm_name"]: each for each in world.run("pools", "rules").json["pools"]}
+    assert "skipped" not in ran.json
+    listed = {each["protocol"]: each for each in world.run("pools", "rules").json["pools"]}
     assert {name: each["pool"].lower() for name, each in listed.items()} == {
         name: pool.pool_id for name, pool in world.pools.items()
     }
-    assert all(each["leftOut"] is None for each in listed.values())
+    assert all("skippedReason" not in each for each in listed.values())
     pair = [token.address for token in world.network.tokens]
     for name, pool in world.pools.items():
         others = ",".join(each for each in world.pools if each != name)

@@ -13,11 +13,12 @@ from swapcli.core.model.token import Token
 from swapcli.payload.evm.token_powers import BEACON_SLOT, IMPLEMENTATION_SLOTS, Power
 from swapcli.payload.verdict.verdict import Verdict
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import Contract
 from tests.chain.contract_fixture import Place
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import UNIT, WHOLE, open_pair
 from tests.chain.trader import USER, Trader
-from tests.contracts.evm import Contract, solidity
+from tests.contracts.evm import solidity
 from tests.examples import examples, few
 from tests.payload.verdict.test_swap_rehearsal import BOB, judge
 from tests.support.chain import restored

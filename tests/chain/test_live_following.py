@@ -147,7 +147,7 @@ def test_blocks_are_polled_while_the_connection_is_away(small_chain: SmallTestCh
         service.proxy.state = ProxyState.FORWARDING
         until(lambda: small_chain.chain.node.ask("evm_mine") and service.heads.mode is FollowMode.SUBSCRIPTION)
         service.check_right(node)
-        assert service.threads.failures() == {small_chain.network.name: 0}
+        assert service.threads.figures()[small_chain.network.name].failures == 0
 
 
 def is_subscribed(service: ServiceProcess) -> bool | None:

@@ -157,7 +157,7 @@ def test_a_router_without_code_is_graver_than_fees(
     stores = {"store_dir": str(client.folder / "stores")}
     with Market.live(client.name, rpc_url=proxy.url, settings=stores) as market:
         quote = market.quote("ETH", "USDC", "1")
-        with pytest.raises(SimulationError, match="nothing is deployed at the router's address 0x7777"):
+        with pytest.raises(SimulationError, match="there is no contract at the router's address 0x7777"):
             market.transactions(quote, destination=BOB, sender=USER)
 
 

@@ -24,7 +24,7 @@ from tests.examples import examples
 from tests.state.store.build import only
 from tests.support.chain import connected
 
-STEPS = examples(10, full=25)
+STEPS = examples(6, full=25)
 
 
 @pytest.fixture

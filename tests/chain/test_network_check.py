@@ -90,7 +90,7 @@ def test_a_right_definition_is_added_and_every_fact_confirmed(world: FileWorld, 
 
     again = swapcli.add_network(file, replace=True, rpc_url=url)
     assert json.loads(json.dumps(again.document()))["check"] == added.json["check"]
-    assert "facts" not in run(user, "check", world.name, "--rpc-url", url, "--plain").stderr
+    assert "facts" not in run(user, "check", world.name, "--rpc-url", url, "--format=plain").stderr
 
 
 def test_an_addition_alone_is_checked(world: FileWorld, user: Path) -> None:
@@ -149,9 +149,9 @@ def other_chain(content: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (missing_code, "is a contract, but it has no code on the chain"),
-        (other_decimals, "decimals, but the contract says"),
-        (other_symbol, "is called NOPE, but the contract says"),
+        (missing_code, "is a contract, but it has no code on this chain"),
+        (other_decimals, "decimals, but the contract returns"),
+        (other_symbol, "is called NOPE, but the contract returns"),
         (other_init_code, "does not have the address that follows from it"),
         (no_factory, "has the pools of Uniswap V2, but"),
         (other_chain, "the chain id is 5, but "),
@@ -211,8 +211,8 @@ YAML_TIERS = "name: mine\nchain_id: 1\ndeployments:\n  - protocols: []\n    fee_
     [
         (TYPO, 'unknown key "deploymnts"'),
         (FAMILY, 'unknown family "constant"'),
-        (TIERS, 'the key "500" stands there twice'),
-        (None, 'the key "500" stands there twice'),
+        (TIERS, 'the key "500" appears twice'),
+        (None, 'the key "500" appears twice'),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_line(

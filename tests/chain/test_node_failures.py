@@ -45,7 +45,7 @@ BASE = find_network("base")
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 """Of a pair: Sync(uint112,uint112)."""
-SEEDS = examples(10, full=25)
+SEEDS = examples(5, full=25)
 
 
 class Read(NamedTuple):

@@ -157,14 +157,14 @@ def test_a_watch_continues_through_failures_and_reorgs(user: CommandLineUser) ->
         for failure, times in ((failures.passes_on, 0), (hangs_up, 2), (failures.moves_to(1), 1)):
             user.proxy.failures = [failure] * times
             user.small_chain.run_random_activity(Random(user.small_chain.head()))
-            assert {line["rewoundTo"] for line in lines_to_head(user, lines)} == {None}
+            assert {line.get("rewoundTo") for line in lines_to_head(user, lines)} == {None}
         kept = user.small_chain.head()
         turn = user.small_chain.prepare_reorg(Random(9))
-        assert {line["rewoundTo"] for line in lines_to_head(user, lines)} == {None}
+        assert {line.get("rewoundTo") for line in lines_to_head(user, lines)} == {None}
         turn()
         user.chain.node.ask("anvil_mine", "0x40")
         # The watch may also look between the blocks of the new chain, and rewinds for the first that is long enough.
-        rewound = [line["rewoundTo"] for line in lines_to_head(user, lines)]
+        rewound = [line.get("rewoundTo") for line in lines_to_head(user, lines)]
         assert rewound == [kept] + [None] * (len(rewound) - 1)
 
 
@@ -204,15 +204,20 @@ def test_a_quote_says_whether_its_block_is_proven(user: CommandLineUser) -> None
     answer = json.loads(user.route("--json", "--offline").stdout)
     assert answer["state"]["pinned"] is True
     env = settings_with(user, head_is_proposed=True)
-    ran = run_swapcli("route", user.name, "TKN", "USDC", "2", env=env)
+    head = run_swapcli("route", user.name, "TKN", "USDC", "2", env=env).stdout.splitlines()[0]
+    assert f"on {user.name} " in head
+    assert f" block {user.small_chain.head()}, " in head
+    assert head.endswith(", proposed, not yet final")
+    ran = run_swapcli("route", user.name, "TKN", "USDC", "2", "--verbose", env=env)
     assert f"block {user.small_chain.head()} (proposed, not yet final)" in " ".join(ran.stdout.split())
     user.proxy.always = failures.ignores_block_numbers(lambda: user.chain.node.ask("evm_mine"))
-    check_failed(user.route("--json"), "BLOCK_MISMATCH")
+    state = json.loads(user.route("--json").stdout)["state"]  # all of it came with its block, in one exchange
+    assert (state["pinned"], state["block"] <= user.small_chain.head()) == (True, True)
+    check_failed(user.route("--json", "--block", str(user.small_chain.head())), "BLOCK_MISMATCH")
     ran = user.sync("--json")
     assert ran.exit_code == 0, ran.stderr
     assert json.loads(user.route("--json", "--offline").stdout)["state"]["pinned"] is False
-    text = " ".join(user.route("--offline").stdout.split())
-    assert "(not proven by the node)" in text
+    assert user.route("--offline").stdout.splitlines()[0].endswith(", not proven by the node")
 
 
 def test_a_spare_node_takes_over_with_one_warning(user: CommandLineUser) -> None:
@@ -228,12 +233,12 @@ def test_a_spare_node_takes_over_with_one_warning(user: CommandLineUser) -> None
     shown = f"http://127.0.0.1:{user.proxy.server_port}/…"
     words = "unknown key … at and /v2/…?key=…"
     note, warning = ran.stderr.splitlines()
-    assert note == f"note: {shown} answered with status 401: {words}; asking {direct} from now on"
+    assert note == f"note: {shown} responded with status 401: {words}; using {direct} from now on"
     assert warning.endswith("days old: prices have moved since")
     check_secrets_hidden(ran.stderr)
     assert user.proxy.headers[-1]["X-Key"] == f"Bearer {SECRET}"
     ran = run_swapcli("config", "show", "--json", env=env)
-    rows = {row["key"]: row["value"] for row in json.loads(ran.stdout)}
+    rows = {row["key"]: row.get("value") for row in json.loads(ran.stdout)}
     assert rows[f"networks.{user.name}.rpc_headers"] == "X-Key: ********"
     check_secrets_hidden(ran.stdout)
 
@@ -248,8 +253,19 @@ def test_a_spare_node_replaces_one_with_invalid_answers(user: CommandLineUser, c
     order = ("TKN", "USDC", "2") if command == "route" else ()
     ran = run_swapcli(command, user.name, *order, "--json", env=env)
     assert ran.exit_code == 0, ran.stderr
-    assert ran.stderr.count(f"asking {direct} from now on") == 1
+    assert ran.stderr.count(f"using {direct} from now on") == 1
     assert command == "route" or json.loads(ran.stdout)["pools"] == pools
+
+
+def test_an_error_names_every_node_that_was_tried(user: CommandLineUser) -> None:
+    direct = f"http://127.0.0.1:{user.chain.node.port}"
+    urls = {"rpc_url": "http://127.0.0.1:1", "rpc_urls": [direct]}
+    file = user.folder / "base.yaml"
+    file.write_text(json.dumps({"networks": {"base": urls}}))  # the node is not of Base
+    for words in (("route", "base", "ETH", "USDC", "2"), ("health", "base")):
+        ran = run_swapcli(*words, env={"SWAPCLI_CONFIG": str(file)})
+        assert "127.0.0.1:1 refuses connections" in ran.stdout + ran.stderr
+        assert f"{direct} is a node of a different chain" in ran.stdout + ran.stderr
 
 
 def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(user: CommandLineUser) -> None:
@@ -294,14 +310,20 @@ def lacks_named_blocks(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnsw
     return answers
 
 
-@pytest.mark.parametrize(
-    "command", few(["route TKN USDC 2", "price TKN", "sync", "depth TKN USDC", "health", "pools"], 3)
-)
+@pytest.mark.parametrize("command", ["route TKN USDC 2", "price TKN", "health"])
+def test_a_block_that_comes_with_its_state_needs_no_name(user: CommandLineUser, command: str) -> None:
+    """All state came in the exchange that began and ended with the same newest block."""
+    name, *words = command.split()
+    user.proxy.always = failures.rewrites(lacks_named_blocks)
+    assert run_swapcli(name, user.name, *words, "--json", env=user.env).exit_code == 0
+
+
+@pytest.mark.parametrize("command", few(["sync", "depth TKN USDC", "pools"], 1))
 def test_a_node_that_answers_from_old_blocks_ends_in_time(user: CommandLineUser, command: str) -> None:
     name, *words = command.split()
     user.proxy.always = failures.rewrites(lacks_named_blocks)
     started_s = monotonic()
     ran = run_swapcli(name, user.name, *words, "--json", env=user.env | {"SWAPCLI_TIMEOUT_S": "2"})
     assert monotonic() - started_s < 2.0
-    assert ran.exit_code == (8 if name == "health" else UPSTREAM_STATUS)
+    assert ran.exit_code == UPSTREAM_STATUS
     assert "the chain was reorganized" in str(ran.error["message"])

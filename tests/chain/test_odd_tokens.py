@@ -248,7 +248,7 @@ def test_a_node_without_overrides_leaves_tokens_unknown(trader: Trader, node: Rp
     with create(tmp_path / "store", trader.world.network._replace(block_time_s=1_200.0)) as store:
         list(import_pools(store, ignoring, trader.market))
         assert store.read_market().transfers == {}
-        assert transfer_check_error(store) == f"{node.redacted_url} heeds no state overrides"
+        assert transfer_check_error(store) == f"{node.redacted_url} ignores state overrides"
         quoted = StoreSource(store, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
         assert [each.code for each in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
         answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), ignoring, SYSTEM_CLOCK).quote(

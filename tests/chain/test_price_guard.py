@@ -61,7 +61,7 @@ def test_averages_of_other_pools_agree_with_a_plain_quote(client: Client) -> Non
         assert each["source"].startswith("average of 30 minutes of ")
         assert each["source"].split()[-1].lower() not in used
         assert abs(each["lossPercent"]) < 1.5
-    table = calldata(client, {}, "--plain").stdout
+    table = calldata(client, {}, "--format=plain").stdout
     assert "outside the route" in table
 
 
@@ -72,7 +72,7 @@ def test_a_quote_below_a_feed_of_the_settings_warns(client: Client, cents: int, 
     assert ran.exit_code == 0, ran.stderr
     assert ran.json["verdict"]["status"] == status
     (feed,) = [each for each in references(ran) if each["kind"] == "feed"]
-    assert int(feed["amountOut"]) == cents * 100
+    assert int(feed["outputAmount"]) == cents * 100
     assert feed["lossPercent"] == pytest.approx(
         100 * (1 - int(ran.json["route"]["outputAmount"]) / (cents * 100)), abs=1e-3
     )

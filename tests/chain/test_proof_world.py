@@ -51,7 +51,7 @@ def verify(world: ProofWorld, folder: Path, *options: str) -> CommandResult:
 
 
 def statuses(document: Any) -> dict[str, str]:
-    return {venue["protocol"]: venue["status"] for venue in document["venues"]}
+    return {venue["protocol"]: venue["status"] for venue in document["protocols"]}
 
 
 def test_the_last_swaps_of_every_protocol_are_equal(world: ProofWorld, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_last_swaps_of_every_protocol_are_equal(world: ProofWorld, tmp_path:
     assert document["equal"] == PER_VENUE * len(world.protocols)
     newest = Counter[str]()
     for mined in reversed(world.swaps):
-        (venue,) = (each for each in document["venues"] if each["protocol"] == mined.protocol)
+        (venue,) = (each for each in document["protocols"] if each["protocol"] == mined.protocol)
         if (place := newest[mined.protocol]) < PER_VENUE:
             found = venue["swaps"][place]
             # The user's balance grew by as much: nothing of that comes from the event or the quote.
@@ -78,13 +78,13 @@ def test_agreements_are_those_of_the_run(world: ProofWorld, tmp_path: Path, monk
     document = verify(world, tmp_path, "--json").json
     agreements = AgreementsFile(tmp_path / "stores").load(world.network.chain_id)
     assert agreements.keys() == world.protocols
-    for venue in document["venues"]:
-        if venue["swaps"]:
+    for venue in document["protocols"]:
+        if venue.get("swaps"):
             newest = venue["swaps"][0]
             assert agreements[venue["protocol"]] == (newest["block"], newest["timestamp"], PER_VENUE)
     settings = str(world.write_settings(tmp_path))
     listed = run_swapcli("protocols", world.network.name, "--json", env={"SWAPCLI_CONFIG": settings}).json
-    assert {each["amm_name"] for each in listed if each["last_agreed"]} == world.protocols
+    assert {each["protocol"] for each in listed if "lastAgreed" in each} == world.protocols
     monkeypatch.setenv("SWAPCLI_CONFIG", settings)
     seen = []
     with Market.open(world.network.name, settings={"live": "auto"}) as market:
@@ -104,7 +104,7 @@ def test_a_pool_that_takes_another_fee_is_found(world: ProofWorld, tmp_path: Pat
     assert "solidlyVolatile" in ran.error["message"]
     found = statuses(ran.json)
     assert {name for name, status in found.items() if status == "different"} == {"solidlyVolatile"}
-    (venue,) = (each for each in ran.json["venues"] if each["protocol"] == "solidlyVolatile")
+    (venue,) = (each for each in ran.json["protocols"] if each["protocol"] == "solidlyVolatile")
     assert {swap["pool"] for swap in venue["swaps"] if swap["outcome"] == "different"} == {key}
     agreements = AgreementsFile(tmp_path / "stores").load(world.network.chain_id)
     assert agreements.keys() == world.protocols - {"solidlyVolatile"}
@@ -128,12 +128,12 @@ def test_a_protocol_without_a_swap_is_listed(world: ProofWorld, tmp_path: Path) 
     world.chain.node.ask("anvil_mine", hex(700))
     few = verify(world, tmp_path, "--json", "--max-requests", "8")
     assert few.exit_code == 5
-    venues = [venue for venue in few.json["venues"] if venue["protocol"] in world.protocols]
+    venues = [venue for venue in few.json["protocols"] if venue["protocol"] in world.protocols]
     assert {venue["status"] for venue in venues} == {"noneFound"}
     assert all(64 <= venue["searchedBlocks"] < 700 for venue in venues)
-    assert all("this run has used its 8 requests" in venue["reason"] for venue in venues)
+    assert all("this run has used all of its 8 requests" in venue["reason"] for venue in venues)
     assert verify(world, tmp_path, "--json").exit_code == 0
-    table = verify(world, tmp_path, "--max-requests", "8", "--table").stdout
+    table = verify(world, tmp_path, "--max-requests", "8", "--format=table").stdout
     assert "no swap found" in table
 
 
@@ -142,10 +142,10 @@ def test_a_spent_budget_keeps_what_was_verified(world: ProofWorld, tmp_path: Pat
     assert ran.exit_code == 0
     assert 0 < ran.json["equal"] < PER_VENUE * len(world.protocols)
     assert ran.json["requests"] <= 60  # the last block may be read to its end
-    short = [venue for venue in ran.json["venues"] if venue["protocol"] in world.protocols and venue["reason"]]
+    short = [venue for venue in ran.json["protocols"] if venue["protocol"] in world.protocols and "reason" in venue]
     assert short
     assert {venue["status"] for venue in short} == {"equal", "notVerified"}
-    assert all("this run has used its 40 requests" in venue["reason"] for venue in short)
+    assert all("this run has used all of its 40 requests" in venue["reason"] for venue in short)
 
 
 def test_a_node_without_events_is_reported(world: ProofWorld, tmp_path: Path) -> None:

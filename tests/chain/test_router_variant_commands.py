@@ -55,15 +55,15 @@ def test_a_simulation_finds_the_reading(client: Client) -> None:
     document = ran.json
     call = decode_call(document["calldata"])
     assert len([swap for swap in call.swaps if swap.token_in == call.route.token_in]) > 1
-    assert document["simulation"]["reading"]["extra_data"] == ["word"]
+    assert document["simulation"]["reading"]["extraData"] == ["word"]
     assert "absolute_input" in document["simulation"]["reading"]["rate"]
     assert "relative" not in document["simulation"]["reading"]["rate"]
     amount = int(document["route"]["outputAmount"])
     assert amount == int(document["simulation"]["expected"]) == received(client, document)
-    table = client.calldata(*ORDER, "--simulate", "--plain")
+    table = client.calldata(*ORDER, "--simulate", "--format=plain")
     assert "extra data as a word" in table.stdout
     listed = run_swapcli("protocols", client.name, "--json", env={"SWAPCLI_CONFIG": str(client.settings)}).json
-    agreed = {each["protocol"]: each["last_agreed"]["block"] for each in listed if each["last_agreed"]}
+    agreed = {each["protocolId"]: each["lastAgreed"]["block"] for each in listed if "lastAgreed" in each}
     assert agreed == {swap.protocol_id: document["simulation"]["block"] for swap in call.swaps if swap.protocol_id}
 
 
@@ -119,7 +119,7 @@ def test_a_payload_of_a_service_is_tried_as_its_variant_only(client: Client) -> 
     with run_service("--market", str(file), env=env) as service:
         ran = client.calldata(*ORDER, "--api-url", service.url, "--simulate", "--json")
     assert ran.error["code"] == "SIMULATION_FAILED"
-    assert ran.error["hint"].startswith("only the service's variant of the router was simulated")
+    assert ran.error["hint"].startswith("only the service's router variant was simulated")
     assert client.calldata(*ORDER, "--simulate", "--json").exit_code == 0
 
 

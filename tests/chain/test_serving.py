@@ -315,7 +315,7 @@ def test_workers_read_the_stores_that_one_process_writes(scene: Scene) -> None:
 
 
 def test_one_request_waits_for_the_first_state(scene: Scene) -> None:
-    with run_service("--once", "--networks", TAKEN, env=scene.env) as once:
+    with run_service("--max-requests", "1", "--networks", TAKEN, env=scene.env) as once:
         assert Client(once).out(TAKEN, scene) > 0
         assert once.wait() == 0
 
@@ -332,7 +332,7 @@ def test_a_node_of_another_chain_gives_no_quotes(scene: Scene, tmp_path: Path) -
         assert service.wait() == 0
     failed = next(json.loads(line) for line in service.stderr.splitlines() if "market_updates" in line)
     assert "is a node of chain 31337, not of chain 8453" in failed["message"]
-    with run_service("--networks", "base", "--offline", "--once", env=env) as service:
+    with run_service("--networks", "base", "--offline", "--max-requests", "1", env=env) as service:
         status, message = Client(service).health("base")
         assert (status, "modelled" in message) == (200, True)
         assert service.wait() == 0

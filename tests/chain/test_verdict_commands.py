@@ -37,15 +37,15 @@ def test_a_plain_swap_is_ok_with_the_facts_in_every_format(client: Client) -> No
     assert ran.exit_code == 0, ran.stderr
     verdict = ran.json["verdict"]
     assert (verdict["status"], verdict["reasons"]) == ("ok", [])
-    assert float(ran.json["advisedSlippage"]["value"]) >= 0.1
+    assert ran.json["advisedSlippage"]["slippagePercent"] >= 0.1
     facts = verdict["facts"]
     assert (facts["block"], facts["sender"].lower()) == (client.block(), BOB)
     assert facts["received"] == ran.json["route"]["outputAmount"]
     assert [sale["received"] for sale in facts["sales"]] == [sale["expected"] for sale in facts["sales"]]
     assert client.calldata("ETH", "USDC", "1.5", "--get", "verdict.status").stdout == "ok\n"
-    table = client.calldata("ETH", "USDC", "1.5", "--from", USER, "--plain").stdout
+    table = client.calldata("ETH", "USDC", "1.5", "--from", USER, "--format=plain").stdout
     assert "Verdict" in table
-    assert "a sale of half of what is bought" in table
+    assert "a sale of half of the bought tokens" in " ".join(table.split())
     executed = client.execute(client.route("USDT", "ETH", "3000"), "--json")
     assert executed.json["verdict"]["status"] == "ok"
 
@@ -65,11 +65,11 @@ def test_a_block_is_an_error_with_the_record(client: Client) -> None:
     verdict = error["details"]["verdict"]
     assert verdict["status"] == "block"
     assert [reason["code"] for reason in verdict["reasons"]] == ["CANNOT_BE_SOLD"]
-    assert verdict["facts"]["sales"][0]["received"] is None
+    assert verdict["facts"]["sales"][0].get("received") is None
 
 
 def test_nothing_is_rehearsed_where_the_user_says_so(client: Client) -> None:
-    for options in (("--check", "never"), ("--live", "never"), ("--offline",)):
+    for options in (("--check", "never"), ("--offline",)):
         ran = client.calldata("DAI", "TRAP", "100", "--json", *options)
         assert ran.exit_code == 0, ran.stderr
         assert "verdict" not in ran.json
@@ -78,7 +78,7 @@ def test_nothing_is_rehearsed_where_the_user_says_so(client: Client) -> None:
 def test_a_check_without_any_node_is_refused(client: Client) -> None:
     ran = client.calldata("DAI", "TRAP", "100", "--check", "--offline")
     assert ran.exit_code == 2
-    assert "--check asks a node of an EVM network, but --offline excludes it" in ran.stderr
+    assert "--check needs a node of an EVM network, but --offline is set" in ran.stderr
 
 
 def test_programs_get_the_verdict_and_no_blocked_transaction(

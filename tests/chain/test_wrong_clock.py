@@ -118,4 +118,4 @@ def test_old_blocks_and_single_nodes_are_not_live(user: ShiftedUser, date_shift_
         settings: dict[str, object] = {"live_timeout_s": 0.4}
         ran = user.run("route", *PAIR, "--live", "--json", public=public[:count], settings=settings)
     assert ran.exit_code == 5
-    assert "by the clock of this machine" in ran.error["message"]
+    assert "by this machine's clock" in ran.error["message"]

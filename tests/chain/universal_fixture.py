@@ -11,11 +11,12 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import UNIVERSAL_ROUTER, DialectRouter
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.testing.evm import BaseChain, Contract
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import CALLED_AFTER_CREATION, CALLED_AFTER_SWAPS, WETH, ContractFixture, Place
 from tests.chain.market_reader import read_market
 from tests.chain.trader import Trader
-from tests.contracts.evm import BaseChain, Contract, load_artifact, load_json
+from tests.contracts.evm import load_artifact, load_json
 
 CHAIN_ID: Final = 8453
 """Not anvil's own: the runtime code of Permit2 in the package has a domain separator cached for that one."""

@@ -28,10 +28,11 @@ from swapcli.payload.evm.router import build_deployment, read_artifact
 from swapcli.payload.payloads_by_variant import RoutePayloads
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import Contract
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.random_routes import random_route
 from tests.chain.trader import Trader, random_amount
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 
 BOB = "0x" + "b0" * 20
 RATES, FORMS = tuple(RateVariant), tuple(ExtraDataForm)

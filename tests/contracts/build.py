@@ -16,7 +16,8 @@ from swapcli.core.networks.address import hash_code
 from swapcli.payload.evm import router, simulation
 from swapcli.payload.evm.router.versions import without_arguments
 from swapcli.state.transfers import transfer_probe
-from tests.contracts.evm import NODE_MODULES, Artifact, Chain, run_solc
+from swapcli.testing.evm import Chain, ContractArtifact
+from tests.contracts.evm import NODE_MODULES, run_solc
 
 SETTINGS = {
     # Every supported chain has Paris, and the contracts need no later opcode: their lock uses ordinary storage.
@@ -52,7 +53,8 @@ class Source(NamedTuple):
 ROUTER = Source("SwapRouter", Path(router.__file__).parent, "bytecode")
 SIMULATION = Source("Simulation", Path(simulation.__file__).parent, "runtime")
 TRANSFER_PROBE = Source("TransferProbe", Path(transfer_probe.__file__).parent, "runtime")
-SOURCES = (ROUTER, SIMULATION, TRANSFER_PROBE)
+COIN = Source("Coin", Path(__file__).parents[2] / "examples" / "local_chain", "bytecode")
+SOURCES = (ROUTER, SIMULATION, TRANSFER_PROBE, COIN)
 
 
 def build(source: Source) -> str:
@@ -104,7 +106,9 @@ def router_version() -> dict[str, object]:
     """Return the entry of `versions.json` for the committed artifact of the router, as it deploys."""
     document = json.loads(ROUTER.artifact.read_text())
     chain = Chain()
-    deployed = chain.deploy(Artifact(tuple(document["abi"]), bytes.fromhex(document["bytecode"][2:])), *_ARGUMENTS)
+    deployed = chain.deploy(
+        ContractArtifact(tuple(document["abi"]), bytes.fromhex(document["bytecode"][2:])), *_ARGUMENTS
+    )
     code = runtime_code(chain, deployed.address)
     words = {(each if isinstance(each, int) else int(each, 16)).to_bytes(32) for each in _ARGUMENTS}
     found = tuple(at for at in range(len(code) - 31) if code[at : at + 32] in words)

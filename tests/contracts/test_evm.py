@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, RevertedError, parse_bytecode, selector
 from tests.contracts import evm
-from tests.contracts.evm import (
-    DEPLOYER,
-    ZERO_ADDRESS,
-    Chain,
-    Contract,
-    MissingPackagesError,
-    RevertedError,
-    compile_solidity,
-    load_artifact,
-    load_json,
-    parse_bytecode,
-    selector,
-)
+from tests.contracts.evm import MissingPackagesError, compile_solidity, load_artifact, load_json
 
 ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 ERC20 = "@uniswap/v4-core/out/TestERC20.sol/TestERC20.json"

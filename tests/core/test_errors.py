@@ -49,7 +49,8 @@ def test_errors_that_pass_by_themselves_are_retryable() -> None:
     retryable = {name for _, name in tree(SwapcliError) if issubclass(getattr(errors, name), errors.PASSING_ERRORS)}
     assert retryable == {
         "Unreachable", "LiveUnavailable", "UpstreamTimeout", "RequestBudgetSpent", "ChainReorganized", "BlockMismatch",
-        "NotMined", "StaleNode", "MarketUnavailable", "RateLimited", "Overloaded", "Cancelled", "Interrupted",
+        "NotMined", "StaleNode", "PartNotDue", "OutsidePriceBand", "MarketUnavailable", "RateLimited", "Overloaded",
+        "Cancelled", "Interrupted",
     }  # fmt: skip
     assert errors.StaleNode("behind").is_retryable
     assert not SameToken().is_retryable

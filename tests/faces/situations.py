@@ -88,10 +88,10 @@ def open_service(situation: Situation, *names: str) -> Iterator[SendRequest]:
         for name, value in clean_environment(situation.environment).items():
             patch.setenv(name, value)
         session = open_session(OutputOptions(), settings_of(**situation.options), offline=situation.offline)
-        sources = open_service_sources(session.sources, names, session.output.note, skip_bad_pools=False)
+        sources = open_service_sources(session.sources, names, session.output.note)
         log, registry = AccessLog(io.StringIO()), sources.registry
         with FollowerThreads(sources.followed, registry, log) as followers:
-            app = open_app(sources, read_policy(session.settings.service, session.keys_file()), log, followers)
+            app = open_app(sources, read_policy(session.settings, session.keys_file()), log, followers)
             with open_client(app) as send:
                 for network in registry.served_networks:
                     if registry.has_opener(network.name):

@@ -131,7 +131,7 @@ def test_sync_stores_them_only_where_they_are_named(name: str) -> None:
 
 def test_the_command_line_lists_them() -> None:
     listed = json.loads(run_swapcli("protocols", "base", "--json").stdout)
-    assert {each["amm_name"] for each in listed if each["extended"]} == find_network("base").extended_protocols
+    assert {each["protocol"] for each in listed if each["extended"]} == find_network("base").extended_protocols
 
 
 def run_order(command: str, folder: Path, *more: str) -> CommandResult:
@@ -152,12 +152,12 @@ def test_an_option_of_the_command_line_adds_them(tmp_path: Path) -> None:
 def test_an_order_that_only_they_fill_names_the_option(tmp_path: Path) -> None:
     refused = run_order("route", tmp_path, "--exclude-protocols", "uniswapV3")
     assert refused.exit_code != 0
-    assert "add the extended protocols, of which uniswapV2 has pools for it (--extended-protocols)" in refused.stderr
+    assert "add the extended protocols (--extended-protocols): uniswapV2 has pools for this order" in refused.stderr
 
 
 def test_only_the_router_contract_executes_them(tmp_path: Path) -> None:
     options = ("--extended-protocols", "--destination", TERMS["destination"], "--router-dialect")
     refused, executed = (run_order("calldata", tmp_path, *options, dialect) for dialect in (FIBROUS, OWN))
-    assert "does not know the protocol uniswapV2" in refused.stderr
+    assert "does not support the protocol uniswapV2" in refused.stderr
     assert "use the router dialect own, or find a route without --extended-protocols" in refused.stderr
     assert json.loads(executed.stdout)["calldata"], executed.stderr

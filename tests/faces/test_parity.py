@@ -27,8 +27,9 @@ from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.command import clean_environment, run_swapcli
 
 PASSING_FIELDS: Final = {
-    "timeS", "ageS", "timestamp", "expiresAt", "time", "deadline", "latency", "blockAge", "seconds", "poolsPerSecond",
-    "problem", "checkedAt",
+    "timeS", "ageS", "timestamp", "expiresAt", "time", "deadline", "latencyS", "blockAgeS", "seconds", "poolsPerSecond",
+    "problem", "checkedAt", "createdAt", "startsAt", "endsAt", "builtAt", "payloadEndsAt", "nextAt", "doneAt",
+    "t0", "digest",
 }  # fmt: skip
 """Fields that count from the moment of the quote, or its duration."""
 
@@ -47,6 +48,9 @@ CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base ETH cbBTC --offline": on_base(lambda market: market.prices("ETH", "cbBTC")),
     "compare base ETH USDC 25 --offline": on_base(lambda market: market.compare("ETH", "USDC", "25")),
     "depth base ETH USDC --amounts 1,2k --offline": on_base(lambda market: market.depth("ETH", "USDC", ["1", "2k"])),
+    "plan base ETH USDC 500 --over 4h --parts 3 --risk low --offline": on_base(
+        lambda market: market.plan("ETH", "USDC", "500", over="4h", parts=3, risk="low")
+    ),
     "route base ETH USDC 1.5 --offline": on_base(lambda market: market.quote("ETH", "USDC", "1.5")),
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
     "pools base ETH USDC --offline": on_base(lambda market: market.pool_list("ETH", "USDC", limit=20)),
@@ -81,6 +85,10 @@ STORE_CALLS: Final[Mapping[str, Callable[[str], Result]]] = {
         "monad", settings={"store_dir": folder}
     ),
     "keys list --keys-file {folder}/keys.json": lambda folder: swapcli.KeyStore(Path(folder, "keys.json")).list(),
+    "keys change Ada --limit 5k/min --keys-file {folder}/keys.json": lambda folder: swapcli.KeyStore(
+        Path(folder, "keys.json")
+    ).change("Ada", limit="5k/min"),
+    "keys usage --keys-file {folder}/keys.json": lambda folder: swapcli.KeyStore(Path(folder, "keys.json")).usage(),
     "keys revoke Ada --keys-file {folder}/keys.json": lambda folder: swapcli.KeyStore(Path(folder, "keys.json")).revoke(
         "Ada"
     ),
@@ -179,9 +187,10 @@ def test_a_check_has_the_figures_and_warnings_of_calldata() -> None:
         check = market.check(market.quote("ETH", "USDC", "1"), destination=ME)
     document = json.loads(json.dumps(check.document()))
     assert not check.is_blocked
-    assert document.pop("verdict") is None
+    assert "verdict" not in document
     quote = document.pop("quote")
-    assert lasting(document) == lasting({name: printed[name] for name in ("network", "warnings", "state")})
+    state = {name: value for name, value in printed["state"].items() if value not in (None, [], "")}
+    assert lasting(document) == lasting({"network": "base", "warnings": printed["warnings"], "state": state})
     assert quote == {name: {**printed["route"], **printed}[name] for name in quote}
 
 
@@ -218,6 +227,7 @@ OTHER_TESTS: Final = {
     "route-batch": "test_a_line_of_a_batch_has_the_document_of_a_quote",
     "route-watch": "test_a_line_of_a_watch_has_the_document_of_a_watched_quote",
     "backtest-results": "test_the_past_has_the_documents_of_its_commands",
+    "plan-next": "test_the_due_part_of_a_plan_has_the_document_of_its_command",
     "proof": "test_a_written_proof_is_that_of_the_quote",
     "networks-check": "test_the_check_of_a_network_has_the_document_of_its_command",
     "sync": "test_a_sync_has_the_document_of_its_command",
@@ -331,7 +341,7 @@ def test_the_past_has_the_documents_of_its_commands(
     ((_, mined),) = trades(client.trader, 1)
     blocks = range(client.block() - 1, client.block() + 1)
     orders, results = tmp_path / "orders.csv", tmp_path / "results.jsonl"
-    orders.write_text("id,token_in,token_out,amount\n0,ETH,USDC,1.5\n")
+    orders.write_text("id,tokenIn,tokenOut,amount\n0,ETH,USDC,1.5\n")
     filled = words.format(network=client.name, mined=mined, orders=orders, first=blocks[0], last=blocks[-1]).split()
     for name, value in {"SWAPCLI_CONFIG": str(client.settings), "SWAPCLI_LIVE": "auto"}.items():
         monkeypatch.setenv(name, value)
@@ -423,11 +433,25 @@ def test_a_line_of_a_watch_has_the_document_of_a_watched_quote(
 
 
 def test_a_line_of_a_batch_has_the_document_of_a_quote() -> None:
-    orders = '{"id": "a", "token_in": "ETH", "token_out": "USDC", "amount_decimal": "1.5"}\n'
+    orders = '{"id": "a", "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}\n'
     ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=orders.encode())
     with Market.open("base", offline=True) as market:
         line = swapcli.BatchLine("a", market.quote("ETH", "USDC", "1.5").document())
     assert lasting(json.loads(json.dumps(line.document()))) == lasting(ran.json)
+
+
+def test_the_due_part_of_a_plan_has_the_document_of_its_command(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    with Market.open("base", offline=True) as market:
+        market.plan("ETH", "USDC", "30", over="1h", parts=2).write(str(first))
+        second.write_bytes(first.read_bytes())
+        built = market.build_part(str(first), destination=ME)
+    ran = run_swapcli("plan", "--next", str(second), "--offline", "--destination", ME, "--json")
+    assert ran.exit_code == 0, ran.stderr
+    assert lasting(json.loads(json.dumps(built.document()))) == lasting(ran.json)
+    done = swapcli.mark_part_done(str(first)).document()
+    printed = run_swapcli("plan", "--done", str(second), "--json").json
+    assert lasting(json.loads(json.dumps(done))) == lasting(printed)
 
 
 def test_a_written_proof_is_that_of_the_quote(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service.endpoint_table import EVENT_STREAM, Endpoint, endpoints_of
+from swapcli.faces.service.examples import build_example
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.price_policy import PriceRequest, PriceUse
 from tests.chain.contract_fixture import WETH
@@ -34,7 +36,7 @@ from tests.faces.situations import (
 from tests.support.chain import restored
 from tests.support.command import run_swapcli
 from tests.support.markets import embedded_market
-from tests.support.service import SendRequest, build_app, build_order_query, build_swap_terms, serve_app
+from tests.support.service import ROUTER, SendRequest, build_app, build_order_query, build_swap_terms, serve_app
 
 COLUMNS = (
     State.LIVE, State.STORED, State.RECORDED_FILE, State.SYNTHETIC_FILE, State.SYNTHETIC_FILE_OFFLINE, State.OFFLINE,
@@ -54,6 +56,7 @@ TABLE: Mapping[str, tuple[int | None, ...]] = {
     "service execute": _PAYLOADS,
     "service calldata": _PAYLOADS,
     "service routeAndCalldata": _PAYLOADS,
+    "service decode": _PAYLOADS,
     "service calldataV2": _PAYLOADS,
     "service routeAndCalldataV2": _PAYLOADS,
     "service health": _NUMBERS,
@@ -187,6 +190,7 @@ def exchange(send: SendRequest, network: Network, order: Mapping[str, str]) -> I
         "calldata": {"json": {**order, **terms}},
         "ownCalldata": {"json": signed} if name == "citrea" else {"params": {**order, **terms}},
         "routeAndCalldata": {"params": {**order, **terms}},
+        "decode": {"json": decodable_call(name)},
         "health": {},
         "routeV2": {"params": order},
         "calldataV2": {"json": {"route": of_v2, **terms}},
@@ -198,6 +202,16 @@ def exchange(send: SendRequest, network: Network, order: Mapping[str, str]) -> I
     for endpoint in priced_endpoints(network):
         path = endpoint.path.replace("{network}", name)
         yield endpoint.operation_id, send(endpoint.method, path, **requests[endpoint.operation_id])
+
+
+@cache
+def decodable_call(name: str) -> Mapping[str, object]:
+    """Return the transaction of a swap on the embedded market; of a network without one any call."""
+    if name not in network_names():
+        return {"to": ROUTER, "calldata": "0x06fdde03"}
+    example = build_example(embedded_market(name), int(time.time() * 1000))
+    assert example is not None
+    return example.transaction
 
 
 def priced_endpoints(network: Network) -> list[Endpoint]:

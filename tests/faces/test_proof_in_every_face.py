@@ -49,19 +49,24 @@ def test_a_command_writes_the_proof_and_says_where(
     assert json.loads(gzip.decompress(Path(file).read_bytes())) == expected
     assert ran.json["proofFile"] == file
     assert "certificate" in ran.json
-    shown = run_swapcli(command, "base", *ORDER, "--offline", "--proof", file, *more, "--plain").stdout
+    shown = run_swapcli(command, "base", *ORDER, "--offline", "--proof", file, *more, "--format=plain").stdout
     assert any(line.startswith("Proof") and file in line for line in shown.splitlines())
 
 
 def test_a_file_that_cannot_be_written_ends_with_status_2(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    for file in ("/nonexistent/proof.json", str(tmp_path / "folder"), ""):
+    problems = {
+        "/nonexistent/proof.json": "error: cannot write",
+        str(tmp_path / "folder"): "error: cannot write",
+        "": "error: the file needs a name",
+    }
+    for file, problem in problems.items():
         for command in ("route", "compare", "calldata"):
             more = ("--destination", ME) if command == "calldata" else ()
             ran = run_swapcli(command, "base", *ORDER, "--offline", "--proof", file, *more)
             assert ran.exit_code == 2
             assert ran.stdout == ""
-            assert ran.stderr.startswith("error: cannot write")
+            assert ran.stderr.startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,7 @@ def test_many_quotes_have_no_proof(more: tuple[str, ...], problem: str) -> None:
 def test_a_wrap_ends_with_a_sentence(tmp_path: Path) -> None:
     ran = run_swapcli("route", "base", "ETH", "WETH", "1", "--offline", "--proof", str(tmp_path / "proof.json"))
     assert ran.exit_code == 2
-    assert "one for one" in ran.stderr
+    assert "wrapping the native token is one to one, so it needs no proof" in ran.stderr
     assert not list(tmp_path.iterdir())
 
 

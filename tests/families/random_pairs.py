@@ -11,6 +11,7 @@ from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
+from swapcli.testing.strategies import log_uniform
 
 TOKEN0, TOKEN1 = "0x" + "0a" * 20, "0x" + "0b" * 20
 DOWN, UP = (TOKEN0, TOKEN1), (TOKEN1, TOKEN0)
@@ -27,11 +28,6 @@ fees_ppm = st.sampled_from([0, 100, 500, 2_500, 3_000, 10_000]) | st.integers(0,
 
 def identity(fee_ppm: int = 3_000, tokens: Sequence[str] = (TOKEN0, TOKEN1)) -> PoolIdentity:
     return PoolIdentity("0x" + "0c" * 20, "test", tuple(tokens), (18,) * len(tokens), fee_ppm)
-
-
-def log_uniform(low_bits: int, high_bits: int) -> st.SearchStrategy[int]:
-    """Draw integers whose bit length is uniform."""
-    return st.integers(low_bits, high_bits - 1).flatmap(lambda bits: st.integers(1 << bits, (2 << bits) - 1))
 
 
 @st.composite

@@ -31,24 +31,14 @@ from swapcli.families.curve.cryptoswap_math import MATHS
 from swapcli.families.curve.fxswap import FX_VERSION
 from swapcli.families.curve.stableswap import StableSwap
 from swapcli.families.solidly.solidly_stable import SolidlyStable
+from swapcli.testing.strategies import ADDRESS, TOKENS, decimals, depths, fees_ppm
 from tests.families.recorded import read_vectors
 
 T = TypeVar("T")
-ADDRESS = "0x" + "ab" * 20
-TOKENS = tuple(f"0x{k:040x}" for k in range(1, 9))
 PERCENT = WAD // 100
 
-fees_ppm = st.sampled_from([0, 100, 500, 3_000, 10_000])
 fee_remainders = st.one_of(st.just(0), st.integers(0, 9_999).map(lambda part: part * 10**8))
 """What fees in parts per million leave, as 10^18 fractions: multiples of the smallest fee of any contract."""
-decimals = st.sampled_from([6, 8, 18])
-
-
-@st.composite
-def depths(draw: st.DrawFn, places: tuple[int, ...], tilt: float) -> tuple[int, ...]:
-    """Return reserves of a common size in whole tokens, each within a factor e^tilt of it."""
-    size = draw(st.floats(0.0, 9.0))
-    return tuple(int(10 ** (places_k + size) * 2.718 ** draw(st.floats(-tilt, tilt))) for places_k in places)
 
 
 @st.composite
@@ -169,10 +159,6 @@ def balancer_v3_weighted_pools(draw: st.DrawFn) -> BalancerV3Weighted:
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
     floors = tuple(max(10**6, 10 ** (18 - k)) for k in places) if draw(st.booleans()) else ()
     return BalancerV3Weighted(*identity, reserves, rates, fee, False, 0, 10**6, draw(weights_of(n)), floors)
-
-
-parts = st.floats(-6.0, -0.6).map(lambda exponent: 10.0**exponent)
-"""A trade's size as a part of the input reserve, below 30%."""
 
 
 CRYPTO_LIMITS = {(2, "v2.0.0"): (40, 15.3), (2, "v2.1.0"): (40, 17.2), (3, "v2.0.0"): (270, 16.6)}

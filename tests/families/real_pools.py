@@ -7,22 +7,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from tests.contracts.evm import (
-    DEPLOYER,
-    OLD_SOLC,
-    ZERO_ADDRESS,
-    Artifact,
-    Chain,
-    Contract,
-    RevertedError,
-    compile_solidity,
-    load_artifact,
-)
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, ContractArtifact, RevertedError
+from tests.contracts.evm import OLD_SOLC, compile_solidity, load_artifact
 from tests.support.outside_ids import v4_id
 
 _UNISWAP_V2 = "@uniswap/v2-core/build/UniswapV2Pair.json"
@@ -198,7 +190,7 @@ class Slipstream(UniswapV3):
         return {"dynamic_fee": True}
 
 
-def slipstream_pool() -> Artifact:
+def slipstream_pool() -> ContractArtifact:
     """Return the pool contract. Its factory initializes clones; the tests initialize a deployed copy the same way."""
     return compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLPool"]
 
@@ -229,7 +221,7 @@ class UniswapV4(RealConcentrated):
         *,
         hooks: str = ZERO_ADDRESS,
         has_dynamic_fee: bool = False,
-        hook_code: Artifact | None = None,
+        hook_code: ContractArtifact | None = None,
     ) -> None:
         self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
         self.hooks, self.has_dynamic_fee, self.protocol_fees_ppm = hooks, has_dynamic_fee, (0, 0)

@@ -24,9 +24,8 @@ from swapcli.families.curve.stableswap import StableSwap
 from swapcli.families.hull_curve import HullCurve
 from swapcli.families.rounding import div_up
 from swapcli.families.solidly.solidly_stable import SolidlyStable
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
 from tests.families.random_pools import (
-    ADDRESS,
-    TOKENS,
     balancer_v2_stable_pools,
     balancer_v3_boosted_pools,
     balancer_v3_stable_pools,
@@ -34,7 +33,6 @@ from tests.families.random_pools import (
     crypto_pools,
     eclp_pools,
     fx_pools,
-    parts,
     pools_with_their_token,
     reclamm_pools,
     solidly_stable_pools,

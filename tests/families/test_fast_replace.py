@@ -7,7 +7,7 @@ from dataclasses import replace
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 IDENTITY = PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 18), 3_000)
 

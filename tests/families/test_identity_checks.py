@@ -10,7 +10,7 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.families.identity_checks import check_multi_token, check_no_fee, check_pair
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 PAIR = PoolIdentity(ADDRESS, "test", TOKENS[:2], (6, 18), 3_000)
 

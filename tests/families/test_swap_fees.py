@@ -10,7 +10,7 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import FEE_PER_PPM, read_fee_remainder, read_swap_fee, write_swap_fee
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 
 def identity(fee_ppm: int) -> PoolIdentity:

@@ -19,7 +19,8 @@ from swapcli.families.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
-from tests.contracts.evm import Chain, load_artifact
+from swapcli.testing.evm import Chain
+from tests.contracts.evm import load_artifact
 
 ticks = st.integers(MIN_TICK, MAX_TICK)
 prices = st.integers(MIN_SQRT_RATIO, MAX_SQRT_RATIO - 1)

@@ -10,7 +10,7 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.token_positions import is_forward, token_indices
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 IDENTITY = PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 18), 3_000)
 

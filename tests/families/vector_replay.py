@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.strategies import TOKENS
 from tests.families.balancer import (
     test_balancer_v2_eclp,
     test_balancer_v2_stable,
@@ -26,9 +28,7 @@ from tests.families.bins import test_infinity_bin_vectors, test_liquidity_book
 from tests.families.curve import test_cryptoswap, test_curve_meta, test_stableswap
 from tests.families.dodo import test_dodo_v2
 from tests.families.fluid import test_fluid_t1
-from tests.families.random_pools import TOKENS
-from tests.families.recorded import VECTORS, read_vectors
-from tests.families.recorded_swaps import names_of_recorded_swaps, replay_recorded_swaps
+from tests.families.recorded import VECTORS, names_of_recorded_swaps, read_vectors, vectors_file
 from tests.families.solidly import test_solidly_v1
 from tests.families.uniswap import test_clanker_volatility, test_infinity_vectors, test_uniswap_v4_hooked
 
@@ -159,7 +159,7 @@ def _stableswap(name: str) -> Iterator[RecordedAnswer]:
 
 
 def _recorded_swaps(name: str) -> Iterator[RecordedAnswer]:
-    for swap in replay_recorded_swaps(name):
+    for swap in replay_recorded_swaps(vectors_file(name)):
         yield RecordedAnswer(swap.pool, swap.pool.family, swap.expected, swap.amount_out)
 
 

@@ -53,7 +53,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
 _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     {
         "--router-dialect": (AUTO, *DIALECTS),
-        "--state": BLOCK_TAGS,
+        "--block": BLOCK_TAGS,
         "--network": NETWORKS,
         "--networks": NETWORKS + LIST_MARK,
         "--tokens": TOKENS + LIST_MARK,

@@ -10,22 +10,21 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.public_venues import Coverage, PublicVenue, list_venues, listed_networks, public_lists, read_on
 
 PAGE = Path(__file__).parents[2] / "docs" / "venues.md"
-_INTRODUCTION = """# Which venues are covered
+_INTRODUCTION = """# Covered protocols
 
-The venues that public lists have of each network: quoted exactly, by the maths of their pools; sampled, by the answers
-of their own contracts; or absent, with the reason. `make venues` writes this page from
-`swapcli/quoting/public_venues.json`, which maps the venues' names to swapcli's protocols, and from the
-networks' definitions; a test fails if it is not current, or if a venue is absent without a reason. `swapcli protocols
-NETWORK --missing` prints the list of a network. What each of the sampled venues misses is in
-[the decision about them](decisions/sampled-pools.md)."""
+The protocols in public lists, by network. They are quoted exactly by the maths of their pools, sampled by calling their
+contracts, or absent with the reason. `make venues` writes this page from `swapcli/quoting/public_venues.json`, which
+maps the listed names to swapcli's protocols, and from the networks' definitions. A test fails if the page is outdated
+or an absent protocol has no reason. `swapcli protocols NETWORK --missing` prints the list of a network. [Pools
+that only the contract can quote](decisions/sampled-pools.md) lists the missing facts of sampled protocols."""
 _LISTS = """## The lists
 
-| list | commit | of | what was read |
+| list | commit | of | read parts |
 |---|---|---|---|"""
-_NOTE = """Lists also have entries that are no venues of their own, such as wallets, cards or markets of
-derivatives: they are kept as absent, so that nothing of a list is left out silently. A list names a network only where
-its files do: most simulators of `kyberswap-dex-lib` do not."""
-_ROWS = "| venue | coverage | protocols | lists | limitation |\n|---|---|---|---|---|"
+_NOTE = """Lists also have entries that are not exchanges, such as wallets, cards or derivatives markets. They are
+listed as absent, so that no entry disappears. A list names a network only if its files do; most simulators of
+`kyberswap-dex-lib` do not."""
+_ROWS = "| protocol | coverage | in swapcli | lists | limitation |\n|---|---|---|---|---|"
 
 
 def render_page() -> str:
@@ -44,7 +43,7 @@ def _sections() -> Iterator[str]:
         venues = sorted(list_venues(find_network(name)).venues, key=lambda venue: venue.name.lower())
         counts = Counter(venue.coverage for venue in venues)
         numbers = ", ".join(f"{counts[each]} {each}" for each in reversed(Coverage) if counts[each])
-        yield f"## {name}\n\n{len(venues)} venues: {numbers}."
+        yield f"## {name}\n\n{len(venues)} protocols: {numbers}."
         covered = [venue for venue in venues if venue.coverage is not Coverage.ABSENT]
         yield "\n".join((_ROWS, *map(_row, covered)))
         absent: dict[str, list[str]] = {}

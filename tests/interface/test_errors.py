@@ -147,8 +147,8 @@ def test_several_messages_make_one_sentence() -> None:
 
 @pytest.mark.parametrize("document", [None, [], "gateway", {}, {"error": ""}, {"message": 5}, {"message": "\n\x00"}])
 def test_a_service_that_says_nothing_is_told_by_its_status(document: object) -> None:
-    assert parse_error(502, document).message == "the service answered with status 502 Bad Gateway"
-    assert parse_error(599, document).message == "the service answered with status 599"
+    assert parse_error(502, document).message == "the service responded with status 502 Bad Gateway"
+    assert parse_error(599, document).message == "the service responded with status 599"
 
 
 def test_a_message_is_one_bounded_printable_line() -> None:

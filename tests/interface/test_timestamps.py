@@ -81,7 +81,7 @@ def test_whatever_python_writes_is_read(time: datetime, separator: str) -> None:
     ],
 )
 def test_what_is_no_time_of_rfc_3339_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"not a time|out of range|must be in"):
+    with pytest.raises(ValueError, match=r"not an RFC 3339 time|out of range|must be in"):
         parse_rfc3339(text)
 
 

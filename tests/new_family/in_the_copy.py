@@ -22,8 +22,9 @@ from swapcli.families.reading.contract_kinds import contract_kinds
 from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
-from tests.contracts.evm import DEPLOYER, Chain, RevertedError, compile_solidity
-from tests.support.differential import ContractPool, compare_swaps, read_pool
+from swapcli.testing.contract_pool import ContractPool, compare_swaps, read_pool
+from swapcli.testing.evm import DEPLOYER, Chain, RevertedError
+from tests.contracts.evm import compile_solidity
 
 NAME = "constant_sum"
 PROTOCOL = ProtocolInfo(1, "sums", "Sums", NAME)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from swapcli.faces.cli.help_topics import topic_text
 from swapcli.families import FAMILIES, family
 from tests.new_family.test_new_family import PACKAGE, ROWS
 
@@ -81,9 +80,3 @@ def test_families_are_named_in_the_tables_only() -> None:
         if where not in ROWS and where not in DIALECTS and not is_of_a_family(file):
             found[where] = set(names_in(file)) - ONLY_WORDS.get(where, set())
     assert {where: names for where, names in found.items() if names} == KNOWN
-
-
-def test_each_family_has_a_line_in_the_topic() -> None:
-    topic = topic_text("pools").splitlines()
-    described = {line.split()[0] for line in topic if line.startswith("  ") and line.strip()}
-    assert set(FAMILIES) <= described

@@ -11,7 +11,7 @@ from swapcli.core.errors import InvalidRoute
 from swapcli.core.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.networks.catalogue import find_network
-from swapcli.payload.dialects import executable_market, interface_dialect, update_executable
+from swapcli.payload.dialects import executable_market, executing_dialects, interface_dialect, update_executable
 from swapcli.payload.evm.dialects.fibrous import FibrousDialect
 from swapcli.payload.starknet.dialect import StarknetDialect
 from tests.support.markets import embedded_market
@@ -59,3 +59,11 @@ def test_only_evm_routers_pay_integrators() -> None:
     assert starknet.encode_integrator_data(None) == b""
     with pytest.raises(InvalidRoute, match="the router on starknet cannot pay an integrator"):
         starknet.encode_integrator_data(INTEGRATOR)
+
+
+@pytest.mark.parametrize("name", ["base", "starknet"])
+def test_no_list_says_that_the_public_router_executes_the_families_of_packages(name: str) -> None:
+    network = find_network(name)
+    protocol = next(each for each in network.protocols if each.family == "constant_product")
+    assert FIBROUS in executing_dialects(protocol, network)
+    assert FIBROUS not in executing_dialects(protocol._replace(family="of_a_package"), network)

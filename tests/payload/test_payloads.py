@@ -163,7 +163,7 @@ def test_a_fee_lowers_min_received_and_is_in_the_call() -> None:
 
 def test_a_missing_router_error_names_the_setting() -> None:
     source = InMemorySource(build_testnet_market(), clock())
-    with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
+    with pytest.raises(ConfigError, match="no payload can be built on testnet: its router is unknown") as caught:
         source.build(posted(quoted(source)), terms(source))
     assert caught.value.hint == "set networks.testnet.router"
 
@@ -321,7 +321,7 @@ def test_a_route_that_does_not_fit_a_block_is_refused() -> None:
         if fits:
             assert limited.build(result, terms(source)).gas_units == gas_units
         else:
-            with pytest.raises(InvalidRoute, match=r"more than the .* of a block of testnet") as caught:
+            with pytest.raises(InvalidRoute, match=r"more than the .* that a testnet block allows") as caught:
                 limited.build(result, terms(source))
             assert "networks.testnet.block_gas_limit" in (caught.value.hint or "")
 
@@ -339,5 +339,5 @@ def test_calldata_beyond_the_limit_of_nodes_is_refused(dialect: str) -> None:
     for count, fits in ((1, True), (len(steps), False)):
         assert limit(steps[:count], answer.pools) == fits
     assert size // 2 < MAX_CALLDATA_BYTES
-    with pytest.raises(InvalidRoute, match=f"for the router {dialect} has [12][0-9]{{2}},[0-9]{{3}} bytes, and nodes"):
+    with pytest.raises(InvalidRoute, match=f"for the router {dialect} has [12][0-9]{{2}},[0-9]{{3}} bytes, but nodes"):
         build_transaction(answer.result, steps, 1, answer.pools, network, terms(source))

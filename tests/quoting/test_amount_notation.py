@@ -79,15 +79,15 @@ def test_anything_unclear_is_refused_with_a_hint(text: str) -> None:
 def test_a_decimal_comma_is_refused_with_its_meaning(text: str, meant: str) -> None:
     with pytest.raises(InvalidAmount) as caught:
         parse_notation(text)
-    assert caught.value.hint == f"commas separate thousands, a point the decimals: write {meant}"
+    assert caught.value.hint == f"commas separate thousands, a point separates decimals: write {meant}"
 
 
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
         ("5uds", "did you mean 5USD?"),
-        ("1gwie", "did you mean gwei? Amounts are in whole tokens; --raw takes smallest units, such as wei"),
-        ("7wei", "Amounts are in whole tokens; --raw takes smallest units, such as wei"),
+        ("1gwie", "did you mean gwei? Amounts are in whole tokens; --raw takes base units, such as wei"),
+        ("7wei", "Amounts are in whole tokens; --raw takes base units, such as wei"),
     ],
 )
 def test_a_mistyped_unit_is_told(text: str, hint: str) -> None:

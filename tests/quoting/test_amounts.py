@@ -70,7 +70,7 @@ def test_nothing_is_not_an_amount(text: str) -> None:
 
 
 def test_too_many_decimals_name_the_token() -> None:
-    with pytest.raises(InvalidAmount, match="has 7 decimals, USDC has 6"):
+    with pytest.raises(InvalidAmount, match="has 7 decimals, but USDC has 6"):
         parse_amount("1.0000001", 6, "USDC")
 
 

@@ -17,7 +17,7 @@ from swapcli.core.errors import InvalidAmount, MarketUnavailable, UnknownNetwork
 ETHER = 10**18
 LOWER_LEVEL = {
     "settings", "source", "resolve_amount", "quote_order", "quote_and_build", "bind", "advise", "check_swap",
-    "check_route", "compare_order", "watch_order", "past_quotes", "choose_aggregators",
+    "check_route", "compare_order", "watch_order", "past_quotes", "plan_order", "choose_aggregators",
 }  # fmt: skip
 """What the command line uses below a quote; it has no twin."""
 RECIPIENT = "0x" + "11" * 20

@@ -103,7 +103,7 @@ def test_without_a_node_no_mistake_comes_first(market: Market) -> None:
     assert found.alternatives[0].name == "Better"
     assert not found.is_simulated
     reasons = {each.name: each.simulation.reason for each in found.alternatives if each.simulation}
-    assert reasons["Better"] == "its answer has no payload that could be simulated"
+    assert reasons["Better"] == "its response has no payload to simulate"
     assert reasons["Refuses"] == "it made no offer"
     without_route = [each for each in found.alternatives if each.error and each.kind is AlternativeKind.PROTOCOL]
     assert without_route

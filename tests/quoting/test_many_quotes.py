@@ -64,37 +64,53 @@ def test_answers_are_those_of_single_quotes_in_order(market: Market) -> None:
 
 
 def test_lines_of_a_batch_are_orders_answered_once(market: Market) -> None:
-    lines = [{"id": name, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"} for name in "abc"]
+    lines = [{"id": name, "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1500000000000000000"} for name in "abc"]
     answers = list(market.quote_many(lines, answered={"a", "b"}))
     assert [each.id for each in answers] == ["c"]
     assert answers[0].quote is not None
     assert answers[0].quote.amount_in == 15 * 10**17
-    (refused,) = market.quote_many([{"token_in": "ETH", "token_out": "USDC", "amount": "1", "amount_in": 1}])
+    (refused,) = market.quote_many([{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1", "inputAmount": 1}])
     assert refused.error is not None
-    assert "one of amount and amount_in" in str(refused.error)
+    assert "either amount or inputAmount" in str(refused.error)
 
 
 NOT_ORDERS: tuple[tuple[Any, str], ...] = (
     (None, "not null"),
     (7, "not 7"),
     ("ETH", 'not "ETH"'),
-    (b"ETH", "an order is (token_in, token_out, amount) or a mapping"),
-    ({"ETH", "USDC", "1"}, "an order is (token_in, token_out, amount) or a mapping"),
+    (b"ETH", "an order must be (token_in, token_out, amount) or a mapping"),
+    ({"ETH", "USDC", "1"}, "an order must be (token_in, token_out, amount) or a mapping"),
     (("ETH", "USDC"), "not 2"),
     (("ETH", "USDC", "1", "2"), "not 4"),
-    ({}, "an order has token_in"),
-    ({"token_in": "ETH", "token_out": "USDC"}, "one of amount and amount_in"),
-    ({"token_in": None, "token_out": "USDC", "amount": "1"}, "a token is a symbol, an address or a Token, not null"),
+    ({}, "an order must have tokenIn"),
+    ({"tokenInAddress": "ETH", "tokenOut": "USDC", "amount": "1"}, "tokenInAddress, which must be named tokenIn"),
+    ({"token_in": "ETH", "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}, "token_in, which must be named tokenIn"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC"}, "either amount or inputAmount"),
+    ({"tokenIn": None, "tokenOut": "USDC", "amount": "1"}, "a token must be a symbol, an address or a Token, not null"),
     ((1, "USDC", "1"), "not 1"),
     (("ETH", ["USDC"], "1"), "not a list"),
-    (("ETH", "USDC", None), "an amount is text"),
-    (("ETH", "USDC", 1.5), "an amount is text"),
-    (("ETH", "USDC", Decimal("NaN")), "an amount is text"),
+    (("ETH", "USDC", None), "an amount must be text"),
+    (("ETH", "USDC", 1.5), "an amount must be text"),
+    (("ETH", "USDC", Decimal("NaN")), "an amount must be text"),
     (("ETH", "USDC", 10**5000), "2^256"),
-    ({"token_in": "ETH", "token_out": "USDC", "amount_in": 10**5000}, "2^256"),
-    ({"token_in": "ETH", "token_out": "USDC", "amount_in": None}, "is not an amount"),
-    ({"id": [1], "token_in": "ETH", "token_out": "USDC", "amount_in": "1"}, "an id is a string or an integer"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": 10**5000}, "2^256"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": None}, "is not an amount"),
+    ({"id": [1], "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1"}, "an id must be a string or an integer"),
 )
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"},
+        {"token_in": "ETH", "tokenOut": "USDC", "amount_in": str(10**18)},
+    ],
+)
+def test_keys_in_snake_case_are_aliases(market: Market, order: dict[str, str]) -> None:
+    alias, current = market.quote_many([order, ("ETH", "USDC", "1")])
+    assert alias.quote is not None
+    assert current.quote is not None
+    assert alias.quote.amount_out == current.quote.amount_out
 
 
 @pytest.mark.parametrize("uses_executor", [False, True])
@@ -197,7 +213,7 @@ def test_markets_that_are_read_take_no_executor() -> None:
     with (
         ThreadPoolExecutor(1) as executor,
         Market.service("base", api_url="http://127.0.0.1:9") as service,
-        pytest.raises(InvalidOption, match="market in memory"),
+        pytest.raises(InvalidOption, match="embedded market or a market file"),
     ):
         service.quote_many([("ETH", "USDC", 1)], executor)
 

@@ -35,5 +35,5 @@ def test_dollars_are_worth_what_they_say(dollars: int, cents: int, reverse: bool
 
 
 def test_dollars_for_less_than_a_unit_are_refused() -> None:
-    with pytest.raises(InvalidAmount, match="less than the smallest unit of USDC"):
+    with pytest.raises(InvalidAmount, match="less than one base unit of USDC"):
         from_dollars(parse_notation("$0.0000001"), REQUEST._replace(order=ORDER._replace(reverse=True)), SOURCE)

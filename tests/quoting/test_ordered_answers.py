@@ -120,7 +120,9 @@ def test_early_losses_hint_at_the_guard() -> None:
     def start() -> Executor:
         return UnreliableThreads(Random(2), 1.0, [0] * 99, break_at_once=True)
 
-    with pytest.raises(InputOutputError, match="first order: is `if __name__ == '__main__':` there") as caught:
+    with pytest.raises(
+        InputOutputError, match="first order; your program may lack `if __name__ == '__main__':`"
+    ) as caught:
         list(answer_in_order(range(9), start, Doubles()))
     assert "__main__" in str(caught.value.hint)
 
@@ -151,7 +153,9 @@ def test_a_script_without_a_guard(method: str, makes_executors: bool, tmp_path: 
         assert (done.returncode, done.stdout) == (0, "2 1\n")
     else:
         assert (done.returncode, done.stdout) == (1, "")
-        assert "InputOutputError: a worker ended before its first order: is `if __name__ == '__main__':`" in done.stderr
+        assert (
+            "a worker exited before its first order; your program may lack `if __name__ == '__main__':`" in done.stderr
+        )
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])

@@ -6,9 +6,9 @@ import ast
 import inspect
 import json
 import re
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -59,7 +59,9 @@ def test_importing_market_and_quote_is_light(tmp_path: Path) -> None:
         f"swapcli.{name}"
         for name in (
             "core",
+            "core.annotations",
             "core.errors",
+            "core.plugins",
             "core.records",
             "quoting",
             "quoting.market",
@@ -74,8 +76,18 @@ def test_the_public_names_are_these() -> None:
     assert swapcli.__all__ == sorted(swapcli.__all__)
     functions = [name for name in swapcli.__all__ if not name[0].isupper()]
     assert functions == [
-        *("__version__", "add_network", "aquote", "check_network", "decode", "export_market", "family", "health"),
-        *("import_market", "network_definition", "network_details", "networks", "probe_nodes", "protocols", "prove"),
+        *("__version__", "add_network", "aquote", "check_network", "check_proof", "decode", "export_market", "family"),
+        *(
+            "health",
+            "import_market",
+            "mark_part_done",
+            "network_definition",
+            "network_details",
+            "networks",
+            "probe_nodes",
+            "protocols",
+            "prove",
+        ),
         *("public_venues", "quote", "remove_network", "remove_store", "router_deployment", "schema", "setting"),
         *("settings", "store_info", "stores", "sync", "tokens"),
     ]
@@ -106,14 +118,15 @@ def test_errors_are_imported_from_the_package(tmp_path: Path) -> None:
 
 def test_the_library_starts_within_five_bare_starts(tmp_path: Path) -> None:
     def start_s(program: str) -> float:
-        def once() -> float:
-            started = time.perf_counter()
-            run_python("-c", program, home=tmp_path)
-            return time.perf_counter() - started
+        """Return the CPU time of a start, which waits beside other tests do not lengthen."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run_python("-c", program, home=tmp_path)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-        return min(once() for _ in range(7))
-
-    assert start_s("from swapcli import Market, NoRoute, quote") <= MAX_BARE_STARTS * start_s("")
+    starts = [(start_s("from swapcli import Market, NoRoute, quote"), start_s("")) for _ in range(9)]
+    library_s, bare_s = map(min, zip(*starts, strict=True))
+    assert library_s <= MAX_BARE_STARTS * bare_s
 
 
 @pytest.mark.slow

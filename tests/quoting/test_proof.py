@@ -63,7 +63,7 @@ def test_bounds_are_the_sums_of_their_texts_rounded_up(
     check_sums(document)
     for bound in document["bounds"]:
         paid = Fraction(int(route["amountOut"]))
-        if bound["kind"] == "netOfGas":
+        if bound["kind"] == "afterGas":
             paid -= Fraction(gas["unitValue"]) * route["gasUnits"]
         largest = max(Fraction(leaf["bound"]) for leaf in bound["leaves"])
         assert Fraction(bound["bound"]) >= max(largest, paid)
@@ -80,7 +80,7 @@ def test_a_bound_that_says_nothing_is_in_no_proof() -> None:
     for bound in document["bounds"]:
         assert 0 <= Fraction(bound["gapBps"]) < 10**6
     kinds = {bound["kind"] for bound in document["bounds"]}
-    assert ("netOfGas" in kinds) == (quote.document()["certificate"]["netOfGasBound"] is not None)
+    assert ("afterGas" in kinds) == (quote.document()["certificate"]["afterGasBound"] is not None)
 
 
 def check_sums(document: Document) -> None:
@@ -99,7 +99,7 @@ def test_no_pool_gains_more_than_its_term(seed: int, amount: int, gas_price_wei:
     document = document_of(build_random_market(seed, noise=noise), amount, gas_price_wei)
     unit, (sold, bought) = Fraction(document["gas"]["unitValue"]), pair_of(document)
     for bound in document["bounds"]:
-        is_net = bound["kind"] == "netOfGas"
+        is_net = bound["kind"] == "afterGas"
         rows = bound["limits"]["tokens"] if is_net else []
         limits = {sold: Fraction(int(document["route"]["amountIn"]))}
         for token, limit, _ in rows:
@@ -138,7 +138,7 @@ def pair_of(document: Document) -> tuple[int, int]:
 @settings(max_examples=20)
 def test_the_leaves_cover_every_choice_of_pools(seed: int, gas_price_wei: int) -> None:
     document = document_of(build_random_market(seed, noise=3, every_family=True), 10**20, gas_price_wei)
-    assume(any(bound["kind"] == "netOfGas" for bound in document["bounds"]))
+    assume(any(bound["kind"] == "afterGas" for bound in document["bounds"]))
     every, rng = list(directions(document)), random.Random(seed)
     for share in (0.0, 0.1, 0.5, 0.9, 1.0):
         for _ in range(5):
@@ -232,15 +232,22 @@ def test_only_quotes_that_were_requested_with_a_proof_have_one() -> None:
 
 
 def test_a_wrap_needs_no_proof() -> None:
-    with Market.embedded("base") as market, pytest.raises(NoProof, match="one for one"):
+    with Market.embedded("base") as market, pytest.raises(NoProof, match="one to one"):
         market.quote("ETH", "WETH", "1", proof=True).proof()
 
 
-@pytest.mark.parametrize("name", ["", "/nonexistent/proof.json", "/proc/nonexistent.json.gz"])
-def test_a_file_that_cannot_be_written_is_an_error(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("", "the file needs a name"),
+        ("/nonexistent/proof.json", "cannot write"),
+        ("/proc/nonexistent.json.gz", "cannot write"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_an_error(name: str, problem: str) -> None:
     with Market.embedded("base") as market:
         proof = market.quote("ETH", "USDC", "1", proof=True).proof()
-    with pytest.raises((InvalidInput, InputOutputError), match="cannot write"):
+    with pytest.raises((InvalidInput, InputOutputError), match=problem):
         proof.write(name)
 
 

@@ -57,7 +57,7 @@ def test_the_reason_is_that_of_the_definition() -> None:
     network = find_network("citrea")._replace(protocols=(secret, unknown), kind=Kind.EVM)
     assert [support.reason for support in describe_protocols(network)] == [
         "its quotes need a signature",
-        "its pools are not known to this program",
+        "swapcli has no maths for its pools",
     ]
 
 

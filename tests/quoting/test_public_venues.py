@@ -70,7 +70,7 @@ def test_absent_venues_come_first() -> None:
 
 def test_a_network_whose_lists_were_not_read_is_refused() -> None:
     own = find_network("base")._replace(name="mine")
-    with pytest.raises(InvalidInput, match="have not been read for mine") as caught:
+    with pytest.raises(InvalidInput, match="are not available for mine") as caught:
         list_venues(own)
     assert "base, citrea" in str(caught.value.hint)
 
@@ -79,4 +79,4 @@ def test_the_command_prints_the_list() -> None:
     shown = run_swapcli("protocols", "monad", "--missing")
     assert shown.exit_code == 0
     assert "nad-fun" in shown.stdout
-    assert run_swapcli("protocols", "monad", "--missing", "--format", "csv").stdout.startswith("venue,coverage,")
+    assert run_swapcli("protocols", "monad", "--missing", "--format", "csv").stdout.startswith("name,coverage,")

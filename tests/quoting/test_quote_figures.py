@@ -75,7 +75,7 @@ def test_gas_above_a_tenth_of_the_output_is_warned_of(base: InMemorySource, amou
     cost = figures.amount_out_after_fee - figures.output_net_of_gas
     is_warned = "GAS_EXCEEDS_SHARE" in [each.code for each in figures.warnings]
     assert is_warned == (10 * cost > figures.amount_out_after_fee)
-    (shown,) = [each for each in build_facts(answer, terms, figures) if each.name == "After gas"]
+    (shown,) = [each for each in build_facts(answer, terms, figures, verbose=True) if each.name == "After gas"]
     whole, _, _ = shown.value.partition(" ")
     assert Fraction(whole.replace(",", "")) * 10**6 == figures.output_net_of_gas
     assert ("more than all" in shown.note) == (figures.output_net_of_gas <= 0)
@@ -134,11 +134,11 @@ def test_a_quote_names_the_pools_that_change_without_events() -> None:
     figures = compute_figures(answer._replace(pools={**answer.pools, **hooked}), TERMS)
     assert figures.changing_pools == tuple(sorted(hooked))
     assert render_quote_fields(figures, answer.network)["state"]["changingPools"] == sorted(hooked)
-    (pools,) = (fact for fact in build_facts(answer, TERMS, figures) if fact.name == "Pools")
-    assert "2 pools change with time, a rate or a hook, and count as of" in pools.note
+    (pools,) = (fact for fact in build_facts(answer, TERMS, figures, verbose=True) if fact.name == "Pools")
+    assert "2 pools change with time, a rate or a hook, and are quoted as of" in pools.note
     recorded = figures._replace(state=figures.state._replace(provenance=Provenance.RECORDED))
-    (state,) = (fact for fact in build_facts(answer, TERMS, recorded) if fact.name == "State")
-    assert "2 pools change with time, a rate or a hook, and count as of" in state.note
+    (state,) = (fact for fact in build_facts(answer, TERMS, recorded, verbose=True) if fact.name == "State")
+    assert "2 pools change with time, a rate or a hook, and are quoted as of" in state.note
 
 
 def dynamic_fee_pool(tick_spacing: int) -> Pool:

@@ -135,10 +135,10 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
         assert simulation["outputAmount"] == (None if paid is None else str(paid)), name
         assert simulation["block"] == desk.client.block()
         assert rows[name]["outputAmount"] == simulation["outputAmount"]
-        assert rows[name]["outputNetOfGas"] == simulation["outputNetOfGas"]
+        assert rows[name]["outputAfterGas"] == simulation["outputAfterGas"]
         assert rows[name]["promisedAmount"] == str(characters[name].says)
     proven = [each for each in ran.json["alternatives"] if (each["simulation"] or {}).get("outcome") == "paid"]
-    nets = [int(each["simulation"]["outputNetOfGas"]) for each in proven]
+    nets = [int(each["simulation"]["outputAfterGas"]) for each in proven]
     assert nets == sorted(nets, reverse=True)
     assert {each["name"].lower() for each in proven if each["kind"] == "aggregator"} == {
         name for name, paid in truth.items() if paid is not None
@@ -151,10 +151,10 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     assert set(order_of_rows[-4:-2]) == {"reverting", "empty"}
     assert set(order_of_rows[-6:-4]) == {"silent", "self"}
     assert rows["reverting"]["simulation"]["reason"].startswith("it reverts: ReceivedTooLittle")
-    assert rows["empty"]["simulation"]["reason"] == "nothing is deployed at its target"
+    assert rows["empty"]["simulation"]["reason"] == "there is no contract at its target"
     for name in ("silent", "self"):
-        assert rows[name]["simulation"]["reason"] == "its answer has no payload that could be simulated"
-        assert (rows[name]["outputAmount"], rows[name]["outputNetOfGas"]) == (None, None)
+        assert rows[name]["simulation"]["reason"] == "its response has no payload to simulate"
+        assert (rows[name]["outputAmount"], rows[name]["outputAfterGas"]) == (None, None)
         assert rows[name]["promisedAmount"] == str(characters[name].says)
     assert split["promisedAmount"] is None
 
@@ -181,13 +181,13 @@ def test_the_text_says_what_was_simulated_and_who_was_asked(desk: Desk) -> None:
         "honest": Character(str(best.amount_due), payload),
         "liar": Character(str(best.amount_due * 2), None),
     }
-    ran = desk.compare(order, characters, "--plain", sender=None)
+    ran = desk.compare(order, characters, "--format=plain", sender=None)
     assert ran.exit_code == 0, ran.stderr
     assert "the tokens, the amount and the sender 0x7a3f" in ran.stderr
-    assert "which nobody owns, are sent to 127.0.0.1:" in ran.stderr
+    assert " (an address without an owner) are sent to 127.0.0.1:" in ran.stderr
     lines = {line.split()[0]: line for line in ran.stdout.splitlines() if line}
     assert lines["honest".title()].endswith("simulated")
-    assert lines["liar".title()].endswith("not simulated: its answer has no payload that could be simulated")
+    assert lines["liar".title()].endswith("not simulated: its response has no payload to simulate")
     assert lines["direct"].endswith("replayed")
     assert "payloads at block" in lines["Simulated"]
     assert payload.calldata not in ran.stdout
@@ -200,7 +200,7 @@ def test_a_node_that_may_not_check_simulates_nothing(desk: Desk) -> None:
     ran = desk.compare(order, characters, "--json", "--check=never")
     for each in (*rows_of(ran.json), *rows_of(ran.json, "split")):
         assert each["simulation"]["outcome"] == "notSimulated"
-        assert each["simulation"]["reason"] == "no node is set that could simulate it"
+        assert each["simulation"]["reason"] == "no node is set to simulate it"
 
 
 @pytest.mark.slow
@@ -249,6 +249,6 @@ def test_liars_never_rank_by_what_they_say(desk: Desk, seed: int) -> None:
         assert rows[-1]["name"] == "Dead"
         paid = {each["name"].lower(): each["simulation"]["outputAmount"] for each in rows[:-1]}
         assert paid == {name: str(trade.amount_due) for name, trade in due.items()}, rows
-        nets = [int(each["simulation"]["outputNetOfGas"]) for each in rows[:-1]]
+        nets = [int(each["simulation"]["outputAfterGas"]) for each in rows[:-1]]
         assert nets == sorted(nets, reverse=True)
         done += 1

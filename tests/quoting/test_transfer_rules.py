@@ -124,7 +124,7 @@ def test_an_order_for_an_irregular_token_explains_the_rejection(mark: TransferBe
     with pytest.raises(FeeOnTransfer) as caught:
         quoted(small(d=mark), *ends)
     assert caught.value.details == {"token": D, **mark._asdict(), "kind": mark.kind.value}
-    assert caught.value.message == f"T3 {mark.described()}, so no amount can be promised"
+    assert caught.value.message == f"T3 {mark.described()}, so its amount cannot be guaranteed"
 
 
 def test_a_token_that_rejected_a_probe_trades_with_a_warning() -> None:
@@ -153,8 +153,8 @@ def test_warnings_name_the_tokens() -> None:
     answer = InMemorySource(market, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
     assert rounding_of(answer) == ShareRounding(("T3",), 4)
     assert [each.message.split(":")[0] for each in transfer_warnings(answer)] == [
-        "T3 keeps shares",
-        "no node has tried transfers of T0 and T1",
+        "T3 keeps balances as shares",
+        "transfers of T0 and T1 were not tested",
     ]
 
 

@@ -13,7 +13,7 @@ from swapcli.families import FAMILIES
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.mined.swap_events import SWAP_SHAPES
+from swapcli.state.mined.swap_events import swap_shapes
 from tests.core.networks.test_pool_addresses import PUBLISHED
 from tests.support.outside_ids import topic_of
 
@@ -90,7 +90,7 @@ def topics_of(family: str) -> list[str]:
     """Return the topics of a family's pools and factories: of changes, creations and swaps."""
     kinds = kinds_of(family)
     events = (event for kind in kinds for event in (*KINDS[kind].events, *KINDS[kind].created))
-    swaps = (topic for topic, shapes in SWAP_SHAPES.items() for shape in shapes if {*shape.kinds} & {*kinds})
+    swaps = (topic for topic, shapes in swap_shapes().items() for shape in shapes if {*shape.kinds} & {*kinds})
     return list(dict.fromkeys((*map(topic_of, events), *swaps)))
 
 

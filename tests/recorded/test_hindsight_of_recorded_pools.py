@@ -26,7 +26,7 @@ def test_each_recorded_swap_is_explained_or_named() -> None:
     for mined, swap in zip(chain.transactions, found, strict=True):
         if not mined.is_served:
             assert not swap.is_explained
-            assert "its pool is not known" in swap.reason
+            assert "its pool is unknown" in swap.reason
             named[swap.reason] += 1
             continue
         if swap.is_explained:

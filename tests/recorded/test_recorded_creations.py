@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import solidly_pair_address, v2_pair_address, v3_pool_address
 from swapcli.families.reading.calls import Log
@@ -16,8 +17,8 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import creation_filter, find_factories, read_created_pools
 from swapcli.state.rpc.log_scan import scan_logs
+from swapcli.testing.evm import Chain
 from tests.chain.node.evm_node import EvmNode, packed_reader
-from tests.contracts.evm import ZERO_ADDRESS, Chain
 from tests.support.outside_ids import topic_of
 
 CREATIONS: Final[list[dict[str, Any]]] = json.loads(Path(__file__).with_name("creations.json").read_text())

@@ -14,7 +14,7 @@ from swapcli.families.order_books.rows import clober_book_in_first_topic
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, topic_of
 from swapcli.families.row import address_in_first_topic, first_topic
-from swapcli.state.mined.swap_events import SWAP_SHAPES
+from swapcli.state.mined.swap_events import swap_shapes
 from tests.support import outside_ids
 
 EVENTS: Final[dict[str, dict[str, Any]]] = {
@@ -50,9 +50,9 @@ def _signatures() -> Iterator[tuple[str, str]]:
 def test_every_event_is_one_of_a_published_abi() -> None:
     assert {signature for _, signature in _signatures()} - EVENTS.keys() == NOT_YET_SEEN
     topics = {each["topic"] for each in EVENTS.values()}
-    assert SWAP_SHAPES.keys() - topics == set(map(outside_ids.topic_of, SWAPS_NOT_YET_SEEN))
+    assert swap_shapes().keys() - topics == set(map(outside_ids.topic_of, SWAPS_NOT_YET_SEEN))
     followed = {outside_ids.topic_of(signature) for _, signature in _signatures()}
-    assert topics <= followed | SWAP_SHAPES.keys()
+    assert topics <= followed | swap_shapes().keys()
     assert all(each["source"] for each in EVENTS.values())
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from decimal import localcontext
-from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from swapcli.quoting import proof_checker
@@ -22,17 +18,7 @@ def checker_path() -> Path:
     return path
 
 
-@cache
-def checker() -> ModuleType:
-    """The module. It sets the precision of decimals, which other tests do not see."""
-    with localcontext():
-        spec = spec_from_file_location("check_proof", checker_path())
-        assert spec is not None
-        assert spec.loader is not None
-        module = module_from_spec(spec)
-        sys.modules["check_proof"] = module
-        spec.loader.exec_module(module)
-    return module
+checker = proof_checker.load_checker
 
 
 def check(document: Record, *, with_library: bool = False) -> tuple[int, list[str]]:

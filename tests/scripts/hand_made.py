@@ -71,7 +71,7 @@ def hand_made_proof() -> Record:
                 ],
             },
             {
-                "kind": "netOfGas",
+                "kind": "afterGas",
                 "bound": "95.661",
                 "gapBps": "69.6",
                 "limits": {"prices": [], "terms": [], "spotRates": [], "tokens": []},

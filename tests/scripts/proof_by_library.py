@@ -48,7 +48,7 @@ class LibraryArgument:
         return held[self.bought] == self.pays
 
     def bounds(self, bound: Record) -> bool:
-        is_net = bound["kind"] == "netOfGas"
+        is_net = bound["kind"] == "afterGas"
         left_out = _set(self.document["scope"]["dust"]) if is_net else frozenset()
         usable = [each for each in self.curves if each not in left_out]
         if bound["kind"] != "output":

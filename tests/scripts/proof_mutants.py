@@ -28,7 +28,7 @@ def _leaf(document: Record, rng: random.Random) -> Record:
 
 
 def _net(document: Record) -> Record | None:
-    return next((bound for bound in document["bounds"] if bound["kind"] == "netOfGas"), None)
+    return next((bound for bound in document["bounds"] if bound["kind"] == "afterGas"), None)
 
 
 def _scaled(text: str, rng: random.Random, *factors: str) -> str:
@@ -192,7 +192,7 @@ def change_conditions(document: Record, rng: random.Random) -> bool:
 
 def exclude_direction(document: Record, rng: random.Random) -> bool:
     """List a direction as excluded, without its term: `output` excludes none, and `acyclic` says how many it does."""
-    bound = rng.choice([each for each in document["bounds"] if each["kind"] != "netOfGas"])
+    bound = rng.choice([each for each in document["bounds"] if each["kind"] != "afterGas"])
     terms = [term for term in bound["leaves"][0]["terms"] if Fraction(term[6]) > 0]
     if not terms:
         return False

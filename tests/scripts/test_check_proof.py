@@ -75,8 +75,8 @@ def test_the_json_says_the_same(tmp_path: Path) -> None:
         "reason": None,
         "reasons": [],
         "bounds": [
-            {"kind": "output", "bound": "98", "gapBps": 57.84, "leftOut": 0},
-            {"kind": "netOfGas", "bound": "96", "gapBps": 69.6, "leftOut": 0},
+            {"kind": "output", "bound": "98", "gapBps": 57.84, "skipped": 0},
+            {"kind": "afterGas", "bound": "96", "gapBps": 69.6, "skipped": 0},
         ],
         "onFaith": [],
     }
@@ -120,13 +120,13 @@ WRONG: dict[str, tuple[Change, str]] = {
         put("bounds", 1, "limits", "tokens", value=[[0, "0", "pools"]]),
         "limit of token 0 is not its pools",
     ),
-    "a route of more hops": (put("scope", "maxHops", value=0), "netOfGas: a swap of the route is on no path of 0 hops"),
+    "a route of more hops": (put("scope", "maxHops", value=0), "afterGas: a swap of the route is on no path of 0 hops"),
     "the route's gas": (put("route", "gasUnits", value=189_999), "less than the least gas of its pools"),
-    "the base gas": (put("gas", "base", value=80_000), "netOfGas: the terms of a leaf sum"),
+    "the base gas": (put("gas", "base", value=80_000), "afterGas: the terms of a leaf sum"),
     "a rate": (put("bounds", 1, "leaves", 0, "rates", 0, 2, value="0.94"), "gains"),
     "a product of rates": (
         put("bounds", 1, "leaves", 0, "product", value="0.95"),
-        "netOfGas: a path's product of rates is above 0.95",
+        "afterGas: a path's product of rates is above 0.95",
     ),
     "a missing order of tokens": (put("bounds", 1, "leaves", 0, "before", value=[[0, 1]]), "do not cover every case"),
     "a missing case": (put("bounds", 1, "leaves", 0, "used", value=[[0, 0, 1]]), "do not cover every case"),
@@ -271,7 +271,7 @@ def test_a_swap_on_no_path_within_the_hops_is_too_long() -> None:
     document["bounds"][0]["leaves"][0]["prices"] += [None] * 3
     for hops in (3, 4):
         document["scope"]["maxHops"] = hops
-        assert (f"netOfGas: a swap of the route is on no path of {hops} hops" in check(document)[1]) is (hops == 3)
+        assert (f"afterGas: a swap of the route is on no path of {hops} hops" in check(document)[1]) is (hops == 3)
 
 
 def test_leaves_that_never_cover_do_not_hold_the_checker_up() -> None:
@@ -282,7 +282,7 @@ def test_leaves_that_never_cover_do_not_hold_the_checker_up() -> None:
     bound["leaves"] = [leaf | {"unused": [[n, 0, 1], [n + 1, 0, 1]]} for n in range(2, 60)]
     status, reasons = check(document)
     assert status == 1
-    assert "netOfGas: the leaves do not cover every case" in reasons
+    assert "afterGas: the leaves do not cover every case" in reasons
 
 
 def test_leaves_that_cover_every_case_are_accepted() -> None:
@@ -305,7 +305,7 @@ def test_leaves_that_cover_every_order_of_two_tokens_are_accepted() -> None:
     bound["leaves"][1]["bound"] = "69.1"
     assert check(document) == (0, []), "no swap leads from A to B where B comes first"
     bound["leaves"][1]["before"] = [[0, 1]]
-    assert "netOfGas: the leaves do not cover every case" in check(document)[1]
+    assert "afterGas: the leaves do not cover every case" in check(document)[1]
 
 
 def test_an_order_of_tokens_does_not_bound_routings_with_cycles() -> None:
@@ -425,7 +425,7 @@ def test_limits_by_pools_count_what_unknown_families_pay() -> None:
             each.limits(limits, [d for d in each.directions if d[2] != 0 and d[1] != 1])
     assert checked.faith["limits", "solidly_stable"][0] == 1
     assert checked.reasons == []
-    assert recomputed.reasons == ["netOfGas: limit of token 2 is not its pools"]
+    assert recomputed.reasons == ["afterGas: limit of token 2 is not its pools"]
     assert recomputed.faith == {}
 
 

@@ -26,7 +26,7 @@ def free_port() -> int:
 def test_a_refused_connection_asks_whether_the_peer_is_running() -> None:
     error = failure_of(lambda: socket.create_connection(("127.0.0.1", free_port()), timeout=1))
     found = explain_connect_failure(error, "http://127.0.0.1", "node")
-    assert found == ("http://127.0.0.1 refuses connections", "is the node running there?", True)
+    assert found == ("http://127.0.0.1 refuses connections", "check that the node is running", True)
 
 
 def test_tls_against_plain_http_is_no_transient_failure() -> None:
@@ -44,7 +44,7 @@ def test_tls_against_plain_http_is_no_transient_failure() -> None:
             error = failure_of(lambda: ssl.create_default_context().wrap_socket(plain, server_hostname="localhost"))
         thread.join()
     found = explain_connect_failure(error, "https://localhost", "service")
-    assert (found.hint, found.is_transient) == ("is it http:// rather than https://?", False)
+    assert (found.hint, found.is_transient) == ("try http:// instead of https://", False)
 
 
 def test_a_name_that_is_not_known_is_found_below_other_errors() -> None:

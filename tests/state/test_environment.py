@@ -48,7 +48,7 @@ def test_a_command_runs_with_variables_of_another_system(tmp_path: Path) -> None
         "NO_COLOR": "",
         "TERM": "dumb",
     }
-    command = ("route", "ETH", "USDC", "1", "--offline", "--table")
+    command = ("route", "ETH", "USDC", "1", "--offline", "--format=table")
     expected = run_swapcli(*command, env=values)
     ran = run_swapcli(*command, env={name: f"{value}\r" for name, value in values.items()})
     assert (ran.exit_code, ran.stderr) == (expected.exit_code, expected.stderr) == (0, expected.stderr)

@@ -20,10 +20,11 @@ from swapcli.core.networks.address import is_name
 from swapcli.core.networks.name_services import BASENAMES, ENS, NameService, find_name_service
 from swapcli.state.names import normalize_name, resolve_name
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.server import SECRET
 from tests.chain.proxy import open_proxy
-from tests.contracts.evm import Contract, solidity
+from tests.contracts.evm import solidity
 from tests.examples import examples
 from tests.support.chain import connected
 from tests.support.command import CommandResult, run_swapcli
@@ -169,12 +170,12 @@ def test_a_node_that_is_days_behind_is_refused(names: Names) -> None:
     ("name", "problem"),
     [
         ("vit\u0430lik.eth", "mixes characters of several scripts"),
-        ("\u0455\u0441\u043e\u0440\u0435.eth", "look like those of another script"),
+        ("\u0455\u0441\u043e\u0440\u0435.eth", "look like a different script"),
         ("vita\u200blik.eth", "an invisible character, U\\+200B"),
         ("vita\u00adlik.eth", "an invisible character, U\\+00AD"),
         ("vita\ufe0flik.eth", "an invisible character, U\\+FE0F"),
         ("vita\u202elik.eth", "an invisible character, U\\+202E"),
-        ("vita\u200dlik.eth", "a character that names cannot have"),
+        ("vita\u200dlik.eth", "a character that is not allowed in names"),
         ("vitalik.eth\n", "an invisible character, U\\+000A"),
         (" vitalik.eth", "an invisible character, U\\+0020"),
         ("vitalik..eth", "not a valid name"),
@@ -238,20 +239,20 @@ def test_a_payload_pays_the_address_behind_the_name(ens_names: Names) -> None:
     with open_proxy(ens_names.chain.node.port) as proxy:
         ran = run("calldata", "--destination", "Alice.eth", "--json", NAMES_RPC_URL=proxy.url)
         assert ran.exit_code == 0, ran.stderr
-        assert ran.json["recipient_name"] == "alice.eth"
+        assert ran.json["recipientName"] == "alice.eth"
         assert ran.json["route"]["destination"].lower() == ALICE
         assert "note: alice.eth is 0xA1A1" in ran.stderr
-        assert "its address on Ethereum, as it has none for base" in ran.stderr
+        assert "its address on Ethereum, because it has none for base" in ran.stderr
         plain = run("calldata", "--destination", ALICE, "--json")
         assert plain.json["calldata"] == ran.json["calldata"]
-        assert "recipient_name" not in plain.json
+        assert "recipientName" not in plain.json
         route = run("route", "--json").stdout
         env = {"SWAPCLI_NAMES_RPC_URL": proxy.url}
         built = run_swapcli("execute", "-", "--destination", "alice.eth", "--json", stdin=route.encode(), env=env)
-        assert built.json["recipient_name"] == "alice.eth"
+        assert built.json["recipientName"] == "alice.eth"
         refused = run("calldata", "--destination", "unknown.eth", NAMES_RPC_URL=proxy.url)
         assert refused.exit_code == 2
-        assert "error: --destination: unknown.eth is refused: ENS has no address for it" in refused.stderr
+        assert "error: --destination: unknown.eth is rejected: ENS has no address for it" in refused.stderr
     down = run("calldata", "--destination", "alice.eth", NAMES_RPC_URL=proxy.url)
     assert down.exit_code == 5
     for each in (ran, built, refused, down):
@@ -286,7 +287,7 @@ def test_a_basename_is_resolved_by_the_node_of_base(basenames: Names) -> None:
     [
         ("alice.eth", {}, (), "set names_rpc_url in the settings, or give the address"),
         ("alice.base.eth", {}, (), "set networks.base.rpc_url in the settings, or give the address"),
-        ("alice.eth", {}, ("--offline",), "alice.eth is resolved by a node, which --offline excludes"),
+        ("alice.eth", {}, ("--offline",), "alice.eth is resolved by a node, but --offline uses none"),
         ("alice.eth", {"NAMES_RPC_URL": f"wss://127.0.0.1/{SECRET}"}, (), "names are resolved over http"),
         ("alice", {}, (), "--destination: "),
     ],
@@ -301,7 +302,7 @@ def test_what_a_name_needs_is_said(name: str, env: dict[str, str], options: tupl
 def test_names_of_starknet_are_not_resolved() -> None:
     ran = run_swapcli("calldata", "starknet", "ETH", "USDC", "1", "--destination", "alice.eth")
     assert ran.exit_code == 2
-    assert "names of starknet are not resolved" in ran.stderr
+    assert "swapcli does not resolve starknet names" in ran.stderr
 
 
 def test_web3_is_loaded_only_to_resolve_a_name(ens_names: Names, tmp_path: Path) -> None:

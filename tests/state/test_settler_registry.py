@@ -103,7 +103,7 @@ def test_while_settler_is_paused_quotes_have_no_payload(
 def test_an_address_without_a_registry_is_refused(market: MarketState, node: RpcNode) -> None:
     routers = {SETTLER: market.network.routers[SETTLER]._replace(registry="0x" + "12" * 20)}
     source = live(market._replace(network=market.network._replace(routers=routers)), node)
-    with pytest.raises(InvalidUpstreamResponse, match="does not name a router"):
+    with pytest.raises(InvalidUpstreamResponse, match="lists no router"):
         quote_and_build(source, request(market), SwapTerms(0, USER))
 
 
@@ -185,7 +185,7 @@ def test_a_service_says_that_settler_is_paused(trader: SettlerTrader, market: Ma
         calldata = served.get_json("/anvil/v2/routeAndCalldata", query)["calldata"]["calldata"]
         served.close()
     assert paused.status_code == 400
-    assert paused.json()["message"] == "swaps by settler are paused on anvil: its registry names no router"
+    assert paused.json()["message"] == "swaps by settler are paused on anvil: its registry lists no router"
     assert calldata[2 + 8 + 24 : 2 + 8 + 64] == OTHER_SETTLER[2:]
 
 

@@ -13,8 +13,9 @@ from swapcli.core.model.token import Token
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.tokens import load_tokens, sanitize_text
+from swapcli.testing.evm import Chain
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources, view_of
-from tests.contracts.evm import Chain, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 
 Outcome = Token | SkippedItem
 
@@ -70,7 +71,7 @@ def test_a_token_without_a_usable_name_goes_by_its_symbol(chain: Chain, name: by
         (text("A"), None, "decimals(): the contract reverts"),
         (text("A"), b"", "decimals(): returned 0 bytes, expected at least 32"),
         (text("A"), number(37), "decimals(): 37 of them"),
-        (text("A"), number(2**255), "decimals(): an absurd number of them"),
+        (text("A"), number(2**255), "decimals(): an impossible number"),
     ],
 )
 def test_an_unusable_token_is_skipped_with_the_reason(

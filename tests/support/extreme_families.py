@@ -18,7 +18,8 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.families import FAMILIES, family
-from tests.families.test_contradictory_states import FIXED, changed, member, places, valid_pool
+from swapcli.testing.wrong_states import changed, is_number, member, places
+from tests.families.test_contradictory_states import state_of, valid_pool
 from tests.support.extreme_pools import BUILDERS
 from tests.support.pools import build_market, build_random_market, build_token
 
@@ -47,7 +48,7 @@ def build_extreme_pool(rng: random.Random, number: int, name: str, tokens: Seque
         chosen = [address if token == pool.address else new for token, new in zip(pool.tokens, chosen, strict=True)]
     if name == "wrapper":
         chosen, address = list(pool.tokens), pool.address
-    state = _with_tokens(FIXED[name][1] if name in FIXED else pool.state(), dict(zip(pool.tokens, chosen, strict=True)))
+    state = _with_tokens(state_of(pool), dict(zip(pool.tokens, chosen, strict=True)))
     identity = pool.identity._replace(address=address, tokens=tuple(chosen))
     if rng.random() < 0.5:
         known = {token.address: token.decimals for token in tokens}
@@ -119,14 +120,10 @@ def _with_tokens(state: Mapping[str, object], tokens: Mapping[str, str]) -> Any:
 
 def _with_extreme_number(rng: random.Random, state: Mapping[str, Any]) -> Any:
     """Return the state with one number replaced."""
-    numbers = [path for path in places(state) if _is_number(member(state, path))]
+    numbers = [path for path in places(state, ends_only=True) if is_number(member(state, path))]
     if not numbers:
         return state
     path = rng.choice(numbers)
     number = member(state, path)
     value = rng.choice(_NUMBERS) if rng.random() < 0.5 else int(int(number) * rng.choice(_FACTORS))
     return changed(state, path, str(value) if isinstance(number, str) else value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool) and str(value).lstrip("-").isdigit()

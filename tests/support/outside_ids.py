@@ -14,7 +14,7 @@ from Crypto.Hash import keccak
 from eth_abi.abi import encode
 
 from swapcli.core.model.network import Deployment
-from tests.contracts.evm import ZERO_ADDRESS
+from swapcli.core.model.order import ZERO_ADDRESS
 
 INFINITY_KEY: Final = ("address", "address", "address", "address", "uint24", "bytes32")
 V4_KEY: Final = ("address", "address", "uint24", "int24", "address")

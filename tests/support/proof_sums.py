@@ -18,7 +18,7 @@ def sums(document: Document) -> Iterator[tuple[str, Fraction, Fraction]]:
     gas, route, order = document["gas"], document["route"], document["order"]
     unit, amount = Fraction(gas["unitValue"]), int(route["amountIn"])
     for bound in document["bounds"]:
-        is_net = bound["kind"] == "netOfGas"
+        is_net = bound["kind"] == "afterGas"
         for leaf in bound["leaves"]:
             price = Fraction(leaf["product"] if is_net else leaf["prices"][order["tokenIn"]] or 0)
             used = {tuple(each) for each in leaf["used"]}
@@ -116,7 +116,7 @@ def best_product(
 def covers(document: Document, used: set[Direction], order: list[int]) -> bool:
     """Return whether the routes that use just these directions, and their tokens in an order, are within a leaf of the
     bound net of gas."""
-    (bound,) = (each for each in document["bounds"] if each["kind"] == "netOfGas")
+    (bound,) = (each for each in document["bounds"] if each["kind"] == "afterGas")
     return any(
         used >= {tuple(each) for each in leaf["used"]}
         and not used & {tuple(each) for each in leaf["unused"]}

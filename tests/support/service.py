@@ -14,7 +14,6 @@ from typing import Any
 
 import httpx
 import uvicorn
-from starlette.applications import Starlette
 
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS
@@ -22,8 +21,9 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service import server
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.access_policy import KeyLookup, NoKeys
-from swapcli.faces.service.app import create_app, get_metrics
+from swapcli.faces.service.app import ServiceApp, create_app
+from swapcli.faces.service.key_file import KeyLookup
+from swapcli.faces.service.listeners import base_url, bind
 from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry, ServiceRules
 from swapcli.faces.service.redis_state import RedisState
 from swapcli.interface.timestamps import format_iso_utc
@@ -86,8 +86,8 @@ class InProcessService:
             price_request=PriceRequest.OFFLINE,
         )
         self.log = io.StringIO()
-        self.app: Starlette = create_app(
-            self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log), state=state
+        self.app: ServiceApp = create_app(
+            self.registry, settings or ServiceSettings(), keys=keys or KeyLookup(), log=AccessLog(self.log), state=state
         )
         self._client = client
         self._runner = asyncio.Runner()
@@ -205,13 +205,13 @@ def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
 
 def build_app(
     registry: MarketRegistry | None = None, settings: ServiceSettings | None = None, **others: Any
-) -> Starlette:
+) -> ServiceApp:
     """Return the application on embedded markets."""
     return create_app(registry or open_registry(), settings or ServiceSettings(), **others)
 
 
 @contextmanager
-def serve_app(app: Starlette) -> Iterator[str]:
+def serve_app(app: ServiceApp) -> Iterator[str]:
     """Serve an application over HTTP from a thread; yield its URL."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, log_level="critical", access_log=False)
     running = uvicorn.Server(config)
@@ -232,11 +232,11 @@ SendRequest = Callable[..., httpx.Response]
 
 
 @contextmanager
-def open_client(app: Starlette) -> Iterator[SendRequest]:
+def open_client(app: ServiceApp) -> Iterator[SendRequest]:
     """Start the application, and yield a function that sends requests to it, with the arguments of httpx."""
 
     async def start() -> tuple[Any, httpx.AsyncClient]:
-        life = app.router.lifespan_context(app)
+        life = app.lifespan()
         await life.__aenter__()
         return life, httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE_URL)
 
@@ -252,24 +252,24 @@ def open_client(app: Starlette) -> Iterator[SendRequest]:
             runner.run(end(life, client))
 
 
-def send_requests(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[httpx.Response]:
+def send_requests(app: ServiceApp, requests: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[httpx.Response]:
     """Send requests one after the other; return the responses."""
     with open_client(app) as ask:
         return [ask(method, path, **given) for method, path, given in requests]
 
 
 @contextmanager
-def serve_over_sockets(app: Starlette, timeout_s: float = 10.0) -> Iterator[str]:
+def serve_over_sockets(app: ServiceApp, timeout_s: float = 10.0) -> Iterator[str]:
     """Serve an application from a thread as `swapcli serve` does, with its own HTTP protocol; yield its URL."""
-    listener = server.bind("127.0.0.1", 0)
-    running = server._new_server(app, server._Limits(timeout_s=timeout_s), get_metrics(app).record_refusal)
+    listener = bind("127.0.0.1", 0)
+    running = server._new_server(app, server.ServerLimits(timeout_s=timeout_s), app.metrics.record_refusal)
     started = Event()
     running.on_ready = started.set
     thread = Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     assert started.wait(30)
     try:
-        yield server.base_url(listener)
+        yield base_url(listener)
     finally:
         running.should_exit = True
         thread.join()

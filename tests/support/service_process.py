@@ -167,6 +167,7 @@ def main(
     networks: tuple[str, ...] = ("testnet",),
     settings: Mapping[str, Any] = MappingProxyType({}),
     max_metrics_connections: int | None = None,
+    keys_file: str | None = None,
 ) -> int:
     """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long.
 
@@ -174,11 +175,14 @@ def main(
     """
     from swapcli.core.model.market import MarketState
     from swapcli.faces.service.access_log import AccessLog
-    from swapcli.faces.service.app import create_app, get_metrics
+    from swapcli.faces.service.app import create_app
+    from swapcli.faces.service.key_file import KeyLookup
+    from swapcli.faces.service.keys import KeyStore
+    from swapcli.faces.service.listeners import Listeners, bind
     from swapcli.faces.service.log_writer import log_stream
     from swapcli.faces.service.market_registry import MarketRegistry
     from swapcli.faces.service.metrics_app import MetricsApp, MetricsPort
-    from swapcli.faces.service.server import bind, metrics_url, serve
+    from swapcli.faces.service.server import ServerLimits, serve
     from swapcli.quoting.config.settings import ServiceSettings
     from swapcli.quoting.price_policy import PriceRequest
     from swapcli.state.clock import SYSTEM_CLOCK
@@ -195,22 +199,20 @@ def main(
         app = create_app(
             MarketRegistry(known, openers, SYSTEM_CLOCK, price_request=PriceRequest.OFFLINE),
             served,
+            keys=KeyStore(Path(keys_file), networks=("base", *networks)) if keys_file else KeyLookup(),
             log=AccessLog(stream),
         )
-        on_refusal, port, ready = get_metrics(app).record_refusal, None, dict[str, str]()
-        if max_metrics_connections is not None:
-            port = MetricsPort(bind(host, 0), MetricsApp(get_metrics(app)), on_refusal, max_metrics_connections)
-            ready = {"metrics_url": metrics_url(port.listener)}
+        on_refusal = app.metrics.record_refusal
+        listeners = Listeners(bind(host, 0), None if max_metrics_connections is None else bind(host, 0))
+        ready, port = {"url": listeners.url}, None
+        if listeners.metrics is not None and max_metrics_connections is not None:
+            port = MetricsPort(listeners.metrics, MetricsApp(app.metrics), on_refusal, max_metrics_connections)
+            ready["metrics_url"] = str(listeners.metrics_url)
         return serve(
             app,
-            host=host,
-            port=0,
-            on_ready=lambda url: print(json.dumps({"url": url, **ready}), flush=True),
-            max_requests=max_requests,
-            max_connections=max_connections,
-            keep_alive_s=keep_alive_s,
-            grace_s=grace_s,
-            timeout_s=timeout_s,
+            listeners.service,
+            ServerLimits(max_requests, max_connections, keep_alive_s, grace_s, timeout_s),
+            on_ready=lambda: print(json.dumps(ready), flush=True),
             metrics=port,
             on_refusal=on_refusal,
         )

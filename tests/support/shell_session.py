@@ -98,7 +98,7 @@ class ShellSession:
             written = self._out.read_text()
             if any(line.startswith(text) for line in written.splitlines()) and written.endswith("\n"):
                 return written
-        raise AssertionError(f"the shell did not answer: {shown.decode(errors='replace')!r}")
+        raise AssertionError(f"the shell did not respond: {shown.decode(errors='replace')!r}")
 
     def close(self) -> None:
         """End the shell."""

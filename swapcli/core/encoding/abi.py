@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from binascii import Error, unhexlify
 from collections.abc import Callable, Sequence
-from typing import Final, NoReturn
 
+from swapcli.core.annotations import Final, NoReturn
 from swapcli.core.encoding.text import SHOWN_VALUE_CHARACTERS
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.records import NamedTuple
@@ -172,7 +172,7 @@ class AbiReader:
         length = self.uint(256, f"{field} length")
         padded = length + -length % WORD
         if padded > self.remaining:
-            self.fail(f"{field} length", f"{_shown(length)} bytes do not fit the remaining {self.remaining}")
+            self.fail(f"{field} length", f"{_shown(length)} bytes do not fit in the remaining {self.remaining}")
         value = self._take(length, field)
         if any(self._take(padded - length, field)):
             self.fail(field, "the padding of its last word is not zero")

@@ -1,4 +1,4 @@
-"""Calldata of functions that are known by their signature only, with arguments of any type.
+"""Encode calldata from a function's signature, with arguments of any type.
 
 Supported are all types of one word, `bytes`, tuples, and lists of any of them.
 """

@@ -16,7 +16,7 @@ def to_plain_utf8(content: bytes) -> bytes:
     """Return the bytes of a text in UTF-8 without its byte order mark.
 
     Text in UTF-16 with such a mark, which `>` of Windows PowerShell writes, is converted. Anything else is returned as
-    it is: its parser says what is wrong with it.
+    it is: its parser shows what is wrong with it.
     """
     if is_utf16(content):
         try:

@@ -11,7 +11,7 @@ MAX_SUGGESTIONS = 3
 
 _CHARACTERS_PER_EDIT = 4  # a tighter rule misses slips in short names, a looser one finds unrelated words
 _MIN_PREFIX = 3  # fewer characters begin too many names
-_MAX_NAME_CHARACTERS = 64  # longer text is no mistyped name, and its distance would take long to compute
+_MAX_NAME_CHARACTERS = 64  # longer text is not a mistyped name, and its distance would take long to compute
 
 
 def closest_names(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS) -> list[str]:
@@ -39,7 +39,8 @@ def edit_distance(first: str, second: str, limit: int) -> int:
 
     No character is edited twice (optimal string alignment). A distance above `limit` is `limit + 1`.
     """
-    if abs(len(first) - len(second)) > limit:
+    # An edit adds or removes one character, and most names lack more than that of the other.
+    if abs(len(first) - len(second)) > limit or len(set(first).difference(second)) > limit:
         return limit + 1
     before: list[int] = []
     row = list(range(len(second) + 1))

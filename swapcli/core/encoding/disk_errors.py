@@ -11,21 +11,21 @@ from swapcli.core.errors import InputOutputError, InvalidInput, SwapcliError
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _PATH_HINTS = {
     errno.ENOENT: "its folder does not exist: create it first",
-    errno.ENOTDIR: "a part of its path is a file, not a folder",
-    errno.EISDIR: "it is a folder: name a file in it",
-    errno.EACCES: "choose a folder that you may write to",
-    errno.EPERM: "choose a folder that you may write to",
-    errno.EROFS: "choose a folder that you may write to",
+    errno.ENOTDIR: "part of its path is a file, not a folder",
+    errno.EISDIR: "it is a folder: give a file in it",
+    errno.EACCES: "choose a folder that you can write to",
+    errno.EPERM: "choose a folder that you can write to",
+    errno.EROFS: "choose a folder that you can write to",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 _READING_HINTS = {
     errno.ENOENT: "check its name and its folder; - is stdin",
-    errno.ENOTDIR: "a part of its path is a file, not a folder",
-    errno.EISDIR: "it is a folder: name a file in it",
-    errno.EACCES: "you may not read it: ask its owner, or copy it to where you may",
-    errno.EPERM: "you may not read it: ask its owner, or copy it to where you may",
-    errno.ENAMETOOLONG: "that is no name of a file",
-    errno.ELOOP: "it is a link that leads to itself",
+    errno.ENOTDIR: "part of its path is a file, not a folder",
+    errno.EISDIR: "it is a folder: give a file in it",
+    errno.EACCES: "you are not allowed to read it",
+    errno.EPERM: "you are not allowed to read it",
+    errno.ENAMETOOLONG: "that is not a file name",
+    errno.ELOOP: "it is a link to itself",
 }
 _BELOW_A_DEVICE = os.devnull + os.sep
 """What begins the path of every file of a user without a home folder."""
@@ -45,7 +45,7 @@ def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
         hint = "free some space, or write elsewhere" if is_disk_full(error) else None
         return InputOutputError(message, hint=hint, details={"file": name})
     if name.startswith(_BELOW_A_DEVICE):
-        hint = "your home folder is unknown: set HOME to an absolute path, or name the file"
+        hint = "your home folder is unknown: set HOME to an absolute path, or give the file's path"
     else:
         hint = _PATH_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
     return InvalidInput(message, hint=hint, details={"file": name})

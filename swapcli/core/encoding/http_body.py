@@ -15,14 +15,14 @@ _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
 
 class InvalidBody(Exception):
-    """What is wrong with a body, to follow the name of who sent it."""
+    """The problem of a body, as the end of a sentence that begins with its sender."""
 
 
 class OversizedBody(InvalidBody):
     """The body is longer than its bound."""
 
     def __init__(self, max_bytes: int) -> None:
-        super().__init__(f"sent more than {max_bytes // 2**20 or 1} MiB, which no answer needs")
+        super().__init__(f"sent more than {max_bytes // 2**20 or 1} MiB, more than any response needs")
 
 
 def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
@@ -55,7 +55,7 @@ def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         return chunks
     if encoding in ("gzip", "x-gzip"):
         return _gunzipped(chunks)
-    raise InvalidBody("encoded its answer in a way that was not asked for")
+    raise InvalidBody("used a compression that was not requested")
 
 
 def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -66,10 +66,10 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
             try:
                 part = unzip.decompress(left, _PART_BYTES)
             except zlib.error:
-                raise InvalidBody("sent a body that is not gzip, as it should be") from None
+                raise InvalidBody("sent a body that is not gzip, as its header claims") from None
             left, is_full = unzip.unconsumed_tail, len(part) == _PART_BYTES
             yield part
         if unzip.unused_data:
-            raise InvalidBody("sent a body that goes on after its end")
+            raise InvalidBody("sent a body with data after its end")
     if not unzip.eof:
         raise InvalidBody("sent a body that ends early")

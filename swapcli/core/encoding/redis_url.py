@@ -35,15 +35,15 @@ class RedisUrl(NamedTuple):
         scheme, separator, rest = text.partition("://")
         scheme = scheme.lower()
         if not separator or scheme not in ("redis", "rediss", "unix"):
-            raise ValueError("not the address of a Redis server")
+            raise ValueError("not a Redis URL")
         if scheme == "unix":
             credentials, at_sign, path = rest.rpartition("@") if not rest.startswith("/") else ("", "", rest)
             rest = f"{credentials}{at_sign}localhost{path}"
             if not path.startswith("/"):
-                raise ValueError("not the path of a socket")
+                raise ValueError("not a socket path")
         parts = split_url(f"{scheme}://{rest}")
         if parts.fragment or "#" in text or (scheme != "unix" and "?" in text):
-            raise ValueError("an option that is not known")
+            raise ValueError("an unknown option")
         server = cls(
             database=_parse_database(parts.query.removeprefix("db=") if scheme == "unix" else parts.path.strip("/")),
             username=unquote(parts.username) if parts.username else None,
@@ -68,5 +68,5 @@ def _parse_database(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= _MAX_DATABASE):
-        raise ValueError("not the number of a database")
+        raise ValueError("not a database number")
     return int(text)

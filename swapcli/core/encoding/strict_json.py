@@ -40,7 +40,7 @@ class InvalidJson(ValueError):
 def parse_json(body: bytes, name: str = "the body") -> object:
     """Parse an untrusted JSON text in UTF-8, called `name` in errors. Raises `InvalidInput`.
 
-    A byte order mark is skipped. Refused are also: a key given twice, NaN and Infinity, numbers too large for a float
+    A byte order mark is skipped. Rejected are also: a key given twice, NaN and Infinity, numbers too large for a float
     or of more than 400 digits, half of a surrogate pair, nesting deeper than 64. Numbers with a point or an exponent
     become `WrittenFloat`s.
     """
@@ -80,11 +80,11 @@ def _decode(document: bytes | str, decoder: json.JSONDecoder) -> object:
         )
         raise InvalidJson(problem, error.lineno, error.colno) from None
     except RecursionError:
-        raise InvalidJson("is nested too deep") from None
+        raise InvalidJson("is nested too deeply") from None
     except InvalidJson:
         raise
     except ValueError:  # the only other one is Python's limit on the digits of an integer
-        raise InvalidJson("holds a number out of range") from None
+        raise InvalidJson("contains a number that is out of range") from None
 
 
 def _depth(body: bytes) -> int:
@@ -98,14 +98,14 @@ def _depth(body: bytes) -> int:
 def _float(text: str) -> WrittenFloat:
     number = WrittenFloat(text) if len(text) <= MAX_DIGITS else WrittenFloat("inf")
     if not isfinite(number):
-        raise InvalidJson("holds a number out of range")
+        raise InvalidJson("contains a number that is out of range")
     number.text = text
     return number
 
 
 def _int(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise InvalidJson("holds a number out of range")
+        raise InvalidJson("contains a number that is out of range")
     return int(text)
 
 

@@ -1,4 +1,4 @@
-"""The names that Ethereum's JSON-RPC has for recent blocks."""
+"""The names for recent blocks in Ethereum's JSON-RPC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best prices of an order book that no route can use, shown beside one."""
+"""The best prices of an order book that routes cannot use, shown with a route."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from swapcli.core.records import NamedTuple
 
 
 class BookPrices(NamedTuple):
-    """The best bid and the best ask of a book: what one whole `base` costs in whole `quote`, times 10^`decimals`.
+    """The best bid and ask of a book: the price of one whole `base` in whole `quote`, times 10^`decimals`.
 
     `venue` is its name for users. The sizes of the orders are not known. `bid` or `ask` is 0 where there is none.
     """

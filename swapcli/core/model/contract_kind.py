@@ -1,4 +1,4 @@
-"""The kinds of contracts that code tells apart by name; `swapcli.families.KIND_NAMES` has all."""
+"""The kinds of contracts that code distinguishes by name; `swapcli.families.KIND_NAMES` lists all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ContractKind(StrEnum):
-    """Names of kinds, which are equal to the names in definitions and stores."""
+    """The names of kinds, as in definitions and stores."""
 
     UNISWAP_V2 = "uniswap_v2"
     SOLIDLY = "solidly"

@@ -1,10 +1,10 @@
-"""What a call says: the swap, the approval or the permit that its bytes encode, without any market."""
+"""A decoded call: its swap, approval or permit, without a market."""
 
 from __future__ import annotations
 
 from math import ceil
 
-from swapcli.core.model.network import FIBROUS, OWN
+from swapcli.core.model.network import FIBROUS
 from swapcli.core.model.swap_terms import after_fee
 from swapcli.core.model.transaction import NOBODY, PERMIT, PERMIT2
 from swapcli.core.model.units import BPS, PPM
@@ -71,7 +71,7 @@ class DecodedApproval(NamedTuple):
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether it is one of all tokens, now and later."""
+        """Whether it covers all tokens, now and in the future."""
         return self.amount >= _UNLIMITED
 
 
@@ -118,7 +118,7 @@ class DecodedFee(NamedTuple):
 
 
 class DecodedPayment(NamedTuple):
-    """What leaves the swap for an address that is not its recipient: fees, transfers, outputs of pools.
+    """A payment of a swap to an address other than the recipient: fees, transfers, outputs of pools.
 
     It is `amount` base units of `token`, zero address for the native one, or `share_e18` parts of 10^18 of what the
     router then has of it; or, of an integrator, `surplus_bps` of what the swap pays above its quote.
@@ -199,9 +199,7 @@ def enforcer_of_call(call: DecodedCall) -> str:
     order = call.order
     if order is None or order.deadline_s is None:
         return NOBODY
-    if call.dialect == FIBROUS:  # only this project's router has a deadline in its own calls
-        return PERMIT if call.permit else OWN
-    return call.dialect or NOBODY
+    return PERMIT if call.dialect == FIBROUS and call.permit else call.dialect or NOBODY
 
 
 def enforcer_of_approval(approval: DecodedApproval, *, is_signed_for_permit2: bool = False) -> str:

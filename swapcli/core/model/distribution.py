@@ -1,4 +1,4 @@
-"""How values are spread: their number and quantiles."""
+"""The distribution of values: their number and quantiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Distribution(NamedTuple):
 
 
 def distribution_of(values: Iterable[float]) -> Distribution | None:
-    """Return how values are spread, interpolated linearly between them; None if there are none."""
+    """Return the distribution of values, interpolated linearly between them; None if there are none."""
     ordered = sorted(values)
     if not ordered:
         return None

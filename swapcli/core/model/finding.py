@@ -10,7 +10,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Level(StrEnum):
-    """How far a finding forbids to sign, from the least to the gravest.
+    """How strongly a finding advises against signing, from the mildest to the gravest.
 
     `INFO` is about the review or the clock, not about the swap. `WARN` means that a fact is missing, or that only the
     user can judge it. `BLOCK` means that the payload must not be signed as it is.
@@ -44,7 +44,7 @@ class FindingCode(StrEnum):
     """The codes of findings with their usual levels. They are stable, and meant for programs.
 
     Codes that block are in the order of their cost: first those that can cost everything sent or held, then a part of
-    it, then fees. The last group judges a simulated swap. `swapcli help warnings` and `swapcli help transactions`
+    it, then fees. The last group judges a simulated swap. `swapcli help warnings` and `swapcli help checks`
     explain each code.
     """
 
@@ -89,6 +89,7 @@ class FindingCode(StrEnum):
     REFUSED_TOKEN = "REFUSED_TOKEN"
     UNTRIED_TOKEN = "UNTRIED_TOKEN"
     ROUTER_UNVERIFIED = "ROUTER_UNVERIFIED"
+    DIALECT_OF_PACKAGE = "DIALECT_OF_PACKAGE"
     READING_ASSUMED = "READING_ASSUMED"
     READING_REMEMBERED = "READING_REMEMBERED"
     READING_SHARED = "READING_SHARED"
@@ -157,6 +158,9 @@ class FindingCode(StrEnum):
 
 UNREAL_STATE_CODES: Final = frozenset({FindingCode.STATE_MODELLED, FindingCode.STATE_SYNTHETIC})
 """The codes of prices that are not real."""
+
+DO_NOT_SIGN: Final = "do not sign"
+"""How the message of a danger begins that does not block a payload."""
 
 _GRAVITY: Final = {code.value: rank for rank, code in enumerate(FindingCode)}
 

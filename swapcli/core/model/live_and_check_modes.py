@@ -1,4 +1,4 @@
-"""Which nodes quotes read, and which ones check a swap before it is signed."""
+"""The nodes that quotes read, and the nodes that check a swap before it is signed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import StrEnum
 class LiveMode(StrEnum):
     """Which nodes quotes may read.
 
-    `auto` reads those of the settings, else a network's public nodes, and without an answer falls back to stored or
-    modelled state, with a warning; `require` fails there; `never` reads none.
+    `auto` reads those of the settings, otherwise a network's public nodes, and without an answer falls back to stored
+    or modelled state, with a warning; `require` fails there; `never` reads none.
     """
 
     AUTO = "auto"
@@ -21,8 +21,7 @@ LIVE_MODES = tuple(LiveMode)
 
 
 class CheckMode(StrEnum):
-    """Which nodes rehearse a swap before it is signed: those of the settings, `always` else public ones, or `never`
-    any."""
+    """The nodes that simulate a swap before signing: `auto` uses your own, `always` also public ones, `never` none."""
 
     AUTO = "auto"
     ALWAYS = "always"

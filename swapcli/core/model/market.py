@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from swapcli.core.annotations import TYPE_CHECKING, Self
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import Network
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Provenance(StrEnum):
-    """Where pool state comes from. What is `live` was read from a node for the order at hand, and is never kept."""
+    """The source of pool state. `live` state was read from a node for this order and is never stored."""
 
     RECORDED = "recorded"
     SYNCED = "synced"
@@ -32,14 +32,14 @@ class Provenance(StrEnum):
 class MarketState(NamedTuple):
     """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
 
-    `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
+    `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None if unknown.
     `placeholder_pools` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
-    `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
-    called the block when it was read, None for a past block that was asked for. `clock_offset_s` is what to add to this
+    `pinned` shows whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
+    called the block when it was read, None for a past block that was requested. `clock_offset_s` is what to add to this
     machine's clock to get the time of the network; it is 0 unless several nodes agree that the clock is wrong.
-    `skipped_pools` could not be read because their readers failed. `coverage` says which pools were looked for, for
+    `skipped_pools` could not be read because their readers failed. `coverage` shows which pools were looked for, for
     people; empty if that is all pools.
     """
 
@@ -59,17 +59,49 @@ class MarketState(NamedTuple):
     skipped_pools: tuple[SkippedPool, ...] = ()
     coverage: str = ""
 
+    @classmethod
+    def of_pools(
+        cls,
+        network: Network,
+        pools: Iterable[Pool],
+        tokens: Iterable[Token] | None = None,
+        *,
+        gas_price_wei: int | None = None,
+        block: int | None = None,
+        timestamp: int | None = None,
+    ) -> Self:
+        """Return a market of a program's own pools; `tokens` are the network's unless they are given.
+
+        The gas price is the network's unless it is given. Raises `InvalidPoolState` for a pool with the key of another,
+        with a token that the market lacks, or with other decimals than the token's.
+        """
+        by_address = {token.address: token for token in (network.tokens if tokens is None else tokens)}
+        by_key: dict[str, Pool] = {}
+        for pool in pools:
+            if pool.key in by_key:
+                raise InvalidPoolState("address", "another pool in the market also has it", pool=pool.key)
+            for address, decimals in zip(pool.tokens, pool.decimals, strict=True):
+                token = by_address.get(address)
+                if token is None:
+                    raise InvalidPoolState("tokens", f"the market has no token {address}", pool=pool.key)
+                if token.decimals != decimals:
+                    problem = f"{address} has {token.decimals} decimals, not {decimals}"
+                    raise InvalidPoolState("decimals", problem, pool=pool.key)
+            by_key[pool.key] = pool
+        price = network.gas_price_wei if gas_price_wei is None else gas_price_wei
+        return cls(network, by_address, by_key, Provenance.SYNTHETIC, "pools of a program", price, block, timestamp)
+
     def network_time_s(self, now_s: float) -> float:
         """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""
         return now_s + self.clock_offset_s
 
     def transfers_of(self, address: str) -> TransferBehaviour:
-        """Return how a token's transfers behave: as the network's settings say, else as the market knows."""
+        """Return how a token's transfers behave, from the network's settings or otherwise from the market."""
         return self.network.transfers.get(address) or self.transfers.get(address, UNKNOWN)
 
 
 class ParsedMarket(NamedTuple):
-    """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
+    """A market and the errors of the pools that were omitted from it (none unless they may be skipped)."""
 
     market: MarketState
     skipped: tuple[InvalidPoolState, ...] = ()

@@ -1,27 +1,28 @@
-"""A network that is served: ids, tokens, protocols and addresses. Pure data; adding a network touches no code."""
+"""A supported network: IDs, tokens, protocols and addresses. Pure data; adding a network touches no code."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.router_variant import DEFAULT_VARIANT, RouterVariant
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
+from swapcli.core.plugins import DIALECT_GROUP, is_plugin, plugins
 from swapcli.core.records import NamedTuple
 
 
 class NetworkTraits(NamedTuple):
-    """What differs between the kinds of networks. This is all that the pure code knows of them.
+    """The differences between the kinds of networks. This is all that the pure code needs to know about them.
 
     `address_noun` is what an address is called; with `has_checksums` its letters carry one. The native token is an
-    ordinary token with an address of its own if `native_is_token`, else it has the zero address. With `has_felts` calls
-    are lists of field elements, else bytes. `token_page` and `contract_page` are paths in explorers. Addresses with a
-    number below `system_addresses` belong to the network itself, and no account has one below `lowest_account`.
-    `has_v2` says whether the second version of the interface exists by default. With `has_eth_nodes` nodes speak
+    ordinary token with its own address if `native_is_token`, else it has the zero address. With `has_felts` calls
+    are lists of field elements, otherwise bytes. `token_page` and `contract_page` are paths in explorers. Addresses
+    with a number below `system_addresses` belong to the network itself, and no account has one below `lowest_account`.
+    `has_v2` shows whether the second API version exists by default. With `has_eth_nodes` nodes speak
     Ethereum's JSON-RPC, which executes transactions that were never sent: everything that checks or rehearses a
     transaction needs that.
     """
@@ -39,7 +40,7 @@ class NetworkTraits(NamedTuple):
 
 
 class Kind(StrEnum):
-    """The kind of a network: how its addresses, payloads and nodes are.
+    """The kind of a network, which determines its addresses, payloads and nodes.
 
     `traits` are its plain facts. What needs code or more words is in one table of a layer: `core.networks.address`,
     `interface.interface_by_network`, `payload.dialects` and `state.rpc.nodes_by_kind`.
@@ -50,7 +51,7 @@ class Kind(StrEnum):
 
     @property
     def traits(self) -> NetworkTraits:
-        """What differs from other kinds."""
+        """The differences from other kinds."""
         return _TRAITS[self]
 
 
@@ -88,7 +89,7 @@ _TRAITS: Final = {
 DEFAULT_BLOCK_TIME_S: Final = 2.0  # until a network's own is known
 _BOOK_ROLE: Final = "token_registry"
 MAX_PROTOCOL_ID: Final = 2**23 - 1
-"""Ids are int24 in the ABI of the interface's router."""
+"""Ids are int24 in the ABI of the Fibrous API's router."""
 WRAPPER_FAMILY: Final = "wrapper"
 """The pool family of the contract that wraps the native token."""
 
@@ -96,11 +97,11 @@ WRAPPER_FAMILY: Final = "wrapper"
 class ProtocolInfo(NamedTuple):
     """A DEX brand on a network.
 
-    `family` is a pool family of swapcli, None where its pools cannot be quoted; `unsupported` then says why, as a
-    sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
+    `family` is a pool family of swapcli, None if its pools cannot be quoted; `unsupported` then gives the reason why,
+    as a sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
     `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family is not enough.
-    `is_extended` says that the interface does not list it: its id is this project's, and only documents of requests for
-    extended protocols have it.
+    `is_extended` says that the Fibrous API does not list it: its id is this project's, and only documents of requests
+    for extended protocols have it.
     """
 
     id: int
@@ -125,14 +126,14 @@ class ProtocolInfo(NamedTuple):
 
 
 WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family=WRAPPER_FAMILY)
-"""That contract, as the interface lists it among the protocols."""
+"""That contract, as the Fibrous API lists it among the protocols."""
 
 
 class Deployment(NamedTuple):
     """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
 
-    `hooks` are the hooks of Uniswap V4 whose pools belong to one of the protocols, by `amm_name`; pools with all other
-    hooks belong to the protocol without an entry. `source` says where the facts come from; `unconfirmed` names the
+    `hooks` are the Uniswap V4 hooks whose pools belong to one of the protocols, by `amm_name`; pools with all other
+    hooks belong to the protocol without an entry. `source` shows where the facts come from; `unconfirmed` names the
     fields that were seen in one weak place only.
     """
 
@@ -147,12 +148,41 @@ class Deployment(NamedTuple):
 
 
 FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "universal-router", "settler")
-"""The dialects of routers: the public router, which the interface describes; this project's router contract, which has
-the same interface; Uniswap's Universal Router; and 0x Settler."""
+"""The dialects of routers: the public router, which the Fibrous API describes; this project's router contract, which
+has the same interface; Uniswap's Universal Router; and 0x Settler. Installed packages may add others."""
+
+
+def is_dialect(name: str) -> bool:
+    """Return whether a dialect is built in, or a package that is installed names it.
+
+    That of a skipped package counts: using it raises the error that gives the reason why.
+    """
+    return name in DIALECTS or is_plugin(DIALECT_GROUP, name)
+
+
+def dialect_names() -> tuple[str, ...]:
+    """Return the names of all dialects, those of installed packages last."""
+    return (*DIALECTS, *plugins(DIALECT_GROUP))
+
+
+def dialect_package(name: str) -> str | None:
+    """Return the package and version that a dialect comes from; None if it is built in or unknown."""
+    plugin = None if name in DIALECTS else plugins(DIALECT_GROUP).get(name)
+    return plugin.origin if plugin else None
+
+
+def encoding_package(network: Network, to: str) -> str | None:
+    """Return the package and the version that encodes calls of a contract for a network's router.
+
+    None if swapcli does, as always the calls of the wrapped native token itself.
+    """
+    return None if to == network.wrapped_native_address else dialect_package(network.router_dialect)
+
+
 UNISWAP_GENERATIONS = ("v2", "v3", "v4")
 """The names by which the Universal Router knows pools: those of Uniswap, and hooks of V4 that are pools themselves."""
 INTERFACE_DIALECTS = (FIBROUS, OWN)
-"""The dialects of routers whose calls the interface describes."""
+"""The dialects of routers whose calls the Fibrous API describes."""
 AUTO: Final = "auto"
 """The setting under which quotes on a node's state choose the dialect."""
 
@@ -160,7 +190,7 @@ AUTO: Final = "auto"
 class DialectRouter(NamedTuple):
     """The router of one dialect on a network: its address, or the registry contract that names it.
 
-    `is_paused` says that the registry names none at present, so that the dialect cannot swap.
+    `is_paused` says that the registry names none currently, so that the dialect cannot swap.
     `spender` is the contract that takes the sender's tokens, None if that is the router. `version` distinguishes the
     encodings of different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the
     router's own name for it; empty if the router executes every protocol.
@@ -175,11 +205,11 @@ class DialectRouter(NamedTuple):
 
 
 class PublicNode(NamedTuple):
-    """A node that needs no key, and the limits that its operator documents: None where there are none.
+    """A node that needs no key, and the limits that its operator documents: None if there are none.
 
     `batch_requests` are requests in a batch, `log_blocks` the blocks of one query for events. A node with
     `is_latest_only` answers calls from its newest block, ignoring the requested one. `quote_requests` limits the
-    HTTP requests of one quote. `source` says where the limits are documented, `date` when that was read.
+    HTTP requests of one quote. `source` shows where the limits are documented, `date` when that was read.
     """
 
     url: str
@@ -193,11 +223,11 @@ class PublicNode(NamedTuple):
 
 
 class Network(NamedTuple):
-    """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
+    """A network. `native` is the gas token with the zero address; `wrapped_native` its ERC-20, None if there is none.
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
     market has a gas price, `max_gas_price_wei` an upper bound of the gas price on a busy network, 0 if it is unknown.
     `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack network), `l1_gas_oracle`
-    the one that says how much gas is charged for it (`NodeInterface` of an Arbitrum network); None without such a fee.
+    the one that shows how much gas is charged for it (`NodeInterface` of an Arbitrum network); None without such a fee.
     `transfers` are the tokens, by address, whose transfers the user's settings describe; settings override
     probes. `blocked_tokens` are the addresses of tokens that no route trades, and
     `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero. `price_feeds` are the
@@ -208,12 +238,12 @@ class Network(NamedTuple):
     `router_dialect`; `routers` has what is known of each dialect's router. With `chooses_router`, quotes on the state
     of a node choose another dialect by trust; `router` is that of all others. `router_variant` is how payloads for the
     public router are written, where the interface leaves it open; simulations have shown it while the router's code had
-    the hash `router_code_hash`, None if they have not. `router_has_deadlines` says whether the code of this project's
+    the hash `router_code_hash`, None if they have not. `router_has_deadlines` shows whether the code of this project's
     router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
     `own_nodes` are the user's, and `public_nodes` those that need no key. `unconfirmed` names facts that should be
     checked before use. `quoters` describe the quote functions of protocols; `core.networks.quoter_definitions` parses
     them for live quotes.
-    `hook_rules` describe what hooks of Uniswap V4 do; `core.networks.hook_rules` parses them to read their pools.
+    `hook_rules` describe what Uniswap V4 hooks do; `core.networks.hook_rules` parses them to read their pools.
     `facts_date` is the day on which the facts were last compared with their sources, empty if it is not known.
     `aggregators` are definitions of adapters by name, which `quoting.aggregators` parses to ask them on this network.
     """
@@ -265,22 +295,22 @@ class Network(NamedTuple):
 
     @property
     def extended_protocols(self) -> frozenset[str]:
-        """The `amm_name`s of the protocols that the interface does not list."""
+        """The `amm_name`s of the protocols that the Fibrous API does not list."""
         return frozenset([protocol.amm_name for protocol in self.protocols if protocol.is_extended])
 
     @property
     def dialect_router(self) -> DialectRouter:
-        """What is known of the router that payloads are built for."""
+        """The known facts about the router for which payloads are built."""
         return self.routers.get(self.router_dialect, DialectRouter())._replace(address=self.router)
 
     @property
     def book_registry(self) -> str | None:
-        """The contract that knows the tokens of order books beside the chain, as HyperCore's; None without any."""
+        """The contract that lists the tokens of order books outside the EVM, such as HyperCore's; None without one."""
         return next((each.addresses[_BOOK_ROLE] for each in self.deployments if _BOOK_ROLE in each.addresses), None)
 
     @property
     def router_registry(self) -> str | None:
-        """The registry that names the router; None if the router's address is known, or there is no registry."""
+        """The registry that lists the router; None if the router's address is known or there is no registry."""
         return None if self.router else self.dialect_router.registry
 
     @property
@@ -299,7 +329,7 @@ class Network(NamedTuple):
         return next((name for name, each in self.routers.items() if each.registry), self.router_dialect)
 
     def with_registered_router(self, address: str | None) -> Network:
-        """Return the network with the router that a registry names; None if the registry names none."""
+        """Return the network with the router in a registry; None if the registry has none."""
         dialect = self._registered_dialect
         known = self.dialect_router if dialect == self.router_dialect else self.routers[dialect]
         routers = {**self.routers, dialect: known._replace(address=address, is_paused=address is None)}
@@ -320,7 +350,7 @@ class Network(NamedTuple):
         return self.wrapped_native.address if self.wrapped_native else None
 
     def to_wrapped(self, address: str) -> str:
-        """Return the address by which pools know a token: the wrapped native token's for the zero address.
+        """Return a token's address in pools: the wrapped native token's for the zero address.
 
         Every other address is returned unchanged, and so is the zero address on a network without wrapped native token.
         """

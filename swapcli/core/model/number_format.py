@@ -6,27 +6,28 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 
-from swapcli.core.model.token import fixed_point
+from swapcli.core.model.token import fixed_point, whole_tokens
 
-SHORT_DIGITS = 9  # significant digits of a rate
+SHORT_DIGITS = 6
+"""Significant digits of amounts and rates for people. Programs and --verbose get all digits."""
 ROUGH_DIGITS = 4
 """Of a rate that is modelled: more would only seem exact."""
 _EXACT = Context(prec=400)
+_WITHOUT_CENTS = 10_000
 
 
-def format_short_amount(amount: int, decimals: int) -> str:
-    """Format an amount in whole tokens, rounded down to fit a column.
+def format_short_amount(amount: int, decimals: int, *, rounds_up: bool = False) -> str:
+    """Format an amount in whole tokens with `SHORT_DIGITS` significant digits, from one token on with two decimals.
 
-    It has six decimals, more if the amount is tiny, and as few as two if it is large.
+    It is rounded down, or up for an amount that is paid. An amount that needs no rounding is written as short as it is.
     """
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
-    places = min(max(2, min(6, _places(value, SHORT_DIGITS))) if value >= 1 else _places(value, 6), decimals)
-    return fixed_point(amount // 10 ** (decimals - places), places)
-
-
-def _places(value: Decimal, digits: int) -> int:
-    """Return the number of decimals that show `digits` significant digits of a value."""
-    return digits - 1 - value.adjusted() if value else 0
+    places = SHORT_DIGITS - 1 - value.adjusted() if value else 0
+    places = min(max(places, 2), decimals)
+    step = 10 ** (decimals - places)
+    if not amount % step:
+        return whole_tokens(amount, decimals)
+    return fixed_point(-(-amount // step) if rounds_up else amount // step, places)
 
 
 def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int, *, digits: int = SHORT_DIGITS) -> str:
@@ -51,7 +52,9 @@ def format_significant(value: Decimal, digits: int) -> str:
 
 
 def format_usd(value: float) -> str:
-    """Format USD with cents, or with two significant digits below ten cents."""
+    """Format USD with cents; without from 10,000 on, and with two significant digits below ten cents."""
+    if value >= _WITHOUT_CENTS:
+        return f"${value:,.0f}"
     if value >= 0.1 or value == 0:
         return f"${value:,.2f}"
     return f"${format_significant(Decimal(repr(value)), 2)}"
@@ -66,7 +69,7 @@ def format_percentage(fraction: float) -> str:
     """Format a fraction as a percentage with two decimals: 0.00213 -> "0.21%"."""
     value = fraction * 100
     if value and abs(value) < 0.01:
-        return "less than 0.01%" if value > 0 else "more than -0.01%"
+        return "<0.01%"
     return f"{value:,.2f}%"
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from swapcli.core.annotations import Any
 from swapcli.core.errors import SameToken
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 
 ZERO_ADDRESS = "0x" + "0" * 40
 UNOWNED_ADDRESS = "0x7a3f0c5be9d24816a7c1f36d58e09b42cd61f7a9"
-"""An arbitrary address that nobody owns, for swaps without a sender of their own."""
+"""An arbitrary address that no one owns, for swaps without their own sender."""
 DEFAULT_MAX_HOPS = 8
 MAX_HOPS = 16
 """A bound of the option and of routes in documents; chosen."""

@@ -1,4 +1,4 @@
-"""Earlier states of a few pools, as a store remembers them."""
+"""Earlier states of a few pools, as kept in a store."""
 
 from __future__ import annotations
 

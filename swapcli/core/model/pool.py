@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Final, Protocol, Self
 
+from swapcli.core.annotations import Any, ClassVar, Final, Protocol, Self
 from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts, UncomputableSwap
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.records import NamedTuple
 
 MAX_FEE_PPM = 999_999
@@ -117,14 +117,14 @@ class Pool(ABC):
 
     @property
     def pool_id(self) -> str:
-        """Return the id, 32 bytes in hex, by which a contract of many pools knows it; empty if there is none.
+        """Return its ID (32 bytes in hex) in a contract of many pools; empty if there is none.
 
         It is the `key`, except for pools of Balancer V2 and EulerSwap, which have contracts of their own as well.
         """
         return "" if self.key == self.address else self.key
 
     def without_lenders(self) -> Self:
-        """Return the pool without the limits of its lenders, which a mined swap has met; itself if it has none."""
+        """Return the pool without its lenders' limits, because a mined swap has met them; itself if it has none."""
         return self
 
     @property
@@ -158,7 +158,7 @@ class Pool(ABC):
         return ()
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with another state of a contract that it shares with other pools."""
+        """Return the pool with a new state of a contract that it shares with other pools."""
         del shared
         return self
 
@@ -223,11 +223,11 @@ class Pool(ABC):
         return False
 
     def rounds_to_zero(self, amount_in: int) -> SwapReverts:
-        """Return the error of an input so small that its output is no base unit."""
+        """Return the error for an input whose output is less than one base unit."""
         return SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the fields of the interface's `extraData` that identify this pool; `{}` if its address is enough.
+        """Return the fields of the Fibrous API's `extraData` that identify this pool; `{}` if its address is enough.
 
         A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.
         """
@@ -237,7 +237,7 @@ class Pool(ABC):
 def guard_swap(swap: _Swap) -> _Swap:
     """Return a family's `swap` with the guarantees of `Pool.swap`, whatever its state, tokens and amount are.
 
-    It refuses inputs of no or less than no units, those that no token can transfer, and outputs of 0 or less. An
+    It rejects inputs of no or less than no units, those that no token can transfer, and outputs of 0 or less. An
     exception other than `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, as
     `pass_request_errors` says. After a swap of an absurd amount, the state must be one that `from_state` reads.
     A function that is guarded is returned as it is.

@@ -1,4 +1,4 @@
-"""The price of a token, and what it is based on."""
+"""The price of a token and its basis."""
 
 from __future__ import annotations
 

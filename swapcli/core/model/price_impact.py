@@ -1,4 +1,4 @@
-"""The price impact of a swap as a value: the part that is lost, and what it is measured against."""
+"""The price impact of a swap: the lost part, and its basis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from swapcli.core.records import NamedTuple
 
 
 class ImpactBasis(StrEnum):
-    """What a price impact is measured against."""
+    """The basis of a price impact."""
 
     USD = "usd"
     POOLS = "pools"

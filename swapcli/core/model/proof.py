@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
+from swapcli.core.annotations import TYPE_CHECKING, Any
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class BoundKind(StrEnum):
     """All, also those with cycles."""
     ACYCLIC = "acyclic"
     """Those without some directions of pools, by which arbitrage could be added to the route."""
-    NET_OF_GAS = "netOfGas"
+    NET_OF_GAS = "afterGas"
     """Acyclic routes within the limit on hops; the bound is on the output less the value of the gas."""
 
 
@@ -106,7 +106,7 @@ class ProvenLimits(NamedTuple):
 
 
 class ProvenBound(NamedTuple):
-    """A bound with its leaves, whose conditions cover all routes; the bound is the largest of theirs.
+    """A bound with its leaves: their conditions cover all routes, and the bound is the largest of theirs.
 
     `excluded` are the directions that an acyclic bound does not count; `limits` belong to one net of gas.
     """
@@ -134,7 +134,7 @@ class ProofGas(NamedTuple):
 
 
 class ProofParts(dict[str, Any]):
-    """What the proofs on one state of the pools have in common, by what it is. Pickles are empty: it is made again."""
+    """The shared parts of proofs on one pool state. Pickles are empty: it is made again."""
 
     def __reduce__(self) -> tuple[type[ProofParts], tuple[()]]:
         """Leave the contents out."""

@@ -1,11 +1,11 @@
-"""A route: how an order is split over paths of hops, and the quote that a replay of it gives."""
+"""A route: how an order is split across paths of hops, and the quote that its replay gives."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from math import ceil
-from typing import TYPE_CHECKING
 
+from swapcli.core.annotations import TYPE_CHECKING
 from swapcli.core.model.order import Order
 from swapcli.core.records import NamedTuple
 
@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
 
 class GasValueSource(StrEnum):
-    """Where the value of gas in the output token comes from."""
+    """The source of the value of gas in the output token."""
 
     NATIVE = "native"
     """The output is the native token, which pays for its gas one for one."""
@@ -74,7 +74,7 @@ class GasValueSource(StrEnum):
 
 
 class WeiValue(NamedTuple):
-    """The value of one wei of gas in base units of the output token, and where it comes from."""
+    """The value of one wei of gas in base units of the output token, and its source."""
 
     amount: float
     source: GasValueSource
@@ -89,10 +89,10 @@ NO_PROOF_BPS = 1e6
 
 
 class NetBound(NamedTuple):
-    """A proven upper bound on what any acyclic route of one order pays net of gas, in base units of the output token.
+    """A proven upper bound on what any acyclic route of one order pays after gas, in base units of the output token.
 
-    It covers routes of at most `max_hops` hops over `pools` pools; pools that are dust to the order are left out. The
-    gap is relative to what the quote pays net of gas. `is_complete` says that the branching ended: what is left of the
+    It covers routes of at most `max_hops` hops over `pools` pools; pools that are dust to the order are omitted. The
+    gap is relative to what the quote pays after gas. `is_complete` says that the branching ended: what is left of the
     gap is due to shares, rounding or the relaxation. Otherwise it has reached its limit of work.
     """
 
@@ -104,7 +104,7 @@ class NetBound(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """How much better any route over the pools of the market could be.
+    """How much better any route over the market's pools could be.
 
     `bound` is a proven upper bound on the output of every routing in the scope of `docs/proof.md`, in base units of the
     output token. If the market holds arbitrage, `acyclic_bound` is the same over the directions that the route may use.
@@ -121,7 +121,7 @@ class Certificate(NamedTuple):
 
     @property
     def is_proof(self) -> bool:
-        """Whether the bound says anything about the route: only markets with absurd prices leave it without one."""
+        """Whether the bound is useful: only markets with absurd prices have none."""
         return self.acyclic_gap_bps < NO_PROOF_BPS
 
 
@@ -134,14 +134,14 @@ class Quote(NamedTuple):
     native token.
     `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
     `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
-    `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
-    ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
+    `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False if the search
+    ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None if
     unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
     `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are
     the market's pools that were skipped because a computation fails on their state. `unlimited_amount` is what the
     best route without the order's limit on pools pays, or takes for an order of an output; None without a limit.
     `witness` proves the certificate; None unless the proof was requested. `wei_value` is the one value of gas that the
-    search, the proof and every amount net of gas use; None if unknown.
+    search, the proof and every amount after gas use; None if unknown.
     """
 
     order: Order
@@ -171,12 +171,12 @@ class Quote(NamedTuple):
 
     @property
     def gas_wei(self) -> int:
-        """What the transaction costs besides what it swaps."""
+        """The transaction's cost besides the swapped amount."""
         return self.gas_units * self.gas_price_wei + self.l1_fee_wei
 
     @property
     def gas_usd(self) -> float | None:
-        """`gas_wei` in USD; None where that is unknown."""
+        """`gas_wei` in USD; None if that is unknown."""
         return None if self.wei_usd is None else self.gas_wei * self.wei_usd
 
     def cost_in_output(self, gas_wei: int) -> int | None:

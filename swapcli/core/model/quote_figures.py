@@ -31,7 +31,7 @@ class SinglePath(NamedTuple):
 
 
 class PoolLimitCost(NamedTuple):
-    """What a limit on the pools of a route costs.
+    """The cost of a limit on a route's pools.
 
     `amount` is what the best route without it pays, or takes for an order of an output, in base units, and `cost_bps`
     how much less the quote pays, or how much more it takes; negative if the quote saves more than that in gas.
@@ -44,26 +44,26 @@ class PoolLimitCost(NamedTuple):
 
 
 class QuoteFigures(NamedTuple):
-    """What a quote means for its user. Amounts are in base units; None is unknown.
+    """The figures of a quote for its user. Amounts are in base units; None is unknown.
 
     `amount_out_after_fee` is the output without the integrator's fee, `min_received` the least of it that the slippage
     accepts. `gas_wei` is the whole gas cost, with `l1_fee_wei`, the part that pays for L1 data. `output_net_of_gas` is
     `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is
-    where the value of gas in the output token comes from. `single_path` is unknown for quotes of a service and for
+    the source of the value of gas in the output token. `single_path` is unknown for quotes of a service and for
     orders of an output.
 
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
     or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
     `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
     are placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's
-    block. `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for
+    block. `is_exact` shows whether every amount was computed as the contracts do, or quoted by the pool's protocol for
     that amount at a block to which the node's answers are proven to belong, and no token keeps shares; None if a
     service quoted. `sampled_pools`
-    are the addresses of the pools that protocols quote. `pool_limit` is None where the order sets none.
+    are the addresses of the pools that protocols quote. `pool_limit` is None if the order sets none.
 
     `unread_gain_bps` is how much pools that were not read might add to the output at most, by their last known state;
     None if reading did not end at a limit. `proof_file` is the file to which the proof of the certificate was written.
-    `router_choice` says which router was chosen, None where the settings or the
+    `router_choice` shows which router was chosen, None if the settings or the
     lack of a node leave no choice. `book_prices` are the best prices between the two tokens in an order book that no
     route can use, at the block of a live quote; None without one.
     """

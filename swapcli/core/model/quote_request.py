@@ -18,15 +18,15 @@ class SharePrecision(StrEnum):
     FINE = "fine"
     """To hundredths of a percent."""
     WHOLE = "whole"
-    """To whole percents, which is all that the interface documents."""
+    """To whole percents, which is all that the Fibrous API documents."""
 
 
 class QuoteRequest(NamedTuple):
-    """An order (the native token by its zero address) and how to quote it.
+    """An order (the native token has the zero address) and its quote options.
 
     `gas_price_wei` None uses the market's gas price; `certify` also requests bounds on the output of any route,
     and `proof` these bounds with their proof. `solve_time_s`
-    limits the search: None or 0 means no limit. A remote service applies a limit of its own. `shares` None means fine
+    limits the search: None or 0 means no limit. A remote service applies its own limit. `shares` None means fine
     shares, and for a remote service those that it chooses.
     """
 

@@ -12,7 +12,7 @@ Argument: TypeAlias = "int | str | PackedArgument | tuple[Argument, ...]"
 """A number, hex with 0x, the name of a value after `$`, packed bytes, or a tuple or list of these."""
 
 QUOTE_VALUES: Final = ("token_in", "token_out", "amount", "is_forward")
-"""Values of a quote, besides those of its pool. `is_forward` says whether the pool's first token is sold."""
+"""Values of a quote, besides those of its pool. `is_forward` shows whether the pool's first token is sold."""
 POOL_VALUES: Final = ("pool", "pool_id", "token0", "token1")
 """Values of every pool: the address, the id of a pool that shares its contract, and the tokens in the pool's order."""
 
@@ -64,7 +64,7 @@ class PoolEnumeration(NamedTuple):
     """The list of a protocol's pools. `function` returns a list of tuples of words, with the names `entry`.
 
     If there is a `length`, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`,
-    each entry is a list of its own (`address[][]`). With `lists_tokens_of_pairs`, each two entries are a pool.
+    each entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, each two entries are a pool.
     """
 
     function: ContractFunction
@@ -92,7 +92,7 @@ class Quoter(NamedTuple):
     Pools are those of `enumeration`, of the events `created`, and `pools`, each a set of values. `reads` complete the
     values of each pool, at least `token0` and `token1`; those named by `constants` are stored with it. Tokens that are
     the zero address are the native currency. `has_pool_ids` says that pools share a contract, and so need an id.
-    `source` says where these facts come from. With `is_check`, the pools are computed and found by their kind of
+    `source` shows where these facts come from. With `is_check`, the pools are computed and found by their kind of
     contract, and the quotes only have to agree with what was computed.
     """
 

@@ -29,7 +29,7 @@ class ResultSwap(NamedTuple):
 
     @property
     def pool_key(self) -> str:
-        """The key of the pool in a market: its id if the contract has several pools, else its address."""
+        """The key of the pool in a market: its id if the contract has several pools, otherwise its address."""
         return str(self.extra.get("poolId", self.pool_address)).lower()
 
 
@@ -41,13 +41,13 @@ class ResultSegment(NamedTuple):
 
 
 class RouteResult(NamedTuple):
-    """A found route. `timestamp_ms` (Unix) belongs to V2 only.
+    """A found route. Only V2 has `timestamp_ms` (Unix).
 
     V1 gives the gas as `gas_units`, V2 as `gas_cost_wei`; the other is None. A short route has neither.
 
     Tokens are those of the JSON in its version, with their prices; a price or `gas_usd` of None is unknown.
-    `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is no quote. `dialect` is that of
-    the router which a quote has chosen for the route that a client hands back, None if it names none.
+    `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is not a quote. `dialect` is that
+    of the router which a quote has chosen for the route that a client hands back, None if it names none.
     """
 
     api_version: ApiVersion

@@ -16,7 +16,7 @@ class RouterChoice(NamedTuple):
     """The dialect of the chosen router, and the reason as a clause.
 
     `over` is the most trusted dialect that could execute the order. `gain_bps` is how much more the chosen router pays
-    than the best route by `over`, net of gas, in basis points of the output. Both are None if `over` is the chosen
+    than the best route by `over`, after gas, in basis points of the output. Both are None if `over` is the chosen
     dialect. `passed` are more trusted dialects that were not available.
     """
 

@@ -18,7 +18,7 @@ from swapcli.core.records import NamedTuple
 class ReplayedSwap(NamedTuple):
     """A swap as a router is to execute it: the steps of the replay of a route on `pools` (by key), and its terms.
 
-    A router that knows deadlines refuses the swap after `deadline_s` (Unix); None is no deadline.
+    A router that knows deadlines rejects the swap after `deadline_s` (Unix); None is not a deadline.
     """
 
     route: RouterRouteParam
@@ -37,7 +37,7 @@ class PermitKind(StrEnum):
 
 
 class RouterDialect(Protocol):
-    """What differs between routers: one implementation for each dialect, made for one network."""
+    """The differences between routers: each dialect has one implementation, which is made for one network."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class RouterDialect(Protocol):
 
     @property
     def enforces_deadline(self) -> bool:
-        """Whether the router refuses a swap after its deadline."""
+        """Whether the router rejects a swap after its deadline."""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """Build the transaction to the router at an address.
@@ -98,8 +98,18 @@ def not_executable(dialect: RouterDialect, pool: Pool) -> InvalidRoute:
     )
 
 
+def family_of_package(pool: Pool) -> InvalidRoute:
+    """Return the error for a payload with a pool of an installed package's family for the public router."""
+    return InvalidRoute(
+        f"the public router cannot execute pool {pool.key}: the package that adds the family {pool.family} does not "
+        "support it",
+        hint=f"exclude the protocol {pool.protocol}, or use the package's router dialect",
+        details={"protocol": pool.protocol, "pool": pool.key},
+    )
+
+
 class InterfaceDialect(RouterDialect, Protocol):
-    """A dialect of the routers that the interface describes: its calls have a route and swap parameters."""
+    """A dialect of the routers that the Fibrous API describes: its calls have a route and swap parameters."""
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None

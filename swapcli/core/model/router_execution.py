@@ -1,4 +1,4 @@
-"""How a router executes a route: in which amounts it spends its balances, in which steps of shares."""
+"""How a router executes a route: the amounts in which it spends its balances, and the steps of shares."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Execution(NamedTuple):
     def is_absolute(self, *, sells_input: bool) -> bool:
         """Return whether the rate of a swap is a part of the balance before the first swap that sells its token.
 
-        `sells_input` says whether that token is the input of the route.
+        `sells_input` shows whether that token is the input of the route.
         """
         if sells_input:
             return self.rate_variant is not RateVariant.RELATIVE

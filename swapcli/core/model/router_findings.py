@@ -1,4 +1,4 @@
-"""What simulations have shown of how a router reads its calls, and the order in which they try the variants."""
+"""How a router reads its calls, as simulations have shown, and the order in which they try the variants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a router reads its calls where the interface leaves it open: the rates of a split, and the data of a pool.
+"""The possible readings of a router's calls: the rates of a split, and the data of a pool.
 
 The public router's code is not published. Its calls can be read in several ways, and a simulation on a node shows which
 of them is right. What simulations have shown is remembered for each protocol of a router.
@@ -17,7 +17,7 @@ class RateVariant(StrEnum):
     RELATIVE = "relative"
     """The router's present balance of the token."""
     ABSOLUTE_INPUT = "absolute_input"
-    """The input of the route in swaps that sell the input token, and the present balance in the others."""
+    """The input of the route in swaps that sell the input token, and the current balance in the others."""
     ABSOLUTE = "absolute"
     """The router's balance of the token before the first swap that sells it."""
 

@@ -1,4 +1,4 @@
-"""What a node reports before a signature, to be compared with other figures."""
+"""A node's figures before a signature, for comparison with other figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from swapcli.core.records import NamedTuple
 
 
 class NodeFigures(NamedTuple):
-    """What a node reports of a sender and of fees; None if it does not.
+    """A node's figures of a sender and of fees; None if it does not return them.
 
     `latest_nonce` counts mined transactions, `pending_nonce` also those in the node's pool. `usual_price_wei` is the
     median of the base fees of recent blocks and that of their priority fees.
@@ -18,9 +18,9 @@ class NodeFigures(NamedTuple):
 
 
 class FeeEstimate(NamedTuple):
-    """What a node estimates of a transaction of version 3: units of each resource, and their prices in fri.
+    """A node's estimate for a version 3 transaction: units of each resource, and their prices in fri.
 
-    A fri is the smallest unit of STRK. The names are those of the specification's FEE_ESTIMATE.
+    A fri is the base unit of STRK. The names are those of the specification's FEE_ESTIMATE.
     """
 
     l1_gas_consumed: int

@@ -1,4 +1,4 @@
-"""Pools that are skipped because their own code fails: a fault in one pool costs one pool.
+"""Pools skipped because their code fails: a fault in one pool costs only that pool.
 
 Anyone can create a pool, and a family or a reader can have a defect. So an exception in the code of one pool skips that
 pool, and its name and reason are shown. Errors of the node or of the whole request are not the pool's.
@@ -6,8 +6,7 @@ pool, and its name and reason are shown. Errors of the node or of the whole requ
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.encoding.text import single_line
 from swapcli.core.errors import Cancelled, InvalidUpstreamResponse, SwapcliError, UncomputableSwap, UpstreamError
 from swapcli.core.records import NamedTuple

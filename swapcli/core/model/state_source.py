@@ -1,4 +1,4 @@
-"""Where the pool state behind a quote comes from, and how old it is."""
+"""The source and age of a quote's pool state."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class StateSource(NamedTuple):
     quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed on
     the block when it was read. `tag` is what the node then called the block, None without a node. `is_past` means that
-    the block was asked for by its number or hash. `without_samples` counts sampled pools that are not used, as no node
-    has quoted them. `live_failure` says why the state is not live where live state was wanted. `clock_offset_s` is
-    as in `MarketState`. `skipped_pools` are not used, because their readers or their computations failed.
+    the block was requested by its number or hash. `without_samples` counts sampled pools that are not used, as no node
+    has quoted them. `live_failure` gives the reason why the state is not live where live state was wanted.
+    `clock_offset_s` is as in `MarketState`. `skipped_pools` are not used, because their readers or their computations
+    failed.
     """
 
     provenance: Provenance | None
@@ -53,10 +54,18 @@ class StateSource(NamedTuple):
     skipped_pools: tuple[SkippedPool, ...] = ()
 
     @classmethod
-    def of(cls, market: MarketState, now_s: float, broken: Iterable[SkippedPool] = ()) -> StateSource:
+    def of(
+        cls,
+        market: MarketState,
+        now_s: float,
+        broken: Iterable[SkippedPool] = (),
+        *,
+        without_samples: int | None = None,
+    ) -> StateSource:
         """Return the state source of a market; `now_s` is the time of this machine's clock (Unix).
 
-        `broken` are pools of the market that break computations.
+        `broken` are pools of the market that break computations. `without_samples` is what `count_without_samples`
+        returns for the market, if it is known: counting takes longer than all else.
         """
         network_s = int(market.network_time_s(now_s))
         age_s = None if market.timestamp is None else max(0, network_s - market.timestamp)
@@ -70,7 +79,7 @@ class StateSource(NamedTuple):
             pinned=market.pinned,
             is_proposed=was_read_from_node and market.network.head_is_proposed and market.tag is BlockTag.LATEST,
             tag=market.tag if was_read_from_node else None,
-            without_samples=_count_without_samples(market),
+            without_samples=count_without_samples(market) if without_samples is None else without_samples,
             is_past=was_read_from_node and market.tag is None,
             clock_offset_s=market.clock_offset_s,
             skipped_pools=tuple(dict.fromkeys((*market.skipped_pools, *broken))),
@@ -102,7 +111,7 @@ def chain_time_s(state: StateSource) -> int | None:
     return state.timestamp if is_newest else None
 
 
-def _count_without_samples(market: MarketState) -> int:
+def count_without_samples(market: MarketState) -> int:
     """Return the number of sampled pools that trade nothing. Only networks with quote functions have any."""
     if not market.network.quoters:
         return 0

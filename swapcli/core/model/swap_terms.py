@@ -6,9 +6,8 @@ A slippage is in parts per million of the output: four decimals of a percent, to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from swapcli.core.errors import IntegratorError, InvalidOption
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import BPS, PPM
 from swapcli.core.records import NamedTuple
 
@@ -41,7 +40,7 @@ HANDOFF_DEADLINE_S = HANDOFF_LIFETIME_S + 3_600
 """The default deadline of such a swap: one hour longer, for the time until the first owner sees it and for clocks that
 differ."""
 NO_DEADLINE_S = 2**256 - 1
-"""The deadline in the calls of routers that need one, for a swap without a deadline."""
+"""The deadline in the router calls that need one, for a swap without a deadline."""
 
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 

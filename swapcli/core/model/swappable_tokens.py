@@ -16,7 +16,7 @@ from swapcli.core.records import NamedTuple
 
 
 class SwappableToken(NamedTuple):
-    """A token and the number of its pools; those of the native token are those of its wrapped form."""
+    """A token and the number of its pools; the native token has the pools of its wrapped form."""
 
     token: Token
     pools: int

@@ -69,7 +69,7 @@ class RouterSwapParam(NamedTuple):
 
 
 class RouterCall(NamedTuple):
-    """A call of a router, before it is encoded. `integrator_data` is empty without an integrator.
+    """A router call, before it is encoded. `integrator_data` is empty without an integrator.
 
     The call fails after `deadline_s` (Unix seconds); None if it never expires. This project's router enforces
     deadlines, and a token enforces its permit's.
@@ -82,9 +82,9 @@ class RouterCall(NamedTuple):
 
 
 class EncodedCall(NamedTuple):
-    """A call of a router that the interface does not describe: only the calldata says which pools it uses.
+    """A router call that the Fibrous API does not describe: only the calldata shows which pools it uses.
 
-    The router refuses the call after `deadline_s` (Unix), None if it always accepts it.
+    The router rejects the call after `deadline_s` (Unix), None if it always accepts it.
     """
 
     route: RouterRouteParam
@@ -108,7 +108,7 @@ class Approval(NamedTuple):
 
 
 class Purpose(StrEnum):
-    """What a transaction is for."""
+    """The purpose of a transaction."""
 
     REVOKE = "revoke"
     APPROVE = "approve"
@@ -133,14 +133,14 @@ class Transaction(NamedTuple):
 
 
 class UnsignedTransaction(NamedTuple):
-    """A call of a router, ready to sign.
+    """A router call, ready to sign.
 
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
     grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
     None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
-    state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
+    state, None if no node was read for it; `unconfirmed` gives the reason why no second public node has confirmed it.
     `router_choice` is set if a quote chose its router.
     """
 
@@ -159,11 +159,11 @@ class UnsignedTransaction(NamedTuple):
 
     @property
     def router_call(self) -> RouterCall:
-        """The call as the interface describes it. Raises `InvalidOption` for a router of another interface."""
+        """The call in the form of the Fibrous API. Raises `InvalidOption` for other routers."""
         if isinstance(self.call, EncodedCall):
             raise InvalidOption(
-                "the calls of this router have no route and swap parameters",
-                hint="use the router dialect fibrous, which the interface describes",
+                "this router's calls have no route and swap parameters",
+                hint="use the router dialect fibrous",
             )
         return self.call
 
@@ -180,7 +180,7 @@ def deadline_of(payload: UnsignedTransaction, dialect: str) -> Deadline:
     end_s = payload.call.deadline_s
     if end_s is None:
         return Deadline(None, NOBODY)
-    # Of the routers that the interface describes, only this project's checks the deadline of a permit itself.
+    # Of the routers that the Fibrous API describes, only this project's checks the deadline of a permit itself.
     is_of_token = isinstance(payload.call, RouterCall) and bool(payload.permitted) and dialect != OWN
     return Deadline(end_s, PERMIT if is_of_token else dialect)
 

@@ -1,17 +1,17 @@
-"""How a token's transfers behave: whether what is sent is what arrives."""
+"""The behaviour of a token's transfers: whether the sent amount arrives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
 
 
 class TransferKind(StrEnum):
-    """What is known of a token's transfers, the worst last."""
+    """The known behaviour of a token's transfers, the worst last."""
 
     UNKNOWN = "unknown"
     """Not tried yet, or no pool holds enough of it to try."""
@@ -70,11 +70,11 @@ class TransferBehaviour(NamedTuple):
         if self.kind is TransferKind.FEE:
             return f"takes a fee {self._fees()}"
         return {
-            TransferKind.UNKNOWN: "has not been tried",
-            TransferKind.ORDINARY: "transfers what is sent",
-            TransferKind.SHARES: "keeps shares, so that a transfer can lose up to 2 units",
-            TransferKind.REFUSED: "refused a trial transfer",
-            TransferKind.IRREGULAR: "transfers other amounts than requested",
+            TransferKind.UNKNOWN: "has not been tested",
+            TransferKind.ORDINARY: "transfers the exact amount sent",
+            TransferKind.SHARES: "keeps balances as shares, so a transfer can lose up to 2 base units",
+            TransferKind.REFUSED: "rejected a test transfer",
+            TransferKind.IRREGULAR: "transfers different amounts than requested",
         }[self.kind]
 
     def _fees(self) -> str:
@@ -89,7 +89,7 @@ class TransferBehaviour(NamedTuple):
 
 
 class ShareRounding(NamedTuple):
-    """What a route loses because tokens keep shares: their symbols, and the units that all transfers of them can lose.
+    """A route's loss to tokens that keep shares: their symbols, and the units that all their transfers can lose.
 
     Each transfer can lose `MAX_ROUNDING` units of its token, and less or more can arrive than was quoted.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from swapcli.core.annotations import Final
 
 PPM: Final = 1_000_000
 """Parts per million in one whole: 100% in the unit of `fee_ppm`, `slippage_ppm` and the like."""

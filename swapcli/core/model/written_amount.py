@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 
 
 class AmountUnit(StrEnum):
-    """What the number of an amount counts: tokens, their smallest units, US dollars, or percent of a balance."""
+    """The unit of an amount: tokens, base units, US dollars, or percent of a balance."""
 
     TOKENS = "tokens"
     SMALLEST = "smallest"

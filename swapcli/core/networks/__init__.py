@@ -1,4 +1,4 @@
-"""Which networks there are, and what is known of them. Pure data and lookups; nothing here asks a node."""
+"""The supported networks and their facts. Pure data and lookups; nothing here queries a node."""
 
 PUBLIC = (
     "address", "catalogue", "definition", "definition_fields", "definition_files", "explorer", "hook_rules",

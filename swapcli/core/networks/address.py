@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from itertools import count
 from typing import Final
 
 from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
@@ -117,22 +116,6 @@ def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
     return not kind.traits.native_is_token and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
 
 
-def keccak256(message: bytes) -> bytes:
-    """Keccak-256 as Ethereum uses it (the padding before the SHA-3 standard)."""
-    from swapcli.core.encoding.keccak import MAX_SHORT_BYTES, keccak256_many
-
-    if len(message) <= MAX_SHORT_BYTES and next(_short_messages) < _FEW_MESSAGES:
-        return keccak256_many([message])[0]
-    from Crypto.Hash import keccak
-
-    return bytes(keccak.new(digest_bits=256, data=message).digest())
-
-
-_short_messages = count()
-_FEW_MESSAGES: Final = 64
-"""Messages that are hashed before the library is loaded: loading it takes 10 ms, hashing one without it 0.15 ms."""
-
-
 def _parse_evm(text: str) -> str:
     if not _EVM.fullmatch(text):
         raise _invalid(text, "not an EVM address: expected 0x and 40 hexadecimal digits")
@@ -172,6 +155,8 @@ def _invalid(text: str, problem: str, *, hint: str | None = None, has_wrong_chec
 
 def _with_checksum(address: str) -> str:
     """Return the address in EIP-55: a digit from a to f is upper-case where the hash's digit is 8 or more."""
+    from swapcli.core.encoding.keccak import keccak256
+
     return _mark(address, keccak256(address[2:].encode()))
 
 
@@ -183,6 +168,8 @@ def _mark(address: str, digest: bytes) -> str:
 
 def hash_code(code: bytes) -> str:
     """Return the hash of a contract's code as nodes write it, hex with 0x."""
+    from swapcli.core.encoding.keccak import keccak256
+
     return f"0x{keccak256(code).hex()}"
 
 
@@ -192,8 +179,8 @@ def check_account(address: str, kind: Kind) -> None:
         return
     shown = f"0x{int(address, 16):040x}"
     raise InvalidAddress(
-        f"{shown} is an Ethereum address, which is not the address of an account on Starknet",
-        hint="give the address of your Starknet wallet: it has up to 64 digits",
+        f"{shown} is an Ethereum address, not a Starknet account",
+        hint="give your Starknet wallet's address, which has up to 64 digits",
         details={"address": shown},
     )
 
@@ -215,7 +202,7 @@ def advise_address(text: str) -> str | None:
     """Return what to do about a text that is not an address; None if nothing is known about it."""
     found = _EVM_IN_TEXT.findall(text)
     if "/" in text and len(found) == 1:
-        return f"give the address alone: {found[0]}"
+        return f"give only the address: {found[0]}"
     if "..." in text or "\u2026" in text:
-        return "give the whole address: this one is shortened"
+        return "this address is shortened: give the full address"
     return None

@@ -121,7 +121,7 @@ def find_network_by_chain_id(
         if _read_chain_id(name, added, files) == chain_id:
             return _build_network(name, added, files)
     raise UnknownNetwork(
-        f"no network has the chain id {chain_id}",
+        f"no network has chain ID {chain_id}",
         hint=f"known networks: {', '.join(names)}",
         details={"network": str(chain_id), "networks": list(names)},
     )
@@ -154,7 +154,7 @@ def _not_whole(name: str, place: str) -> ConfigError:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     error = ConfigError(
-        f'"{name}" is none of the built-in networks, and a new network needs chain_id and native',
+        f'"{name}" is not a built-in network, and a new network needs chain_id and native',
         hint=did_you_mean(closest_names(name, packaged_networks())) or "swapcli help networks has an example",
         details={"key": f"{place}.name"},
     )

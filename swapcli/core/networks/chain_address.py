@@ -2,7 +2,7 @@
 
 Accepted are `base:0x...` (EIP-3770), `eip155:8453:0x...` and `starknet:SN_MAIN:0x...` (CAIP-10), and payment links such
 as `ethereum:0x...@8453` (EIP-681), each on its own network. An address for a different chain is an error: the same
-digits may belong to somebody else there, or to nobody.
+digits may belong to someone else there, or to no one.
 """
 
 from __future__ import annotations

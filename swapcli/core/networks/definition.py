@@ -1,6 +1,6 @@
 """A network given as a mapping: packaged definitions, network files and users' settings, all checked the same way.
 
-What each key means, with its form and an example, is in the help topic `networks`.
+What each key means, with its form and an example, is in `docs/network-keys.md`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from swapcli.core.model.network import (
-    DIALECTS,
     FIBROUS,
     MAX_PROTOCOL_ID,
     UNISWAP_GENERATIONS,
@@ -21,6 +20,8 @@ from swapcli.core.model.network import (
     Network,
     ProtocolInfo,
     PublicNode,
+    dialect_names,
+    is_dialect,
 )
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import MAX_FEE_PPM
@@ -147,7 +148,7 @@ def require_same_network(mapping: object, where: str, name: str, chain_id: int |
     """Raise `ConfigError` unless a network file is for the network called `name`, and has its chain id if any."""
     fields = DefinitionFields(mapping, where)
     if fields.text("name").lower() != name:
-        fields.refuse(fields.path_of("name"), f'"{name}", as the file is called', fields.values["name"])
+        fields.refuse(fields.path_of("name"), f'"{name}", the name of its file', fields.values["name"])
     if chain_id is not None and fields.has("chain_id"):
         found = fields.integer("chain_id", 1, _MAX_CHAIN_ID)
         if found != chain_id:
@@ -272,7 +273,7 @@ def _replaced_public_nodes(fields: DefinitionFields) -> tuple[PublicNode, ...]:
 
 
 def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
-    """Parse the native token. Where it is an ordinary token, it has an address of its own."""
+    """Parse the native token. Where it is an ordinary token, it has its own address."""
     native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), TOKEN_KEYS)
     return Token(
         address=_native_address(native, kind, known),
@@ -406,14 +407,18 @@ def _parse_block_gas_limit(fields: DefinitionFields) -> int | None:
 
 def _parse_dialect(fields: DefinitionFields) -> str | None:
     """Parse the name of a dialect; None if absent."""
-    return fields.read_optional("router_dialect", parse_choice, DIALECTS)
+    return fields.read_optional("router_dialect", _parse_dialect_name)
+
+
+def _parse_dialect_name(value: object) -> str:
+    return value if isinstance(value, str) and is_dialect(value) else parse_choice(value, dialect_names())
 
 
 def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, DialectRouter]]:
     for dialect, path, value in fields.members("routers"):
         router = fields.of_keys(value, path, ROUTER_KEYS)
         yield (
-            fields.parse(path, dialect, parse_choice, DIALECTS),
+            fields.parse(path, dialect, _parse_dialect_name),
             DialectRouter(
                 address=router.optional_address("address", kind),
                 registry=router.optional_address("registry", kind),

@@ -45,12 +45,12 @@ class DefinitionFields(FieldReader):
     def error(cls, path: str, invalid: InvalidValue) -> Exception:
         """Return the `ConfigError` for the value at `path`."""
         is_missing = invalid.value is MISSING
-        problem = f"missing, expected {invalid.expected}" if is_missing else invalid.problem
+        problem = f"missing; expected {invalid.expected}" if is_missing else invalid.problem
         return _config_error(path, problem, {"key": path, "expected": invalid.expected})
 
     @classmethod
     def failure(cls, path: str, problem: str) -> Exception:
-        """Return the error for a value at `path` that is wrong in another way than its type or range."""
+        """Return the error for a value at `path` that is wrong differently than its type or range."""
         return _config_error(path, problem, {"key": path})
 
     @classmethod

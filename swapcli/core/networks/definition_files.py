@@ -17,7 +17,7 @@ _SUFFIX = ".json"
 
 @cache
 def interface_networks() -> frozenset[str]:
-    """Return the names of the packaged networks that the interface lists, in lower case: what is meant by default."""
+    """Return the names of the packaged networks that the Fibrous API lists, in lower case: what is meant by default."""
     return _names_in(_FOLDER)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import is_canonical, is_native
 
@@ -14,6 +16,20 @@ def token_page(network: Network, address: str) -> str | None:
 def contract_page(network: Network, address: str) -> str | None:
     """Return the URL of a contract's page; None if `address` is none, or the network has no known explorer."""
     return _page(network, network.kind.traits.contract_page, address)
+
+
+_transaction_link = re.compile(
+    r"https?://[^/\s]+(?:/\S*)?/(?:tx|txs|transactions?)/(0x[0-9a-fA-F]+)(?:[/?#]\S*)?"
+).fullmatch
+
+
+def transaction_of_link(text: str) -> str:
+    """Return the hash of a transaction in the URL of its page in a block explorer; any other text as it is.
+
+    Example: `transaction_of_link("https://basescan.org/tx/0x12")`.
+    """
+    found = _transaction_link(text.strip())
+    return found[1] if found else text
 
 
 def _page(network: Network, path: str, address: str) -> str | None:

@@ -1,6 +1,6 @@
 """Rules of Uniswap V4 hooks: the key `hook_rules` of a network's definition. A hook with a known rule needs no code.
 
-What each key means is in the help topic `networks`.
+What each key means is in `docs/network-keys.md`.
 
 `lp` is in ppm; without it, the fee is the one that the pool manager has. A value is a number, hex, or a name after `$`:
 one of `POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it
@@ -50,7 +50,7 @@ Term = int | str
 
 
 class Decay(NamedTuple):
-    """A fee that falls linearly from `first` to `last`, in so many seconds since a time; rounded up."""
+    """A fee that falls linearly from `first` to `last` within some seconds of a time; rounded up."""
 
     first: Term
     last: Term
@@ -65,7 +65,7 @@ class Sum(NamedTuple):
 
 
 class Either(NamedTuple):
-    """The first fee if a value is not 0, else the second."""
+    """The first fee if a value is not 0, otherwise the second."""
 
     value: Term
     first: FeeTerm
@@ -86,7 +86,7 @@ class FeeTerms(NamedTuple):
 
 
 class HookRule(NamedTuple):
-    """What the hooks with one rule do; the fields are the keys of the definition."""
+    """The rule of some hooks; the fields are the keys of the definition."""
 
     rule: str
     hooks: tuple[str, ...]
@@ -155,7 +155,7 @@ def _parse_rule(item: object, path: str) -> HookRule:
     names = {*POOL_NAMES, *contracts}
     values = tuple(parse_reads(fields, "values", names))
     if name != FEES and fields.has("fees"):
-        raise fields.failure(fields.path_of("fees"), f"only the rule {FEES} has them here")
+        raise fields.failure(fields.path_of("fees"), f"only the rule {FEES} has fees here")
     return HookRule(
         rule=name,
         hooks=hooks,

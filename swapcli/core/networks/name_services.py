@@ -13,7 +13,7 @@ ETHEREUM: Final = "ethereum"
 class NameService(NamedTuple):
     """A name service: names that end in `suffix` are resolved on the chain `chain_id`.
 
-    `network` is the name of that chain in the catalogue, `setting` that of a setting with a node of its own, which is
+    `network` is the name of that chain in the catalogue, `setting` that of a setting with its own node, which is
     asked in place of the network's. `registry` knows the resolvers of all names; None for ENS, which has one resolver
     for all of them.
     """

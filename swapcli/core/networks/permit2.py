@@ -1,4 +1,4 @@
-"""Permit2: the contract that holds allowances of spenders for any token that its owner has approved it for.
+"""Permit2: the contract that manages spenders' allowances for tokens whose owners have approved it.
 
 Source: Uniswap's permit2, `AllowanceTransfer`.
 """

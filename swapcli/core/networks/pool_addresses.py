@@ -1,18 +1,18 @@
-"""Where a protocol's pools must be: addresses and ids that follow from the tokens, the tier and a deployment."""
+"""Compute a protocol's pool addresses and IDs from the tokens, the tier and a deployment."""
 
 from __future__ import annotations
 
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.address import keccak256
 
 _CONCENTRATED = "concentrated"
 _SOLIDLY_STABLE = "solidly_stable"
 
 
 def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, tier: int = 0) -> str | None:
-    """Return the address of a protocol's pool of two tokens, by CREATE2; None where the catalogue lacks a fact for it.
+    """Return the address of a protocol's pool of two tokens, by CREATE2; None if the catalogue lacks a fact for it.
 
     `tier` is the fee in ppm, the tick spacing where that distinguishes pools (Slipstream), and of no matter elsewhere.
     Uniswap V4 keeps all pools in one contract: its pool manager.

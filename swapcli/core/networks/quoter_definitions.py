@@ -1,6 +1,6 @@
 """Parse the quote functions of protocols: the key `quoters` of a network's definition.
 
-What each key means is in the help topic `networks`.
+What each key means is in `docs/network-keys.md`.
 
 A contract or an argument is an address, a number, or a name of a value after `$`; `{packed: [[value, bytes], ...]}` are
 bytes without padding.
@@ -205,13 +205,13 @@ def _parse_function(fields: DefinitionFields, names: Collection[str]) -> Contrac
 
 
 def _check_count(fields: DefinitionFields, signature_key: str, signature: str, key: str, count: int) -> None:
-    """Refuse a signature that is invalid or has another number of arguments."""
+    """Reject a signature that is invalid or has another number of arguments."""
     try:
         types = argument_types(signature)
     except InvalidInput as error:
         raise fields.failure(fields.path_of(signature_key), error.message) from None
     if len(types) != count:
-        raise fields.failure(fields.path_of(key), f"{signature} takes {len(types)}, not {count}")
+        raise fields.failure(fields.path_of(key), f"{signature} takes {len(types)} arguments, not {count}")
 
 
 def _parse_argument(fields: DefinitionFields, where: str, value: object, names: Collection[str]) -> Argument:
@@ -240,7 +240,7 @@ def _parse_part(fields: DefinitionFields, where: str, item: object, names: Colle
 
 
 def check_value(fields: DefinitionFields, where: str, text: str, names: Collection[str]) -> None:
-    """Refuse text that is neither hex nor the name of a known value."""
+    """Reject text that is neither hex nor the name of a known value."""
     if text.startswith("$") and text[1:] in names:
         return
     digits = text.removeprefix("0x")

@@ -1,4 +1,4 @@
-"""Compare what a definition, a store or a market says of a token with what its contract says: the one rule.
+"""Compare a definition's, store's or market's token with its contract.
 
 Decimals must be equal: amounts of another unit are wrong by a power of ten. Symbols of tokens that the user has listed
 must name the same token: in any letter case, with the look-alikes that issuers use, and with a suffix that tells
@@ -21,7 +21,7 @@ _LOOK_ALIKES: Final = str.maketrans({"₮": "T", "Ξ": "E", "₿": "B", "₳": "
 
 
 class TokenFacts(NamedTuple):
-    """What a contract says of itself; None and "" for what it does not say."""
+    """A token contract's own facts; None and "" if it does not return them."""
 
     decimals: int | None
     symbol: str = ""
@@ -35,7 +35,7 @@ def check_token_facts(network: Network, listed: Token, facts: TokenFacts, *, che
     if facts.decimals is not None and facts.decimals != listed.decimals:
         raise ConfigError(
             f"{listed.symbol} ({address}) has {facts.decimals} decimals on the chain, but {listed.decimals} in {where}",
-            hint=f"correct the decimals in networks.{network.name}.tokens" if is_listed else "use another market",
+            hint=f"correct the decimals in networks.{network.name}.tokens" if is_listed else "use a different market",
             details={"token": listed.address, "listed": listed.decimals, "chain": facts.decimals},
         )
     if checks_symbol and not names_same_token(listed.symbol, facts.symbol):

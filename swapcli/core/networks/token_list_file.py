@@ -29,7 +29,7 @@ class TokenListEntry(NamedTuple):
 
 
 class TokenListFile(NamedTuple):
-    """The tokens of a list that are on a network, and the errors of the entries that were left out."""
+    """The tokens of a list that are on a network, and the errors of the entries that were omitted."""
 
     tokens: tuple[TokenListEntry, ...]
     bad_entries: tuple[InvalidInput, ...] = ()
@@ -49,8 +49,8 @@ class _ListFields(FieldReader):
 def parse_token_list(document: bytes, network: Network, source: str) -> TokenListFile:
     """Return the tokens of a list that are on this network; `source` names the list in errors.
 
-    Entries of other chains are not looked at, nor are symbols and names of JSON lists: anybody can write any. An entry
-    that is wrong is left out. Raises `InvalidInput` for a list that cannot be read, and if no token is on the network:
+    Entries of other chains are not looked at, nor are symbols and names of JSON lists: anyone can write any. An entry
+    that is wrong is omitted. Raises `InvalidInput` for a list that cannot be read, and if no token is on the network:
     the error of the first wrong entry if there is one.
     """
     try:
@@ -115,7 +115,7 @@ def _parse_entry(fields: _ListFields, network: Network, source: str) -> TokenLis
 
 def _parse_chain_id(value: object) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise InvalidValue("a chain id", value)
+        raise InvalidValue("a chain ID", value)
     return value
 
 

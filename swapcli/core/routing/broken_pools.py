@@ -1,7 +1,7 @@
-"""Find pools whose state or code breaks a computation, so that an order is answered without them.
+"""Find pools whose state or code breaks a computation, so that a quote skips them.
 
-No state that passes validation should do that, and no family. If one does, a pool that anybody may have created must
-not stop the orders of everybody else.
+No state that passes validation should do that, and no family. If one does, a pool that anyone may have created must
+not stop the orders of everyone else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _why_broken(pool: Pool) -> str:
         is_bad = any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
     except Exception as error:
         return fault_reason(error)
-    return "it has rates or amounts that are not finite" if is_bad else ""
+    return "its rates or amounts are not finite" if is_bad else ""
 
 
 def _has_bad_number(pool: Pool, token_in: str, token_out: str) -> bool:

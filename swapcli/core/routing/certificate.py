@@ -50,7 +50,7 @@ def prove_output(
     """Return the least bounds that any of `prices` give: over all arcs of `graph`, and over the allowed ones.
 
     `order` is (source, target, amount in base units). Prices are extended over `filtered_graph`, which has no dust.
-    A pool with several directions counts each as a pool of its own, which can only raise the bound. Rounding may put a
+    A pool with several directions counts each as its own pool, which can only raise the bound. Rounding may put a
     bound a unit below the delivered output: no returned bound is less than `amount_out`.
     """
     all_prices = [price_tokens(graph, filtered_graph, known, order[1]) for known in prices]

@@ -14,7 +14,7 @@ from swapcli.core.routing.solver.newton import Solution
 
 
 class KnownRoute(NamedTuple):
-    """A route found on other state, and the input in base units that it was found for."""
+    """A route found on different state, and its input in base units."""
 
     route: Route
     amount_in: int
@@ -28,7 +28,7 @@ class KnownRoute(NamedTuple):
 def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margin: float = 0.0) -> bool:
     """Return whether `found` is better than `other` by more than the fraction `margin` of its amount.
 
-    Compares the output net of gas, or the input of an order in reverse with the gas.
+    Compares the output after gas, or the input of an order in reverse with the gas.
     """
     if other is None:
         return True

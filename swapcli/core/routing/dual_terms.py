@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isnan, nextafter
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.market_graph import Arc, Prices

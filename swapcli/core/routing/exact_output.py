@@ -1,4 +1,4 @@
-"""Exact output: the least input whose replayed output reaches the requested amount.
+"""Exact output: the smallest input whose replayed output reaches the requested amount.
 
 An input is searched as an order for it would be. The route found then gets its least input for the requested output, in
 integers. The search repeats for that input while routes get cheaper.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isqrt
-from typing import TYPE_CHECKING
 
+from swapcli.core.annotations import TYPE_CHECKING
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.competing_routes import input_with_gas
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MAX_ESTIMATES = 4  # solutions of each kind (over few tokens, over all) for the first input. Empirical: most need two
 _NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate
 _MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
-_MAX_DESCENTS = 4  # searches for the least input of the best route. Empirical: most need none or one
+_MAX_DESCENTS = 4  # searches for the smallest input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
 _SAME = 1e-6  # of an input: routes for two inputs this close have the same shares
 _CLOSE = 1e-3  # of an input: for a smaller difference, a route whose rounding loses little is as good
@@ -100,8 +100,8 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
 
 
 class _InputSearch:
-    """Searches for the least input. `best` is the cheapest route found, and `last` the result of the last search; the
-    largest input that does not suffice brings `short_output`."""
+    """Searches for the smallest input. `best` is the cheapest route found, and `last` the result of the last search;
+    the largest input that does not suffice brings `short_output`."""
 
     def __init__(self, search_for: Callable[[int], RouteSearch], amount_out: int, run: Run) -> None:
         self._search_for, self._amount_out, self._run = search_for, amount_out, run
@@ -152,7 +152,7 @@ class _InputSearch:
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
-        """Follow the best solution for the least input of its route, while that input falls."""
+        """Follow the best solution for the smallest input of its route, while that input falls."""
         for _ in range(_MAX_DESCENTS):
             amount, searched = best.best.amount_in, best.problem.spec.amount
             distance = abs(amount - searched) / amount
@@ -227,7 +227,7 @@ def _midpoint(low: int, high: int) -> int:
 
 
 def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int) -> SearchResult | None:
-    """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
+    """Return `result` with the smallest input of its route for `amount_out`; None if the route cannot reach it."""
     best, single = result.best, result.best_single_path
     slope = result.prices.get(result.problem.spec.source, 0.0)
     found = least_input(search.scorer, best.route, amount_out, best.amount_in, best.replay, slope)

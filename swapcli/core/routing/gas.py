@@ -1,4 +1,4 @@
-"""Gas estimates: the base of a transaction, the cost of each swap by its pool, and what else differs between routes.
+"""Gas estimates: the base of a transaction, the cost of each swap, and other differences between routes.
 
 The figures in the pools are least-squares fits of relative errors over 2,000 random routes, executed by this project's
 router contract with the published bytecode of the pools; `OWN_ROUTER_GAS` is one over 2,400 routes of its present code.
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool

@@ -1,11 +1,11 @@
-"""What all orders on one market share: its graphs, prices in USD, and the pools whose state breaks computations."""
+"""The data shared by all orders on one market: its graphs, prices in USD, and broken pools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
 
+from swapcli.core.annotations import TYPE_CHECKING, TypeVar
 from swapcli.core.errors import Cancelled, InvalidInput, MarketError, NoRoute, UpstreamError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
@@ -28,7 +28,7 @@ _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a lo
 
 
 class MarketIndex:
-    """The graphs and prices of a market, built when an order needs them and kept for those that follow.
+    """The graphs and prices of a market, built on demand and reused.
 
     Example: `MarketIndex(market).usd_prices(weth)`.
     """
@@ -40,7 +40,7 @@ class MarketIndex:
         self._watch: Callable[[Iterable[Arc]], None] | None = None
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> MarketIndex:
-        """Return the index of `market`, which differs from the present one only in the pools with keys in `changed`."""
+        """Return the index of `market`, which differs from the current one only in the pools with keys in `changed`."""
         index = MarketIndex(market)
         if self._broken_pools:
             index._broken_pools = {key: each for key, each in self._broken_pools.items() if key not in changed}
@@ -78,7 +78,7 @@ class MarketIndex:
         _ = graph.core_rate_out, graph.core_rate_in, self._reference_values
 
     def graph(self, excluded: frozenset[str] = frozenset()) -> MarketGraph:
-        """Return the graph of the market without the excluded protocols and the pools that are left out."""
+        """Return the graph of the market without the excluded protocols and the pools that are omitted."""
         return self.dust_filter(excluded).graph
 
     @cached_property
@@ -105,13 +105,13 @@ class MarketIndex:
         return dust_filter
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
-        """Return USD per whole token, None where no pool gives a price."""
+        """Return USD per whole token, None if no pool gives a price."""
         index = self.graph().token_index
         prices = (self._usd.get(index.get(token.address, -1)) for token in tokens)
         return tuple(p and p * 10**token.decimals for p, token in zip(prices, tokens, strict=True))
 
     def price_basis(self, token: Token) -> PriceBasis | None:
-        """Return the USD price of a token with what it is based on; None where no pool gives a price."""
+        """Return the USD price of a token with what it is based on; None if no pool gives a price."""
         from swapcli.core.model.price_basis import PriceBasis
 
         def basis() -> PriceBasis | None:
@@ -164,7 +164,7 @@ class MarketIndex:
                     self.skip(broken)
 
     def _find_broken_pools(self, compute: Callable[[], object], error: Exception) -> Sequence[SkippedPool]:
-        """Return the pools that fail for some rates and amounts, or else for those that `compute` meets."""
+        """Return the pools that fail for some rates and amounts, otherwise for those that `compute` meets."""
         from swapcli.core.model.skipped_pool import SkippedPool
         from swapcli.core.routing.broken_pools import CurveWatch, broken_pools
 

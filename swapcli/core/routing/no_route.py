@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from itertools import pairwise
 from math import ceil, log10
-from typing import TYPE_CHECKING
 
+from swapcli.core.annotations import TYPE_CHECKING
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.core.model.token import Token, in_tokens
@@ -18,10 +18,11 @@ from swapcli.core.routing.market_capacity import max_input, max_output
 if TYPE_CHECKING:
     from swapcli.core.routing.market_index import MarketIndex
 
+_MAX_NAMES = 5  # of excluded protocols in an error; more are counted
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
-_NOT_JOINED = "no pools of this market join them"
+_NOT_JOINED = "no pools of this market connect them"
 
 Ends = tuple[int, int]
 
@@ -40,7 +41,7 @@ def exceeds_liquidity(
     token, done, name = (order.token_out, "bought", "out") if order.reverse else (order.token_in, "sold", "in")
     shown = _round_up(most)
     can_be = f"at most {in_tokens(shown, token)} can be {done}" if shown else f"nothing can be {done}"
-    hint = "try a smaller amount" if shown else "try another pair of tokens"
+    hint = "try a smaller amount" if shown else "try different tokens"
     return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {can_be}", hint, **{f"max_amount_{name}": str(shown)})
 
 
@@ -54,14 +55,12 @@ def no_route_found(
     rate = best_spot_rate(graph, endpoints, max_hops)
     bought, sold = (order.amount, order.amount / rate) if order.reverse else (order.amount * rate, order.amount)
     if bought < 1:
-        return _no_route(
-            order, "it is too small: less than one smallest unit would change hands", "try a larger amount"
-        )
+        return _no_route(order, "it is too small to buy even one base unit", "try a larger amount")
     if delivered:
-        reached = f"the most that a route was found for is {in_tokens(delivered, order.token_out)}"
+        reached = f"the largest amount with a route is {in_tokens(delivered, order.token_out)}"
         return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {reached}", "try a smaller amount", max_found_out=str(delivered))
     if min(bought, sold) < _FEW_UNITS:
-        return _no_route(order, "every path rounds to nothing or runs out of liquidity", "try another amount")
+        return _no_route(order, "every path rounds to nothing or runs out of liquidity", "try a different amount")
     refused = exceeds_liquidity(order, graph, endpoints, max_hops, check)
     return refused or _no_route(order, _OUT_OF_LIQUIDITY, "try a smaller amount")
 
@@ -79,7 +78,8 @@ def tokens_not_connected(order: Order, graph: MarketGraph, extended: frozenset[s
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
     named = sorted(order.excluded_protocols - extended)
-    without = f" without {', '.join(named)}" if named else ""
+    shown = ", ".join(named) if len(named) <= _MAX_NAMES else f"{len(named)} excluded protocols"
+    without = f" without {shown}" if named else ""
     hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or _NOT_JOINED
@@ -105,8 +105,8 @@ def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> 
     arcs = (arc for i, j in pairwise(numbers) for arc in graph.arcs_by_pair[i].get(j, ()))
     names = sorted({arc.pool.protocol for arc in arcs} & extended)
     if names:
-        owners = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} pools for it"
-        added = f"add the extended protocols, of which {owners} (--extended-protocols)"
+        owners = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} pools for this order"
+        added = f"add the extended protocols (--extended-protocols): {owners}"
         error.hint = added if error.hint in (None, _NOT_JOINED) else f"{error.hint}, or {added}"
 
 

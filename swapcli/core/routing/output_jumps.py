@@ -2,7 +2,7 @@
 
 A pool that pays a token of few units pays one more only from some input on, and the pools after it turn that unit into
 many of theirs. Between two inputs with such a jump neither tangents nor secants help, and bisection takes a replay of
-the whole route for each of some forty binary digits. But the pool alone says what it has to receive for that unit, and
+the whole route for each of some forty binary digits. But the pool alone shows what it has to receive for that unit, and
 what it receives hardly departs from a line between the two inputs.
 """
 
@@ -19,7 +19,7 @@ _MAX_JUMPS = 4  # between two inputs: of more, most are not the one looked for, 
 
 
 def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tuple[int, Replay]) -> int | None:
-    """Return about the least input above that of `low` from which a swap pays a unit more, as it does in `high`.
+    """Return about the smallest input above that of `low` from which a swap pays a unit more, as it does in `high`.
 
     Both are inputs of one route with their replays on `pools`. None if no swap pays just one unit more for several
     units of its own input, or more than a few do.
@@ -42,7 +42,7 @@ def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tupl
 
 
 def _least_input(pool: Pool, short: Step, enough: Step) -> int | None:
-    """Return the least input above that of `short` for which `pool` pays as much as in `enough`."""
+    """Return the smallest input above that of `short` for which `pool` pays as much as in `enough`."""
     low, high = short.amount_in, enough.amount_in
     while high - low > 1:
         middle = (low + high) // 2

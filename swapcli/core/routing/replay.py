@@ -260,7 +260,7 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
     for swap in swaps:
         pool = pools.get(swap.pool)
         if pool is None:
-            raise InvalidRoute(f"the route uses pool {swap.pool}, which the market does not have")
+            raise InvalidRoute(f"the route uses pool {swap.pool}, which is not in the market")
         if swap.token_in not in pool.tokens or swap.token_out not in pool.tokens:
             raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
 
@@ -334,7 +334,7 @@ def execute(
         if shared:
             pool = _with_shared_state(pool, shared)
         if key in touched and pool.is_single_use:
-            problem = f"pool {key}: only one swap of a transaction can be predicted"
+            problem = f"pool {key}: only one swap per transaction can be predicted"
             raise SwapReverts(problem, details={"pool": key})
         balance = balances[sold]
         if input_weight:
@@ -406,7 +406,7 @@ class _SampledFlow:
         if pool.is_sampled and source:
             key, token, paid = source
             is_larger = token == swap.token_in and paid < amount_in
-            problem = f"pools {key} and {swap.pool}: a path has only one pool that its protocol quotes"
+            problem = f"pools {key} and {swap.pool}: a path can have only one sampled pool"
             raise SwapReverts(problem, details={"pool": key if is_larger else swap.pool})
         if pool.is_sampled:
             self._sources[swap.token_out] = (swap.pool, swap.token_out, amount_out)

@@ -56,16 +56,17 @@ class RouteLimits(NamedTuple):
         network = self.market.network
         name, gas_limit = network.name, network.block_gas_limit
         if not self._has_few_pools(route):
-            return NoRoute(f"no route has {self._allowed_pools()}", hint="trade less, or allow more pools")
+            return NoRoute(f"no route uses {self._allowed_pools()}", hint="trade less, or allow more pools")
         if self._fits_block(route):
             return NoRoute(
-                f"no route fits one transaction: its calldata for the router {network.router_dialect} of {name} is too"
+                f"no route fits in one transaction: its calldata for the router {network.router_dialect} of {name} "
+                "is too"
                 " large",
                 hint="trade less, or allow fewer hops",
             )
         return NoRoute(
-            f"no route fits a block of {name}, which has {gas_limit:,} gas",
-            hint=f"trade less; if your account uses bigger blocks, set networks.{name}.block_gas_limit",
+            f"no route fits in a block of {name}, whose gas limit is {gas_limit:,}",
+            hint=f"sell less; if your account uses larger blocks, set networks.{name}.block_gas_limit",
             details={"block_gas_limit": gas_limit},
         )
 
@@ -87,7 +88,7 @@ class RouteLimits(NamedTuple):
 
 
 def fit_into_limits(found: SearchResult, limits: RouteLimits, search: SearchWithGasValue) -> SearchResult:
-    """Return `found` if its route is within the limits, else the best result that is.
+    """Return `found` if its route is within the limits, otherwise the best result that is.
 
     `search` searches with another value of a unit of gas, in base units of the output. Raises `NoRoute` if no route
     fits.

@@ -34,7 +34,7 @@ def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount
     best = max(probes, default=0.0)
     if flow.impact is None or best <= 0.0:
         return None
-    # Each of the last swaps rounds down by less than a unit, which is no price impact.
+    # Each of the last swaps rounds down by less than a unit, which is not a price impact.
     paid = amount_out + sum(swap.token_out == swaps[-1].token_out for swap in swaps)
     beside_others = (1.0 - paid * PROBE_SHARE / best) / (1.0 - PROBE_SHARE)
     return min(max(flow.impact, beside_others, 0.0), 1.0)
@@ -52,7 +52,7 @@ def _main_pools(hop: tuple[Swap, ...]) -> tuple[Swap, ...]:
 
 
 class _ProbedFlow(NamedTuple):
-    """The output of a list of swaps in floats, and its price impact; None where a probe pays nothing."""
+    """The output of a list of swaps in floats, and its price impact; None if a probe pays nothing."""
 
     amount_out: float
     impact: float | None

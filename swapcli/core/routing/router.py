@@ -7,11 +7,11 @@ from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING
 
-from swapcli.core.errors import Cancelled, NoRoute, SameToken, UnknownToken
+from swapcli.core.annotations import TYPE_CHECKING
+from swapcli.core.errors import Cancelled, InvalidAmount, NoRoute, SameToken, UnknownToken
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.order import Order
+from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import NO_PROOF_BPS, WHOLE_PERCENTS, Certificate, Quote
 from swapcli.core.model.router_execution import RATES, Execution
@@ -23,11 +23,6 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter
 from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.replay import PoolFault
-from swapcli.core.routing.search.problem import Exclusions, RoutingProblem, SwapSpec
-from swapcli.core.routing.search.route_search import RouteSearch
-from swapcli.core.routing.search.route_search import SearchResult as SearchResult
-from swapcli.core.routing.search.scored_route import RouteScorer
-from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
 
 if TYPE_CHECKING:
     from swapcli.core.model.proof import ProofWitness
@@ -36,6 +31,10 @@ if TYPE_CHECKING:
     from swapcli.core.routing.exact_output import Run, Shortfall
     from swapcli.core.routing.gas_proof.proof import NetProof
     from swapcli.core.routing.route_limits import FitsCalldata
+    from swapcli.core.routing.search.route_search import RouteSearch
+    from swapcli.core.routing.search.route_search import SearchResult as SearchResult
+    from swapcli.core.routing.search.scored_route import RouteScorer
+    from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
     from swapcli.core.routing.search_memory import SearchMemory
 
 _MAX_UNITS = 2.0**256  # no token has more base units
@@ -44,7 +43,7 @@ _MAX_UNITS = 2.0**256  # no token has more base units
 class Router:
     """Quotes orders on one market. `index` is what they share: graphs, and prices by output token and size.
 
-    `execution` is how the router contract executes routes. `fits_calldata` says whether one transaction can carry the
+    `execution` is how the router contract executes routes. `fits_calldata` shows whether one transaction can carry the
     calldata for some steps in pools by key; None if it always can. With a `memory`, searches start from those of
     similar orders, on former states too; see `search_memory`. It may be set at any time.
 
@@ -86,6 +85,7 @@ class Router:
         A further route that this one cannot execute is left as it is.
         """
         from swapcli.core.routing.route_limits import RouteLimits
+        from swapcli.core.routing.search.scored_route import RouteScorer
 
         spec = result.problem.spec._replace(router_gas=self._execution.gas)
         scorer = RouteScorer(spec, self._pools, self._execution)
@@ -103,9 +103,24 @@ class Router:
         return result._replace(problem=problem, best=best, best_single_path=others[0], unlimited=others[1])
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
-        """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
+        """Return a router for `market`, which differs from the current one only in the pools with keys in `changed`."""
         router = Router(market, self._execution, self._fits_calldata, self.memory)
         router.index = self.index.with_changes(market, changed)
+        return router
+
+    def warm(self) -> None:
+        """Build the data that all orders share, and load the search, before the first order or a fork."""
+        from swapcli.core.routing.search import route_search
+
+        del route_search
+        self.index.warm()
+
+    def without_memory(self) -> Router:
+        """Return the router that shares the index, and whose searches start from no other."""
+        from copy import copy
+
+        router = copy(self)
+        router.memory = None
         return router
 
     def quote(
@@ -114,18 +129,19 @@ class Router:
         *,
         gas_price_wei: int | None = None,
         certify: bool = False,
-        keeps_witness: bool = False,
+        proof: bool = False,
         is_cancelled: Callable[[], bool] | None = None,
         is_time_up: Callable[[], bool] | None = None,
         share_step: int = WHOLE_PERCENTS,
     ) -> Quote:
         """Return the best route for `order` with exact amounts; `time_s` is left at 0.
 
-        With `keeps_witness`, the quote has what proves its certificate. `gas_price_wei` overrides the market's; 0 ranks
-        routes by gross output. The shares of segments are multiples of `share_step`, in hundredths of a percent.
+        With `certify`, the quote has a certificate, and with `proof` also the witness from which `Proof.of` makes a
+        document. `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are
+        multiples of `share_step`, in hundredths of a percent.
         `is_cancelled` and `is_time_up` are called about every millisecond. Once the first returns True, `Cancelled` is
         raised. Once the second does, the best route so far is returned and marked, or `NoRoute` raised if there is
-        none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
+        none. Raises `NoRoute`, `SameToken`, `UnknownToken`, `InvalidAmount`.
         """
         result = self.search(
             order,
@@ -134,9 +150,7 @@ class Router:
             is_time_up=is_time_up,
             share_step=share_step,
         )
-        return self.build_quote(
-            order, result, gas_price_wei=gas_price_wei, certify=certify, keeps_witness=keeps_witness
-        )
+        return self.build_quote(order, result, gas_price_wei=gas_price_wei, certify=certify, proof=proof)
 
     def search(
         self,
@@ -152,6 +166,10 @@ class Router:
 
         `known_routes` were found on other state: the result is no worse than any of them on this one.
         """
+        if not isinstance(order.amount, int) or order.amount <= 0:
+            problem = f"an order's amount must be a positive integer in base units, not {order.amount!r}"
+            token = order.token_out if order.reverse else order.token_in
+            raise InvalidAmount(problem, hint=f"one {token.symbol} is {10**token.decimals}")
         check, gas_price_wei = _build_check(is_cancelled, is_time_up), self._gas_price(gas_price_wei)
 
         def search() -> SearchResult:
@@ -175,6 +193,8 @@ class Router:
 
         None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
         """
+        from swapcli.core.routing.search.scored_route import RouteScorer
+
         scorer = RouteScorer(result.problem.spec, self._pools, self._execution)
         try:
             best, single, unlimited = (
@@ -194,14 +214,14 @@ class Router:
         *,
         gas_price_wei: int | None = None,
         certify: bool = False,
-        keeps_witness: bool = False,
+        proof: bool = False,
     ) -> Quote:
         """Build the quote of a search result for `order` on this market. Raises nothing."""
 
         def build() -> Quote:
-            if not certify:
+            if not certify and not proof:
                 return self._quote(order, result, self._gas_price(gas_price_wei), None)
-            found, certificate, witness = self._certify(order, result, keeps_witness=keeps_witness)
+            found, certificate, witness = self._certify(order, result, keeps_witness=proof)
             return self._quote(order, found, self._gas_price(gas_price_wei), certificate)._replace(witness=witness)
 
         return self.index.without_broken_pools(build)
@@ -231,6 +251,7 @@ class Router:
     def _improve(self, order: Order, result: SearchResult, proof: NetProof) -> SearchResult:
         """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
         from swapcli.core.routing.route_limits import RouteLimits
+        from swapcli.core.routing.search.route_search import RouteSearch
 
         pools = self._pools
         search = RouteSearch(result.problem, pools, self._execution)
@@ -254,6 +275,10 @@ class Router:
         known_routes: Iterable[KnownRoute],
         share_step: int,
     ) -> SearchResult:
+        # Loaded by the first search, so that importing the core takes less.
+        from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
+        from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
+
         source, target = _token_number(graph, order.token_in), _token_number(graph, order.token_out)
         if source == target:
             raise SameToken()
@@ -335,6 +360,7 @@ class Router:
         if not (has_limit or order.limits_pools):
             return found
         from swapcli.core.routing.route_limits import RouteLimits, fit_into_limits
+        from swapcli.core.routing.search.route_search import SearchResult
 
         def search(gas_value: float) -> SearchResult | None:
             result = find_best(gas_value)
@@ -344,7 +370,7 @@ class Router:
         return fitting._replace(unlimited=found.best) if order.limits_pools else fitting
 
     def _run(self, search: RouteSearch, graph: MarketGraph) -> SearchResult | None:
-        """Return the result of a search, which goes on over the whole `graph` if the order drains the market."""
+        """Return the result of a search, which continues over the whole `graph` if the order drains the market."""
         found = search.run()
         if found and not found.drains_market:
             return found
@@ -408,6 +434,7 @@ def _best_with_known(
 ) -> SearchResult | Shortfall | None:
     """Return the best of a search's answer and the known routes."""
     from swapcli.core.routing.competing_routes import best_of
+    from swapcli.core.routing.search.route_search import SearchResult
 
     result = answer if isinstance(answer, SearchResult) else None
     return best_of(order, result, known_routes, search_for) or answer
@@ -453,7 +480,7 @@ def _value_usd(amount: int, token: Token, price_usd: float | None) -> float | No
 
 
 def _price_impact(sold_usd: float | None, bought_usd: float | None) -> float | None:
-    """Return the part of the value at mid prices that is lost, pool fees included; None where a price is unknown."""
+    """Return the part of the value at mid prices that is lost, pool fees included; None if a price is unknown."""
     if not sold_usd or bought_usd is None:
         return None
     return 1.0 - bought_usd / sold_usd
@@ -469,6 +496,7 @@ def _for_output(
 
 def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
     from swapcli.core.routing.certificate import bounding_prices, prove_output
+    from swapcli.core.routing.search.problem import Exclusions
 
     problem, best = result.problem, result.best
     order = (*problem.spec.endpoints, best.amount_in)
@@ -521,5 +549,6 @@ def _looks_feasible(graph: MarketGraph, path: Sequence[int], order: Order) -> bo
 def _token_number(graph: MarketGraph, token: Token) -> int:
     number = graph.token_index.get(token.address)
     if number is None:
-        raise UnknownToken(f"the market has no token {token.symbol or token.address} ({token.address})")
+        hint = "use its wrapped token: Network.to_wrapped_token" if token.address == ZERO_ADDRESS else None
+        raise UnknownToken(f"the market has no token {token.symbol or token.address} ({token.address})", hint=hint)
     return number

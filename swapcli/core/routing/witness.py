@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
 
+from swapcli.core.annotations import TYPE_CHECKING, Final
 from swapcli.core.model.proof import (
     BoundKind,
     Direction,

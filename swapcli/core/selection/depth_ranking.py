@@ -82,7 +82,7 @@ def _log_rate_and_depth(pool: Pool, token_in: str, token_out: str) -> tuple[floa
 def price_tokens(mid_rates: Mapping[int, Mapping[int, MidRate]], anchors: Mapping[int, float]) -> dict[int, PathPrice]:
     """Return the price of every token in `mid_rates`, from the dollar prices per base unit of the `anchors`.
 
-    Tokens that no anchor reaches get a price of their own, too small to matter next to a dollar.
+    Tokens that no anchor reaches get their own price, too small to matter next to a dollar.
     """
 
     def neighbours(token: int) -> Iterable[int]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from swapcli.core.records import NamedTuple
 
 TokenPair = tuple[int, int]
-"""The ids of the token that is sold and of the token that is bought."""
+"""The ids of the sold token and of the bought token."""
 
 LegRow = tuple[int, Any, Any, float, float]
 """`(pool, up, down, in_low, in_high)`, fields of `depth_ranking.Leg`. A plain tuple, as an order reads thousands."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from swapcli.core.annotations import Concatenate, ParamSpec, Self, TypeVar
 from swapcli.core.validation.values import (
     MAX_UINT256,
     MISSING,
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class FieldReader:
     """An object and the path that leads to it, such as `route[0].swaps`; the path of a document is empty.
 
-    A package derives one class from this that says which errors to raise. Example, of a class that raises
+    A package derives one class from this that shows which errors to raise. Example, of a class that raises
     `MarketError`: `MarketFields(document).nested("network").integer("chain_id", minimum=1)`.
     """
 

@@ -1,14 +1,12 @@
-"""Parse single JSON-like values. Every parser raises `InvalidValue`, which knows no path and no error class."""
+"""Parse single JSON-like values. Every parser raises `InvalidValue`, which has no path and no error class."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
-from typing import Final, cast
 
+from swapcli.core.annotations import Final, cast
 from swapcli.core.encoding.text import SHOWN_VALUE_CHARACTERS, truncate
 
 MAX_UINT256: Final = 2**256 - 1
@@ -19,20 +17,18 @@ MISSING: Final = object()
 
 _MAX_DIGITS = 80  # a number of 256 bits has 78
 _MAX_SHOWN_BITS = 512  # printing larger integers could exceed Python's limit on digits
-_INTEGER_TEXT = re.compile(rf"-?[0-9]{{1,{_MAX_DIGITS}}}").fullmatch
-_UNSIGNED_TEXT = re.compile(r"[0-9]{1,78}").fullmatch
-_DIGITS_AND_SIGNS = re.compile(r"[-0-9]*").fullmatch
-_HEX_TEXT = re.compile(r"0x[0-9a-fA-F]*").fullmatch
+_MAX_UNSIGNED_DIGITS = 78
+_HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 _UNITS_S: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 """The seconds of each unit of durations."""
 UNIT_NAMES: Final = tuple(_UNITS_S)
 """The units of durations."""
 
-_DURATION: Final = r"([0-9]{1,12})(?:\.([0-9]{1,9}))? ?([smhd])"  # compiled on first use: most commands need none
+_DURATION: Final = r"([0-9]{1,12})(?:\.([0-9]{1,9}))? ?([smhd])"
 
 
 class InvalidValue(ValueError):
-    """A value is not what was expected. `suffix` is the place inside the value that is wrong, such as `[3]`.
+    """An unexpected value. `suffix` is the place inside the value that is wrong, such as `[3]`.
 
     `expected` completes the sentence "expected ...", as in `InvalidValue("true or false", 1)`.
     """
@@ -55,6 +51,8 @@ def describe(value: object) -> str:
         return "a list"
     if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:
         return f"a number of {value.bit_length()} bits"
+    import json  # only errors need it
+
     text = json.dumps(value, default=repr, ensure_ascii=False)
     return truncate(text if text.isprintable() else json.dumps(value, default=repr), SHOWN_VALUE_CHARACTERS)
 
@@ -81,7 +79,7 @@ def parse_integer(value: object, minimum: int, maximum: int) -> int:
     """Parse a JSON integer or a decimal string (`-?[0-9]+`) in a range; a boolean or a float is never one."""
     if type(value) is int:
         number = value
-    elif type(value) is str and _INTEGER_TEXT(value):
+    elif type(value) is str and _is_integer_text(value):
         number = int(value)
     else:
         raise InvalidValue(_integer_range(minimum, maximum), value)
@@ -91,15 +89,15 @@ def parse_integer(value: object, minimum: int, maximum: int) -> int:
 
 
 def parse_json_integer(value: object, minimum: int, maximum: int) -> int:
-    """Parse a JSON integer in a range; decimal strings are refused."""
+    """Parse a JSON integer in a range; decimal strings are rejected."""
     if type(value) is not int or not minimum <= value <= maximum:
         raise InvalidValue(_integer_range(minimum, maximum), value)
     return value
 
 
 def parse_decimal_string(value: object, minimum: int, maximum: int) -> int:
-    """Parse an unsigned decimal string in a range; JSON integers are refused."""
-    if type(value) is not str or not _UNSIGNED_TEXT(value) or not minimum <= int(value) <= maximum:
+    """Parse an unsigned decimal string in a range; JSON integers are rejected."""
+    if type(value) is not str or not _is_unsigned_text(value) or not minimum <= int(value) <= maximum:
         expected = _integer_range(minimum, maximum).replace("an integer", "a decimal integer string")
         raise InvalidValue(expected, value)
     return int(value)
@@ -112,8 +110,8 @@ def parse_integers(values: Sequence[object]) -> tuple[int, ...]:
         return tuple(cast(Sequence[int], values))
     if types == {str}:
         texts = cast(Sequence[str], values)
-        # One match over all of them instead of one each: lists of ticks are most of a market file.
-        if _DIGITS_AND_SIGNS("".join(texts)) and max(map(len, texts)) <= _MAX_DIGITS:
+        # One check of all of them instead of one each: lists of ticks are most of a market file.
+        if _is_decimal("".join(texts).replace("-", "")) and max(map(len, texts)) <= _MAX_DIGITS:
             with suppress(ValueError):
                 return tuple(map(int, texts))
     return tuple(_parse_any_integer(value, index) for index, value in enumerate(values))
@@ -139,6 +137,8 @@ def parse_duration_s(text: str) -> float | None:
     A duration of whole seconds is exact. Text without a unit is not a duration: its caller decides what a plain number
     means.
     """
+    import re  # only options need it
+
     match = re.fullmatch(_DURATION, text, re.IGNORECASE)
     if match is None:
         return None
@@ -156,7 +156,7 @@ def parse_boolean(value: object) -> bool:
 
 
 def parse_text(value: object, max_characters: int | None = None) -> str:
-    """Parse a string without halves of surrogate pairs, which UTF-8 cannot encode."""
+    """Parse a string without unpaired surrogates, which UTF-8 cannot encode."""
     if not isinstance(value, str):
         raise InvalidValue("a string", value)
     if max_characters is not None and len(value) > max_characters:
@@ -164,7 +164,7 @@ def parse_text(value: object, max_characters: int | None = None) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidValue("a string without halves of surrogate pairs", value) from None
+        raise InvalidValue("a string without unpaired surrogates", value) from None
     return value
 
 
@@ -199,7 +199,7 @@ def parse_hex(value: object, byte_count: int | None = None, max_characters: int 
         or len(value) % 2
         or (byte_count is not None and len(value) != 2 + 2 * byte_count)
         or (max_characters is not None and len(value) > max_characters)
-        or not _HEX_TEXT(value)
+        or not _is_hex_text(value)
     ):
         raise InvalidValue(f"0x and {digits} hexadecimal digits", value)
     return value.lower()
@@ -209,19 +209,36 @@ def parse_number_text(value: object) -> int:
     """Parse text that is a number below 2^256: decimal digits, or hex with 0x."""
     number = MAX_UINT256 + 1
     if isinstance(value, str):
-        if _UNSIGNED_TEXT(value):
+        if _is_unsigned_text(value):
             number = int(value)
-        elif _HEX_TEXT(value) and 2 < len(value) <= 66:
+        elif _is_hex_text(value) and 2 < len(value) <= 66:
             number = int(value, 16)
     if number > MAX_UINT256:
-        raise InvalidValue("the text of a number, decimal or hex with 0x", value)
+        raise InvalidValue("a number as text, decimal or hex with 0x", value)
     return number
+
+
+def _is_decimal(text: str) -> bool:
+    return text.isdigit() and text.isascii()
+
+
+def _is_integer_text(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return _is_decimal(digits) and len(digits) <= _MAX_DIGITS
+
+
+def _is_unsigned_text(text: str) -> bool:
+    return _is_decimal(text) and len(text) <= _MAX_UNSIGNED_DIGITS
+
+
+def _is_hex_text(text: str) -> bool:
+    return text.startswith("0x") and _HEX_DIGITS.issuperset(text[2:])
 
 
 def _parse_any_integer(value: object, index: int) -> int:
     if type(value) is int:
         return value
-    if type(value) is str and _INTEGER_TEXT(value):
+    if type(value) is str and _is_integer_text(value):
         return int(value)
     raise InvalidValue("an integer", value, f"[{index}]")
 

@@ -1,3 +1,3 @@
-"""The command line: one file or folder per command, and what they share."""
+"""The command line: one file or folder per command, and shared modules."""
 
 PUBLIC = ("app", "completion", "overview", "terminal")

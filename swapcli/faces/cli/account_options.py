@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 RECIPIENT, SENDER = "--destination", "--from"
-_FIELDS = {RECIPIENT: "recipient_name", SENDER: "sender_name"}
+_FIELDS = {RECIPIENT: "recipientName", SENDER: "senderName"}
 
 
 def parse_account_option(text: str, network: Network, session: Session, label: str) -> str:

@@ -26,13 +26,16 @@ def run(arguments: Sequence[str], context_settings: Mapping[str, Any] = MappingP
     Raises nothing, and leaves nothing to flush. `context_settings` are for Typer's context.
     """
     _prepare_streams()
+    status = exit_codes.OK
     try:
         status = _invoke(arguments, context_settings)
         sys.stdout.flush()
+        _print_waiting_lines()
         return status
     except BrokenPipeError:  # the reader has seen enough, as in `swapcli tokens base | head`
         _discard_stdout()
-        return exit_codes.OK
+        _print_waiting_lines()
+        return status
     except (OSError, KeyboardInterrupt) as error:
         _discard_stdout()
         return _report(error, arguments)
@@ -43,9 +46,15 @@ def _invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> in
         status = _run_plain(arguments)
         if status is not None:
             return status
+        from swapcli.faces.cli.synonyms import replace_synonyms
+
+        replaced = replace_synonyms(arguments)
+        status = _run_plain(replaced) if replaced != [*arguments] else None
+        if status is not None:
+            return status
         from swapcli.faces.cli.typer_root import invoke
 
-        return invoke(arguments, context_settings)
+        return invoke(replaced, context_settings)
     except OSError:
         raise
     except Exception as error:
@@ -72,10 +81,19 @@ def _run_plain(arguments: Sequence[str]) -> int | None:
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     # Imported here: a command that succeeds needs none of it.
     from swapcli.faces.cli.errors import is_json_requested, print_error, report_of, requested_color
+    from swapcli.faces.cli.synonyms import replace_synonyms
     from swapcli.faces.cli.usage_hints import explain_usage
 
+    _print_waiting_lines()
     report = explain_usage(report_of(error, debug="--debug" in arguments[:1]), arguments)
-    return print_error(report, as_json=is_json_requested(arguments), color=requested_color(arguments))
+    words = replace_synonyms(arguments)
+    return print_error(report, as_json=is_json_requested(words), color=requested_color(words))
+
+
+def _print_waiting_lines() -> None:
+    """Print the lines that wait for a result, if the command has printed anything."""
+    if output := sys.modules.get("swapcli.faces.cli.output"):
+        output.print_after_result()
 
 
 def _prepare_streams() -> None:

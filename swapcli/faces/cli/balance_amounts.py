@@ -1,4 +1,4 @@
-"""Amounts on the command line that are a part of what the sender holds: `all` and `50%`."""
+"""Amounts that are part of the sender's balance: `all` and `50%`."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def answer_balance_part(
     """
     if order.reverse:
         raise InvalidOption(
-            f"{written.shown} is a part of what you sell, and --reverse takes what you receive",
-            hint="leave out --reverse, or write an amount",
+            f"AMOUNT {written.shown} depends on the balance to sell, but --reverse takes the amount to buy",
+            hint="remove --reverse, or write an amount",
         )
     checker = open_sender()
     sender = checker.requested.sender if checker else None
     if checker is None or sender is None:
         raise InvalidOption(
-            f"{written.shown} is a part of a balance, so the sender must be known",
-            hint="add --from ADDRESS; the balance is read from your node",
+            f"AMOUNT {written.shown} requires a sender",
+            hint="add --from ADDRESS; swapcli reads its balance from your node",
         )
     from swapcli.quoting.review.presign_checker import PayloadChecker
 
     if not isinstance(checker, PayloadChecker):
         raise InvalidOption(
-            f"{written.shown} is a part of a balance, which works on EVM networks only, not on {checker.network.name}",
+            f"AMOUNT {written.shown} works only on EVM networks, not on {checker.network.name}",
             hint="write an amount",
         )
     part_order = BalanceOrder(written, order, sender, checker.node)

@@ -55,7 +55,7 @@ class ArgumentText(NamedTuple):
 
 
 class UsageError(Exception):
-    """Arguments that do not go together. `command_path` is the command that refused them, as people write it."""
+    """Arguments that do not go together. `command_path` is the command that rejected them, as people write it."""
 
     def __init__(self, message: str, command_path: str | None = None) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ class UsageError(Exception):
 
 
 class UnknownCommand(UsageError):
-    """A command that a group does not have; `known` are those that it has."""
+    """An unknown command of a group; `known` are its commands."""
 
     def __init__(self, name: str, known: Iterable[str], group_path: str) -> None:
         from swapcli.core.encoding.text import printable, truncate
@@ -250,7 +250,7 @@ def _take_option(
 
 
 def _fill_arguments(values: dict[str, Any], arguments: Sequence[CommandParameter], words: Sequence[str]) -> bool:
-    """Set the values of the arguments; return False where words are missing, empty or left over."""
+    """Set the values of the arguments; return False if words are missing, empty or left over."""
     left = list(words)
     for argument in arguments:
         kind = argument.annotation.__origin__

@@ -18,7 +18,7 @@ def confirm(question: str, is_confirmed: bool) -> None:
     if is_confirmed:
         return
     if not (is_stdin_terminal() and sys.stderr.isatty()):
-        raise InvalidOption("there is no terminal to ask for confirmation on", hint="confirm with --yes")
+        raise InvalidOption("confirmation needs a terminal", hint="add --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in _YES:
-        raise InvalidOption("not confirmed, so nothing was changed", hint='answer "y", or give --yes')
+        raise InvalidOption("not confirmed, so nothing was changed", hint="type y, or add --yes")

@@ -18,6 +18,7 @@ from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.color import ALWAYS, NEVER
 from swapcli.faces.cli.command_app import UnknownCommand, UsageError
 from swapcli.faces.cli.output import print_to_stderr
+from swapcli.interface.own_document import own_document
 
 if TYPE_CHECKING:
     from typer import TyperException
@@ -71,8 +72,8 @@ def print_error(report: ErrorReport, *, as_json: bool, color: str = "auto") -> i
 def is_json_requested(arguments: Sequence[str]) -> bool:
     """Return whether an option or the settings ask for JSON. Needs no parsed arguments: parsing may have failed."""
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
-    if "--json" in options or "--plain" in options or "--table" in options:
-        return "--json" in options
+    if "--json" in options:
+        return True
     if formats := _values("--format", options):
         return formats[-1] == "json"
     return peek_setting("output", options) == "json"
@@ -129,7 +130,7 @@ def _typer_report(error: TyperException) -> ErrorReport:
     from typer._click.exceptions import NoSuchOption
 
     if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
-        return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
+        return ErrorReport("USAGE", "write amounts without a sign", exit_codes.USAGE, hint='for example "1.5"')
     context = getattr(error, "ctx", None)
     if (option := getattr(error, "option_name", "")) and "requires an argument" in error.format_message():
         return ErrorReport("USAGE", f"{option} needs a value", exit_codes.USAGE, _value_hint(option, context))
@@ -153,14 +154,14 @@ def _way_out(error: TyperException, context: Context) -> str:
     """Return how a command line could be completed: with its commands, or its words in the user's own command line."""
     if error.format_message().startswith("Missing command"):
         commands: Sequence[str] = getattr(context.command, "commands", ())
-        return f"name one of its commands: {', '.join(commands)}"
+        return f"use one of its commands: {', '.join(commands)}"
     arguments = [each for each in context.command.get_params(context) if each.param_type_name == "argument"]
     metavars = [str(each.metavar) for each in arguments]
     if error.format_message().startswith("Missing argument"):
         given = [str(context.params.get(each.name or "") or each.metavar) for each in arguments]
         return printable(truncate(" ".join([context.command_path, *given]), 160))
     if _EXTRA_ARGUMENTS(error.format_message()):
-        return f"its words are {' '.join(metavars)}" if metavars else "it takes options only"
+        return f"its arguments are {' '.join(metavars)}" if metavars else "it takes only options"
     return ""
 
 
@@ -191,16 +192,22 @@ def _internal_report(error: BaseException, debug: bool) -> ErrorReport:
     return ErrorReport("INTERNAL", message, exit_codes.INTERNAL, details=details)
 
 
+@own_document
 def error_document(report: ErrorReport) -> ErrorJson:
     """Return a report as a JSON document."""
     return {
         "code": report.code,
         "message": report.message,
-        "details": dict(report.details),
+        "details": {_camel_case(name): value for name, value in report.details.items()},
         "hint": report.hint,
         "retryable": report.is_retryable,
-        "exit_code": report.exit_code,
+        "exitCode": report.exit_code,
     }
+
+
+def _camel_case(name: str) -> str:
+    first, *more = name.split("_")
+    return first + "".join(map(str.capitalize, more))
 
 
 def _as_json(report: ErrorReport) -> str:

@@ -63,7 +63,7 @@ def read_text_lines(name: str) -> Iterator[str]:
     for number, line in enumerate(read_lines(name), start=1):
         try:
             text = line.decode()
-            problem = "has a NUL character" if "\0" in text else ""
+            problem = "contains a NUL character" if "\0" in text else ""
         except UnicodeDecodeError as error:
             text, problem = "", f"is not UTF-8: byte {error.start + 1} is 0x{line[error.start]:02x}"
         if problem:
@@ -81,7 +81,7 @@ def shown_name(name: str) -> str:
 
 
 def _open_stdin() -> BinaryIO:
-    """Return stdin as a stream of its own: processes that are forked while a thread reads it close `sys.stdin`, which
+    """Return stdin as its own stream: processes that are forked while a thread reads it close `sys.stdin`, which
     would wait for the lock of that thread for ever."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
@@ -121,7 +121,7 @@ def is_stdin_terminal() -> bool:
 @contextmanager
 def _read_errors(name: str) -> Iterator[None]:
     if not name:
-        raise InvalidInput("cannot read a file without a name")
+        raise InvalidInput("the file needs a name")
     try:
         yield
     except (OSError, ValueError) as error:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from swapcli.core.records import NamedTuple
@@ -30,11 +30,16 @@ from swapcli.faces.cli.command_app import (
     load_app,
 )
 from swapcli.faces.cli.options import FORMAT, format_text
+from swapcli.faces.cli.overview import ALIASES
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
-_HELP = ("-h", "--help")
+_SHORT, _LONG = "-h", "--help"
+_HELP = (_SHORT, _LONG)
+_IS_SHORT = "swapcli.is_short"
+"""Whether the help is that of -h, in the meta of a context."""
+_OPTIONS = "Options"
 CONTEXT_SETTINGS = {"help_option_names": list(_HELP)}
 WHOLE_SUMMARY = 200  # characters: more than any summary has
 
@@ -53,6 +58,8 @@ class PanelCommand(TyperCommand):
     registered: RegisteredCommand | None = None
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        words = args[: args.index("--")] if "--" in args else args
+        ctx.meta[_IS_SHORT] = _SHORT in words and _LONG not in words
         try:
             return super().parse_args(ctx, self.registered.join_optional_values(args) if self.registered else args)
         except typer.TyperException as error:
@@ -67,15 +74,48 @@ class PanelCommand(TyperCommand):
             error.command_path = ctx.command_path
             raise
 
+    def format_help_text(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the explanation; with -h only the summary and the examples."""
+        whole = self.help
+        if ctx.meta.get(_IS_SHORT) and whole is not None:
+            summary, *others = whole.split("\n\n")
+            self.help = "\n\n".join([summary, *(each for each in others if each.startswith("\b"))])
+        super().format_help_text(ctx, formatter)
+        self.help = whole
+
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the arguments, and the options in their panels; with -h the common ones in one."""
+        is_short = ctx.meta.get(_IS_SHORT)
+        shown = self._common_options(ctx) if is_short else None
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
-                panels.setdefault(_panel(parameter), []).append(record)
+            is_argument = parameter.param_type_name == "argument"
+            if record is None or (shown is not None and not is_argument and shown.isdisjoint(parameter.opts)):
+                continue
+            panels.setdefault(_panel(parameter) if is_argument or not is_short else _OPTIONS, []).append(record)
         for title, records in panels.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+        if is_short:
+            formatter.write_paragraph()
+            formatter.write_text(f"All options, and more: {ctx.command_path} {_LONG}")
+
+    def get_help_option(self, ctx: Context) -> TyperOption | None:
+        """Return the option of both pages, with our text."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = "Show the common options; --help shows all."
+        return option
+
+    def _common_options(self, ctx: Context) -> frozenset[str]:
+        """Return the options that -h shows, in all of their spellings."""
+        from swapcli.faces.cli.common_options import COMMON_OPTIONS
+
+        words = ctx.command_path.split()[1:]
+        name = ALIASES.get(words[0], words[0]) if words else ""
+        every = frozenset(option for each in self.params for option in each.opts)
+        return frozenset(COMMON_OPTIONS.get(name, every))
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         arguments = [p.make_metavar(ctx) for p in self.get_params(ctx) if p.param_type_name == "argument"]
@@ -83,7 +123,7 @@ class PanelCommand(TyperCommand):
 
 
 def _panel(parameter: Parameter) -> str:
-    default = "Arguments" if parameter.param_type_name == "argument" else "Options"
+    default = "Arguments" if parameter.param_type_name == "argument" else _OPTIONS
     return getattr(parameter, "rich_help_panel", None) or default
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.block_tag import BLOCK_TAGS
-from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
+from swapcli.core.model.live_and_check_modes import CHECK_MODES, CheckMode, LiveMode
 from swapcli.core.records import NamedTuple, extend_record
 from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
 from swapcli.interface.quote_parameters import ANSWER, PARAMETERS, QUOTE_PARAMETERS, QuoteParameter
@@ -88,14 +88,12 @@ def argument(metavar: str, text: str) -> ArgumentText:
     return ArgumentText(metavar, text)
 
 
-NetworkName = Annotated[str, argument("NETWORK", "Network name; `swapcli networks` lists them.")]
-NetworkNameOrDefault = Annotated[
-    str | None, argument("[NETWORK]", "Network name; the setting `network` is the default.")
-]
-AllNetworks = Annotated[bool, option("--all", "Use every network that swapcli knows, not just yours.", SETTINGS)]
+NetworkName = Annotated[str, argument("NETWORK", "Network name (swapcli networks lists them).")]
+NetworkNameOrDefault = Annotated[str | None, argument("[NETWORK]", "Network name.  [default: the `network` setting]")]
+AllNetworks = Annotated[bool, option("--all", "Use all networks, not only yours.", SETTINGS)]
 TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")]
 TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
-Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5 or 2k; or $1000, 50%, all.")]
+Amount = Annotated[str | None, argument("AMOUNT", "Amount to sell: 1.5, 2k, $1000, 50% or all.")]
 
 Slippage = Annotated[str | None, parameter_option(PARAMETERS["slippage"])]
 RouterDialect = Annotated[str | None, parameter_option(PARAMETERS["router_dialect"])]
@@ -105,55 +103,47 @@ ProofFile = Annotated[str | None, parameter_option(PARAMETERS["proof"])]
 
 MarketFile = Annotated[
     str | None,
-    option("--market", "Quote on this market file; - is stdin.", SOURCE, "FILE"),
+    option("--market", "Use the pools in this market file; - is stdin.", SOURCE, "FILE"),
 ]
-SkipBadPools = Annotated[
-    bool, option("--skip-bad-pools", "Skip malformed pools in a market file with a warning.", SOURCE)
-]
-ApiUrl = Annotated[str | None, option("--api-url", "Get quotes from this service.", SOURCE, "URL")]
+SkipBadPools = Annotated[bool, option("--skip-bad-pools", "Skip malformed pools with a warning.", SOURCE)]
+ApiUrl = Annotated[str | None, option("--api-url", "Use the service at this URL.", SOURCE, "URL")]
 ApiKeyFile = Annotated[str | None, option("--api-key-file", "File with the API key.", SOURCE, "FILE")]
-Timeout = Annotated[str | None, option("--timeout", "Timeout of nodes and services.  [default: 10]", SOURCE, "SECONDS")]
+Timeout = Annotated[str | None, option("--timeout", "Timeout per request.  [default: 10]", SOURCE, "SECONDS")]
 StoreDir = Annotated[
     str | None,
-    option("--store", "Directory of stored pools.  [default: ~/.local/share/swapcli]", SOURCE, "DIR"),
+    option("--store", "Directory of stores.  [default: ~/.local/share/swapcli]", SOURCE, "DIR"),
 ]
 RpcUrl = Annotated[
     str | None,
-    option(
-        "--rpc-url", "RPC URL of a node. Prefer the settings file: other users can see command lines.", SOURCE, "URL"
-    ),
+    option("--rpc-url", "Node URL; put a URL with a key in the settings file.", SOURCE, "URL"),
 ]
 MaxAge = Annotated[
     str | None,
-    option("--max-age", "Maximum age of stored state; older state is read again, or refused.", SOURCE, "SECONDS"),
-]
-State = Annotated[
-    str | None,
-    option("--state", f"Block of the node to quote on: {', '.join(BLOCK_TAGS)}.", SOURCE, "TAG"),
+    option("--max-age", "Maximum age of state; older state is read again.", SOURCE, "SECONDS"),
 ]
 Block = Annotated[
     str | None,
-    option("--block", "Quote on this past block; older ones need an archive node.", SOURCE, "N|HASH"),
+    option("--block", f"{', '.join(BLOCK_TAGS)}; quotes: N or HASH.", SOURCE, "BLOCK"),
 ]
-NoCache = Annotated[
-    bool, option("--no-cache", "Neither read nor write the file of what nodes said of past blocks.", SOURCE)
-]
+NoCache = Annotated[bool, option("--no-cache", "Do not cache data of past blocks.", SOURCE)]
+_LIVE = (LiveMode.AUTO.value, LiveMode.REQUIRE.value)
+"""The values of --live. The setting also takes never; on a command line, --offline says that."""
 Live = Annotated[
     str | None,
     option(
         "--live",
-        "Whether to read nodes; without a value, fail if none answers.  [default: auto]",
+        "`require` (or no value): fail if no node responds.  [default: auto]",
         SOURCE,
-        f"[{'|'.join(LIVE_MODES)}]",
-        OptionalValue(LiveMode.REQUIRE.value, LIVE_MODES.__contains__),
+        f"[{'|'.join(_LIVE)}]",
+        OptionalValue(LiveMode.REQUIRE.value, _LIVE.__contains__),
     ),
 ]
-Offline = Annotated[bool, option("--offline", "Never contact a node.", SOURCE)]
+Offline = Annotated[bool, option("--offline", "Use no node, only stored or modelled prices.", SOURCE)]
 Check = Annotated[
     str | None,
     option(
         "--check",
-        "Which nodes rehearse the swap and a sale after it; without a value, public ones too.  [default: auto]",
+        "Simulate on your nodes; `always` adds public ones.  [default: auto]",
         ANSWER,
         f"[{'|'.join(CHECK_MODES)}]",
         OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
@@ -162,16 +152,17 @@ Check = Annotated[
 
 KeysFile = Annotated[
     str | None,
-    option("--keys-file", "File with the API keys.  [default: keys.json next to the settings file]", SETTINGS, "FILE"),
+    option("--keys-file", "File of API keys.  [default: keys.json next to the settings]", SETTINGS, "FILE"),
 ]
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
+Verbose = Annotated[bool, option("--verbose", "Show exact amounts, whole addresses and sources.", OUTPUT, short="-v")]
 
 
 @with_quote_options()
 class OrderOptions(NamedTuple):
     """How to route an order, and the terms of its quote."""
 
-    raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit, an integer.", ROUTING)] = False
+    raw: Annotated[bool, option("--raw", "AMOUNT is an integer in base units (wei for ETH).", ROUTING)] = False
     proof: ProofFile = None
     destination: Destination = None
 
@@ -180,11 +171,10 @@ class SourceOptions(NamedTuple):
     """Where quotes come from: a market file, a store, a node or a service."""
 
     market: MarketFile = None
-    skip_bad_pools: SkipBadPools = False
     store: StoreDir = None
     rpc_url: RpcUrl = None
     max_age: MaxAge = None
-    state: State = None
+    block: Block = None
     live: Live = None
     offline: Offline = False
     api_url: ApiUrl = None
@@ -196,18 +186,17 @@ class SourceOptions(NamedTuple):
 class LimitOptions(NamedTuple):
     """How to route the orders of a command that quotes one order in several ways."""
 
-    raw: Annotated[bool, option("--raw", "Amounts are in the token's smallest unit, integers.", ROUTING)] = False
+    raw: Annotated[bool, option("--raw", "Amounts are integers in base units (wei for ETH).", ROUTING)] = False
 
 
 class LocalSourceOptions(NamedTuple):
     """Where the pools of quotes in this process come from: a market file, a store or a node."""
 
     market: MarketFile = None
-    skip_bad_pools: SkipBadPools = False
     store: StoreDir = None
     rpc_url: RpcUrl = None
     max_age: MaxAge = None
-    state: State = None
+    block: Block = None
     live: Live = None
     offline: Offline = False
     timeout: Timeout = None
@@ -217,42 +206,40 @@ class PayloadOptions(NamedTuple):
     """How a transaction is checked and printed."""
 
     with_approval: Annotated[
-        bool, option("--with-approval", "Also show the approval if one is needed; the JSON always has it.", ANSWER)
+        bool, option("--with-approval", "Also show the approval; the JSON always includes it.", ANSWER)
     ] = False
-    simulate: Annotated[
-        bool, option("--simulate", "Simulate on a node and compare the output with the quote.", ANSWER)
-    ] = False
+    simulate: Annotated[bool, option("--simulate", "Simulate on a node and compare with the quote.", ANSWER)] = False
     sender: Annotated[
         str | None,
-        option("--from", "Sender or its ENS name: check the balance, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
+        option("--from", "Sender: check its balance, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
     ] = None
     deadline: Annotated[
         str | None,
-        option("--deadline", "Latest time of the swap: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
+        option("--deadline", "Latest time to execute: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
     ] = None
-    permit: Annotated[
-        bool, option("--permit", "Print the message to sign in place of an approval (EIP-712 JSON).", ANSWER)
-    ] = False
+    permit: Annotated[bool, option("--permit", "Print a permit to sign instead of an approval (EIP-712).", ANSWER)] = (
+        False
+    )
     max_impact: Annotated[
         str | None,
-        option(MAX_IMPACT, "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),
+        option(MAX_IMPACT, "Fail above this impact.  [default: 15]", ANSWER, "PERCENT"),
     ] = None
     max_slippage: Annotated[
         str | None,
-        option(MAX_SLIPPAGE, "Maximum slippage.  [default: 20]", ANSWER, "PERCENT"),
+        option(MAX_SLIPPAGE, "Fail above this slippage.  [default: 20]", ANSWER, "PERCENT"),
     ] = None
     allow_recipient: Annotated[
         str | None,
-        option(ALLOW_RECIPIENT, "Allow this recipient, though it is a token, a pool or a router.", ANSWER, "ADDRESS"),
+        option(ALLOW_RECIPIENT, "Allow this token, pool or router as recipient.", ANSWER, "ADDRESS"),
     ] = None
     allow_fees: Annotated[
-        bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)
+        bool, option("--allow-fees", "Accept unusual gas, fees or nonce, with a warning.", ANSWER)
     ] = False
     check: Check = None
     witness: Annotated[
-        str | None, option("--witness", "RPC URL of a second node that must confirm the pool state.", SOURCE, "URL")
+        str | None, option("--witness", "Second node, which must confirm the pool state.", SOURCE, "URL")
     ] = None
-    full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
+    verbose: Verbose = False
 
     @property
     def price_use(self) -> PriceUse:
@@ -263,22 +250,20 @@ class PayloadOptions(NamedTuple):
 class OutputOptions(NamedTuple):
     """How every command prints its result, and which settings file it reads."""
 
-    json: Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)] = False
-    plain: Annotated[bool, option("--plain", "Plain text; the default if stdout is not a terminal.", OUTPUT)] = False
-    table: Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)] = False
+    json: Annotated[bool, option("--json", "Print one JSON document; errors are JSON too.", OUTPUT)] = False
     format: Annotated[
         str | None,
         option(FORMAT, format_text(("json", "plain", "table")), OUTPUT, "FORMAT"),
     ] = None
     get: Annotated[
         list[str] | None,
-        option("--get", "Print only this JSON field, such as state.block; may be repeated.", OUTPUT, "FIELD"),
+        option("--get", "Print only this JSON field (repeatable).", OUTPUT, "FIELD"),
     ] = None
     output_file: Annotated[
         str | None,
         option(
             "--output",
-            "Write the result to this file; its name may end in .json or .csv to choose the format.",
+            "Write to this file; its ending sets the format.",
             OUTPUT,
             "FILE",
             short="-o",
@@ -286,9 +271,9 @@ class OutputOptions(NamedTuple):
     ] = None
     color: Annotated[
         str | None,
-        option("--color", "When to use colors; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
+        option("--color", "When to use colors; respects NO_COLOR.  [default: auto]", OUTPUT, "auto|always|never"),
     ] = None
-    quiet: Annotated[bool, option("--quiet", "Print no notes; warnings and errors stay.", OUTPUT)] = False
+    quiet: Annotated[bool, option("--quiet", "Print no notes, only warnings and errors.", OUTPUT, short="-q")] = False
     config: ConfigFile = None
 
 

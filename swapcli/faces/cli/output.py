@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from swapcli import Finding, InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
-from swapcli.core.model.finding import UNREAL_STATE_CODES, Level
+from swapcli.core.model.finding import DO_NOT_SIGN, UNREAL_STATE_CODES, Level
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.faces.cli.render.route_layout import RouteShape
@@ -41,6 +41,8 @@ class OutputFormat(StrEnum):
     PLAIN = "plain"
     TABLE = "table"
     CSV = "csv"
+    SVG = "svg"
+    MERMAID = "mermaid"
     CAST = "cast"
     SAFE = "safe"
     SH = "sh"
@@ -51,6 +53,8 @@ class OutputFormat(StrEnum):
 COMMON_FORMATS = (OutputFormat.JSON, OutputFormat.PLAIN, OutputFormat.TABLE)
 """What every command can print."""
 LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
+CHART_FORMATS = (*LIST_FORMATS, OutputFormat.SVG)
+ROUTE_FORMATS = (*CHART_FORMATS, OutputFormat.MERMAID)
 HANDOFF_FORMATS = (OutputFormat.SAFE, OutputFormat.WALLET_CALLS)
 """Documents for other signers, who need more time."""
 TRANSACTION_FORMATS = (
@@ -66,10 +70,10 @@ TRANSACTION_FORMATS = (
 class Output(NamedTuple):
     """Writes results to stdout, notes and warnings to stderr.
 
-    With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
-    only the JSON of the error. The warnings of a document go to stderr too, where people see them: a script may read
-    one field. With `fields`, dotted paths, only these of the JSON are printed. `fall_backs` are the sentences of
-    `report_fall_back`.
+    Warnings are printed after the result, which is in the first line. With JSON, notes are too: if the command fails
+    instead, stderr contains only the JSON of the error. The warnings of a document go to stderr too, where people see
+    them: a script may read one field. With `fields`, dotted paths, only these of the JSON are printed. `fall_backs` are
+    the sentences of `report_fall_back`.
     """
 
     format: OutputFormat
@@ -90,24 +94,33 @@ class Output(NamedTuple):
             return
         self._print_note(f"note: {sentence}")
 
-    def warn(self, warnings: Iterable[Finding], *, is_labelled: bool = False) -> None:
-        """Print warnings; with JSON, after the result.
+    def warn(self, warnings: Iterable[Finding], *, is_labelled: bool = False, is_explained: bool = False) -> None:
+        """Print warnings after the result. If they are `is_explained`, the last line names their topic.
 
         That prices are not real is stated once: not here if the first line of the result `is_labelled` with it, or if a
-        fall back was reported.
+        fall back was reported. That a payload must not be signed is always stated.
         """
+        has_any = False
         for warning in warnings:
             is_stated = warning.code in UNREAL_STATE_CODES and (is_labelled or self.fall_backs)
-            if not is_stated and warning.message not in self.fall_backs:
-                hint = f"; {warning.hint}" if warning.hint else ""
-                self._print_note(f"warning: {printable(warning.message + hint)}")
+            if (is_stated and not warning.message.startswith(DO_NOT_SIGN)) or warning.message in self.fall_backs:
+                continue
+            hint = f"; {warning.hint}" if warning.hint else ""
+            self._print_after_result(f"warning: {printable(warning.message + hint)}")
+            has_any = True
+        if has_any and is_explained:
+            self._print_after_result("hint:    swapcli help warnings explains each warning")
+
+    def warn_sentence(self, sentence: str) -> None:
+        """Print a warning about the program's surroundings, which has no code; with JSON, after the result."""
+        self._print_note(f"warning: {printable(sentence)}")
 
     def report_fall_back(self, sentence: str, hint: str) -> None:
-        """Print once why prices are not live, and a hint on how to change that; with JSON, after the result."""
+        """Print once why prices are not live, and a hint on how to change that, after the result."""
         if sentence not in self.fall_backs:
             self.fall_backs.append(sentence)
-            self._print_note(f"warning: {printable(sentence)}")
-            self._print_note(f"hint:    {hint}")
+            self._print_after_result(f"warning: {printable(sentence)}")
+            self._print_after_result(f"hint:    {hint}")
 
     def _print_note(self, line: str) -> None:
         if self.format is OutputFormat.JSON:
@@ -115,6 +128,12 @@ class Output(NamedTuple):
                 self.deferred.append(line)
         else:
             print_to_stderr(line, self.color)
+
+    def _print_after_result(self, line: str) -> None:
+        if self.format is OutputFormat.JSON:
+            self._print_note(line)
+        else:
+            _after_result.append((line, self.color))
 
     def flush_notes(self) -> None:
         """Print the deferred notes, after the result."""
@@ -136,7 +155,7 @@ class Output(NamedTuple):
         if self.fields is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:
-            print("\n".join(self._format_fields(document, self.fields)))
+            print("\n".join(self._format_fields(document, self.fields, result)))
         self._warn_as(document)
         self.flush_notes()
 
@@ -151,7 +170,7 @@ class Output(NamedTuple):
             return to_json(document)
         nested = document.get("result") if isinstance(document, dict) else None
         self._warn_as(document if nested is None else nested)
-        return "\t".join(self._format_fields(document, self.fields))
+        return "\t".join(self._format_fields(document, self.fields, result))
 
     def _warn_as(self, document: object) -> None:
         """Print the warnings of a JSON document that has any, in `warnings`."""
@@ -175,15 +194,15 @@ class Output(NamedTuple):
             print("\n".join(self._format_fields(loads(text), self.fields)))
 
     @staticmethod
-    def _format_fields(document: object, paths: Sequence[str]) -> list[str]:
+    def _format_fields(document: object, paths: Sequence[str], result: Result | None = None) -> list[str]:
         from swapcli.faces.cli.json_field import select_field
 
-        fields = [select_field(document, path) for path in paths]
+        fields = [select_field(document, path, result=result) for path in paths]
         # A script gets a name as it is; a terminal nothing that would control it or reorder the text around it.
         return [*map(printable_lines, fields)] if sys.stdout.isatty() else fields
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
-        """Print the warnings of a route, then the route."""
+        """Print a route; its warnings follow it, also if its reader closes the pipe."""
         self.warn(view.warnings, is_labelled=True)
         self._print_route_view(view, shape)
 
@@ -200,7 +219,7 @@ class Output(NamedTuple):
             print_route(view, console, shape)
         return captured.get()
 
-    def _print_route_view(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
+    def _print_route_view(self, view: RouteView, shape: RouteShape) -> None:
         self.end_waiting()
         if self.format is OutputFormat.PLAIN:
             from swapcli.faces.cli.render.plain import route_text
@@ -211,18 +230,20 @@ class Output(NamedTuple):
 
             print_route(view, new_console(self.color), shape)
 
+    def print_picture(self, drawn: str) -> None:
+        """Print an SVG picture or a Mermaid diagram."""
+        self.end_waiting()
+        print(drawn, end="")
+
     def _print_plain(self, text: str) -> None:
         """Print plain text. It has colors only if they are requested, since it often goes into a pipe."""
         if self.color == ALWAYS:
             text = paint_plain(text)
         print(text)
 
-    def print_payload(self, view: PayloadView, route: RouteView | None = None) -> None:
-        """Print a route, if given, then the transactions. Prints no warnings."""
+    def print_payload(self, view: PayloadView) -> None:
+        """Print transactions. Prints no warnings."""
         self.end_waiting()
-        if route:
-            self._print_route_view(route)
-            print()
         if self.format is OutputFormat.PLAIN:
             from swapcli.faces.cli.render.plain import payload_text
 
@@ -232,12 +253,12 @@ class Output(NamedTuple):
 
             print_payload(view, new_console(self.color))
 
-    def print_rows(self, documents: Sequence[Mapping[str, object]]) -> None:
-        """Print JSON objects as CSV."""
+    def print_rows(self, documents: Sequence[Mapping[str, object]], fields: Sequence[str] = ()) -> None:
+        """Print JSON objects as CSV, with a column for each of `fields`, and of any others that they have."""
         from swapcli.faces.cli.render.csv_text import csv_columns, csv_lines
 
         self.end_waiting()
-        print(csv_lines(csv_columns(documents), documents))
+        print(csv_lines(csv_columns(documents, fields), documents))
 
     def print_list(self, result: R, view: Callable[[R], ListView]) -> None:
         """Print a result whose document is a list: as JSON or CSV, or its `view` as a table or plain text."""
@@ -245,7 +266,9 @@ class Output(NamedTuple):
         if self.format is OutputFormat.JSON:
             self.print_document(result)
         elif self.format is OutputFormat.CSV:
-            self.print_rows(result.document())
+            from swapcli.interface.document_fields import row_fields
+
+            self.print_rows(result.document(), row_fields(result))
         elif self.format is OutputFormat.PLAIN:
             from swapcli.faces.cli.render.plain import list_text
 
@@ -278,18 +301,15 @@ def document_of(result: Result) -> object:
 
 
 class FormatOptions(NamedTuple):
-    """The options that choose the format: flags, the value of --format, and the fields of --get."""
+    """The options that choose the format: --json, the value of --format, and the fields of --get."""
 
     json: bool = False
-    plain: bool = False
-    table: bool = False
     format: str | None = None
     fields: Sequence[str] | None = None
 
     def chosen(self) -> str | None:
-        """Return the format that a flag or --format names; of several, any; None if --get or nothing chooses."""
-        flags = (("json", self.json), ("plain", self.plain), ("table", self.table))
-        return self.format or next((name for name, is_set in flags if is_set), None)
+        """Return the format that --json or --format names; None if --get or nothing chooses."""
+        return self.format or ("json" if self.json else None)
 
 
 def choose_format(
@@ -299,15 +319,16 @@ def choose_format(
 
     Raises `InvalidOption` for options that cannot be combined and for a format that is not `supported`.
     """
-    flags = {OutputFormat.JSON: options.json, OutputFormat.PLAIN: options.plain, OutputFormat.TABLE: options.table}
-    requested = {f"--{output_format}": output_format for output_format, is_set in flags.items() if is_set}
+    requested = {"--json": OutputFormat.JSON} if options.json else {}
     if options.format is not None:
         requested[f"--format {options.format}"] = _parse_format(options.format, supported)
     if len(requested) > 1:
-        raise InvalidOption(" and ".join(requested) + " cannot be combined", hint="leave out one of them")
+        raise InvalidOption(" and ".join(requested) + " cannot be combined", hint="remove one of them")
     if options.fields is not None:
         if not set(requested.values()) <= {OutputFormat.JSON}:
-            raise InvalidOption(f"--get prints a field of the JSON, which excludes {', '.join(requested)}")
+            raise InvalidOption(
+                f"--get prints a field of the JSON, so it cannot be combined with {', '.join(requested)}"
+            )
         return OutputFormat.JSON
     if requested:
         return next(iter(requested.values()))
@@ -321,6 +342,19 @@ def _parse_format(name: str, supported: Sequence[OutputFormat]) -> OutputFormat:
         return OutputFormat(name)
     hint = f"this command prints {', '.join(supported)}"
     raise InvalidOption(f'--format: no format "{printable(name)}" here', hint=hint, details={"formats": [*supported]})
+
+
+_after_result: list[tuple[str, str]] = []
+"""Lines that wait for a result in text, with their color."""
+
+
+def print_after_result() -> None:
+    """Print the lines that wait for the result, which is printed or will not come."""
+    if _after_result:
+        with suppress(OSError):
+            sys.stdout.flush()
+    while _after_result:
+        print_to_stderr(*_after_result.pop(0))
 
 
 def print_note(sentence: str) -> None:

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from swapcli.faces.cli.output import FormatOptions
 
-_FORMATS: Final = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
+_FORMATS: Final = {
+    ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
+    ".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid",
+}  # fmt: skip
 """The formats that the end of a file's name stands for."""
-_PICTURES: Final = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid"}
 _JSON_FORMATS: Final = frozenset({"json", "safe", "wallet-calls", "web3"})
 """The formats that a file of JSON can have."""
 _NEVER_WRITTEN: Final = frozenset(
@@ -31,7 +33,7 @@ _NEVER_WRITTEN: Final = frozenset(
 )  # fmt: skip
 """The ends of names that stand for formats no command writes."""
 _FORMAT_WORDS: Final = frozenset(
-    {each[1:] for each in (*_FORMATS, *_PICTURES, *_NEVER_WRITTEN)} | {"plain", "table", "text", "cast", "web3"}
+    {each[1:] for each in (*_FORMATS, *_NEVER_WRITTEN)} | {"plain", "table", "text", "cast", "web3"}
 )
 """The names that stand for a format rather than a file, as in `kubectl -o json`."""
 
@@ -64,28 +66,21 @@ def end_output_file(*, has_succeeded: bool) -> None:
         sys.stdout.end(has_succeeded=has_succeeded)
 
 
-def format_of_file(
-    name: str, requested: FormatOptions, supported: Sequence[str], pictures: Sequence[str]
-) -> str | None:
+def format_of_file(name: str, requested: FormatOptions, supported: Sequence[str]) -> str | None:
     """Return the format that the name of the `--output` file stands for, if any.
 
-    `supported` and `pictures` are what the command can print. Raises `InvalidOption` if the name stands for something
-    else, or for a format that differs from the `requested` one.
+    The command can print the `supported` formats. Raises `InvalidOption` if the name stands for a different one, or for
+    one that differs from the `requested` one.
     """
     check_file_name("--output", name)
     suffix = _suffix(name)
-    found, picture = _FORMATS.get(suffix), _PICTURES.get(suffix)
+    found, chosen = _FORMATS.get(suffix), requested.chosen()
     if found is not None and found not in supported:
-        raise InvalidOption(f"--output: this command prints no {found}", hint=f"it prints {', '.join(supported)}")
-    if picture is not None and picture not in pictures:
-        hint = f"it prints {', '.join((*supported, *pictures))}"
-        raise InvalidOption(f"--output: this command does not draw a {suffix} file", hint=hint)
-    chosen = requested.chosen()
-    is_other = chosen and (picture or (chosen != found and not (found == "json" and chosen in _JSON_FORMATS)))
-    if (found or picture) and is_other:
+        raise InvalidOption(f"--output: this command does not print {found}", hint=f"it prints {', '.join(supported)}")
+    if found and chosen and chosen != found and not (found == "json" and chosen in _JSON_FORMATS):
         raise InvalidOption(
-            f"--output: a {suffix} file does not contain {chosen}",
-            hint="leave out the format, or end the name of the file in .txt",
+            f"--output: a {suffix} file cannot contain {chosen}",
+            hint="remove the format, or end the file name in .txt",
             details={"option": "--output"},
         )
     return found
@@ -95,8 +90,8 @@ def check_file_name(option: str, name: str) -> None:
     """Raise `InvalidOption` for the name of a format, and for a file of a format that no command writes."""
     if name.lower() in _FORMAT_WORDS:
         raise InvalidOption(
-            f"{option} takes the name of a file, and {name} is a format",
-            hint=f"name the file, as in {option} result.{_example(name)}; ./{name} is a file called {name}",
+            f"{option} takes a file name, but {name} is a format",
+            hint=f"give a file name, as in {option} result.{_example(name)}; for a file called {name}, write ./{name}",
             details={"option": option},
         )
     if _suffix(name) in _NEVER_WRITTEN:
@@ -107,33 +102,15 @@ def check_file_name(option: str, name: str) -> None:
         )
 
 
-def check_svg_file(name: str | None) -> None:
-    """Raise `InvalidOption` for a file of `--svg` whose name stands for another format."""
-    if name is None or name == STDOUT:
-        return
-    check_file_name("--svg", name)
-    if _suffix(name) in _FORMATS:
-        raise InvalidOption(
-            f"--svg: a {_suffix(name)} file does not contain a picture",
-            hint="end the name in .svg, or use --output for the result",
-            details={"option": "--svg"},
-        )
-
-
 def _example(word: str) -> str:
     """Return the end of a file's name for a format."""
     suffix = f".{word.lower()}"
-    return suffix[1:] if suffix in _FORMATS or suffix in _PICTURES else "txt"
-
-
-def picture_of_file(name: str | None) -> str | None:
-    """Return "svg" or "mermaid" if a file's name stands for such a picture."""
-    return None if name is None else _PICTURES.get(_suffix(name))
+    return suffix[1:] if suffix in _FORMATS else "txt"
 
 
 def refuse_stream(cause: str, hint: str = "end the command line with > FILE") -> Never:
     """Raise `InvalidOption`, since what `cause` prints has no end."""
-    raise InvalidOption(f"--output writes one result to a file, and {cause} prints many", hint=hint)
+    raise InvalidOption(f"--output writes a single result to a file, but {cause} prints many", hint=hint)
 
 
 def _suffix(name: str) -> str:

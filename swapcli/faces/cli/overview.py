@@ -11,14 +11,15 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "Quote": {
             "route": "Find the best route for a swap.",
-            "compare": "Compare ways, services and aggregators to fill an order.",
-            "depth": "Show price impact over a range of amounts.",
+            "compare": "Compare routes, services and aggregators for an order.",
+            "depth": "Show the price impact of growing amounts.",
+            "plan": "Sell a large order in parts over time.",
         },
         "Build": {
             "calldata": "Find the best route and build its transaction.",
-            "execute": "Build the transaction of a route.",
-            "decode": "Say what a payload does before you sign it.",
-            "router": "Print the transaction that deploys your own router contract.",
+            "execute": "Build the transaction for a route.",
+            "decode": "Check a payload before you sign it.",
+            "router": "Deploy your own router contract.",
         },
         "Data": {
             "sync": "Sync a network's pools from a node into the local store.",
@@ -26,29 +27,29 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Run": {
             "serve": "Serve routes and transactions over HTTP.",
-            "mcp": "Offer the commands to agents, as tools of the Model Context Protocol.",
+            "mcp": "Serve the commands to AI agents over MCP (Model Context Protocol).",
             "health": "Check that every network can be quoted.",
-            "keys": "Create, list and revoke API keys of swapcli serve.",
+            "keys": "Manage API keys of swapcli serve.",
         },
         "Inspect": {
             "networks": "List, show, add, check and remove networks.",
-            "tokens": "List the tokens of a network.",
+            "tokens": "List the tokens of a network, starting with those in the most pools.",
             "protocols": "List the protocols of a network.",
-            "pools": "List the pools of a network with liquidity and price.",
+            "pools": "List the pools of a network with liquidity and price, deepest first.",
             "verify": "Compare mined swaps with their quotes.",
             "record": "Record mined swaps with the state of their pools.",
-            "prove": "Check quotes, swaps and proofs on your machine; write a report.",
-            "hindsight": "Compare mined swaps with the best routes of their time.",
+            "prove": "Check quotes, swaps and proofs on your machine, and write a report.",
+            "hindsight": "Compare mined swaps with the best routes at their block.",
             "backtest": "Quote many orders at past blocks.",
-            "price": "Show the prices of tokens in USD and in the native token.",
-            "balance": "Show what an account holds.",
-            "allowance": "Show what a router may take of an account's token.",
-            "schema": "Print the JSON schema of what a command prints.",
+            "price": "Show token prices in USD and in the native token.",
+            "balance": "Show the balances of an account.",
+            "allowance": "Show how much of a token a router may spend.",
+            "schema": "Print the JSON schema of a command's output.",
         },
         "Configure": {
             "config": "Show and change settings.",
             "help": "Explain a topic, such as amounts or exit codes.",
-            "completion": "Print the completion script of a shell.",
+            "completion": "Print a shell completion script.",
         },
     }
 )
@@ -68,7 +69,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 """The options before a command."""
 
 _USAGE = "Usage: swapcli [OPTIONS] COMMAND [ARGS]..."
-PURPOSE = "Find the best way to swap one token for another over liquidity pools, exact to the unit."
+PURPOSE = "Find the best route for a token swap and build its transaction. Nothing is signed or sent."
 _EXAMPLE = "  Example: swapcli route base ETH USDC 1.5"
 _MAX_WIDTH, _MIN_WIDTH = 80, 50  # as Typer has them
 

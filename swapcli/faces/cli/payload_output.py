@@ -8,7 +8,7 @@ from swapcli import Network, PreparedRoute, PreparedSwap
 from swapcli.core.model.swap_terms import HANDOFF_LIFETIME_S
 from swapcli.faces.cli.account_options import SENDER, name_fields, parse_account_option
 from swapcli.faces.cli.options import PayloadOptions, option_name
-from swapcli.faces.cli.output import COMMON_FORMATS, HANDOFF_FORMATS, OutputFormat
+from swapcli.faces.cli.output import COMMON_FORMATS, HANDOFF_FORMATS, Output, OutputFormat
 from swapcli.faces.cli.session import Session
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.review.presign_checker import AnyChecker, new_checker
@@ -33,9 +33,15 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     return new_checker(session.nodes, session.routers, network, node, requested)
 
 
-def requested_checks(checker: AnyChecker | None, options: PayloadOptions) -> RequestedChecks:
+def requested_checks(session: Session, checker: AnyChecker | None, options: PayloadOptions) -> RequestedChecks:
     """Return the checks of the command line, whose errors name its options."""
-    return RequestedChecks(checker, options.with_approval, option_name)
+    return RequestedChecks(checker, _shows_approvals(session.output, options), option_name)
+
+
+def _shows_approvals(output: Output, options: PayloadOptions) -> bool:
+    """Return whether the output has the approvals: text only on request, documents always, single fields perhaps."""
+    is_text = output.format in (OutputFormat.PLAIN, OutputFormat.TABLE)
+    return options.with_approval or not (is_text or output.fields)
 
 
 def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tuple[int | None, int | None]:
@@ -68,8 +74,9 @@ def print_payload(
 ) -> None:
     """Print a transaction in the requested format: for another tool, as JSON, or as a table or plain text."""
     output, built = session.output, prepared.built
-    output.warn((*prepared.warnings, *(prepared.verdict.findings if prepared.verdict else ())))
+    findings = (*prepared.warnings, *(prepared.verdict.findings if prepared.verdict else ()))
     if output.format is OutputFormat.JSON:
+        output.warn(findings)
         output.print_document(prepared._replace(account_names=name_fields(session)))
         return
     transactions = built.transactions()
@@ -77,15 +84,18 @@ def print_payload(
         from swapcli.faces.cli.render.transaction_formats import format_transactions
 
         output.end_waiting()
-        print(format_transactions(output.format, prepared))
+        output.warn(findings)
+        print(format_transactions(output.format, prepared), flush=True)
         return
-    if built.is_allowance_unchecked and not options.with_approval:
-        output.note("the router must be approved first: --with-approval adds the approval transaction")
+    # Before the view, so that no closed pipe hides them; they are printed after it.
+    output.warn(findings, is_labelled=True, is_explained=True)
     print_view(transactions if options.with_approval else transactions[-1:])
+    if built.is_allowance_unchecked and not options.with_approval:
+        output.note("approve the router first: --with-approval adds the approval transaction")
 
 
 def shows_full_calldata(session: Session, options: PayloadOptions) -> bool:
     """Return whether calldata is printed in full. Only a table on a terminal shortens it."""
     import sys
 
-    return options.full or session.output.format is not OutputFormat.TABLE or not sys.stdout.isatty()
+    return options.verbose or session.output.format is not OutputFormat.TABLE or not sys.stdout.isatty()

@@ -21,11 +21,15 @@ def parse_permit_deadline(options: PayloadOptions, signature: str | None) -> int
     Raises `InvalidOption` for --permit or --signature without a deadline, or for both, and `InvalidDeadline`.
     """
     if options.permit and signature is not None:
-        raise InvalidOption("--permit prints the message to sign, and --signature is its signature: give one of them")
+        raise InvalidOption(
+            "--permit prints a message to sign, and --signature takes its signature: use only one of them"
+        )
     flag = "--permit" if options.permit else "--signature"
     if (options.permit or signature is not None) and options.deadline is None:
-        hint = "--deadline +1200" if options.permit else "the --deadline of --permit, as Unix seconds"
-        raise InvalidOption(f"{flag} needs --deadline: the end of the permit", hint=hint)
+        hint = (
+            "--deadline +1200" if options.permit else "use the --deadline that you gave with --permit, as Unix seconds"
+        )
+        raise InvalidOption(f"{flag} needs --deadline, the time when the permit expires", hint=hint)
     return None if options.deadline is None else parse_deadline_s(options.deadline, SYSTEM_CLOCK.now_s())
 
 
@@ -43,7 +47,10 @@ def print_permit(
     message = permit_message(session.nodes, swap, "--permit")
     if session.output.format not in COMMON_FORMATS:
         raise InvalidOption(
-            f"--permit prints a message, which has no format {session.output.format}", hint="leave out --format"
+            f"--permit prints a message, which cannot be printed with --format {session.output.format}",
+            hint="remove --format",
         )
-    session.output.note(f"when it is signed: swapcli execute ROUTE --deadline {swap.deadline_s} --signature SIGNATURE")
+    session.output.note(
+        f"after you have signed it: swapcli execute ROUTE --deadline {swap.deadline_s} --signature SIGNATURE"
+    )
     session.output.print_document(message)

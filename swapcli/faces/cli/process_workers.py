@@ -32,7 +32,7 @@ def answer_in_processes(
     try:
         context = get_context("fork")
     except ValueError:
-        raise InvalidOption("--workers needs a system whose processes can be forked", hint="leave it out") from None
+        raise InvalidOption("--workers needs a system that can fork processes", hint="remove --workers") from None
 
     def start_workers() -> Executor:
         sys.stdout.flush()  # else each worker would print it again
@@ -41,7 +41,7 @@ def answer_in_processes(
         except (OSError, ImportError) as error:  # an ImportError where Python was built without semaphores
             raise InputOutputError(
                 f"--workers needs semaphores, which are files in /dev/shm: {getattr(error, 'strerror', None) or error}",
-                hint="leave out --workers, or mount a /dev/shm that can be written to",
+                hint="remove --workers, or mount a writable /dev/shm",
             ) from None
 
     return answer_in_order(orders, start_workers, _ForkedWorkers(open_answer), arrive_one_by_one=not are_at_hand)

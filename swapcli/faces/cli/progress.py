@@ -1,4 +1,4 @@
-"""A line on the terminal that says how far a long command is."""
+"""A line on the terminal that shows how far a long command is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swapcli.faces.cli.output import Output
 from swapcli.faces.cli.terminal import terminal_width
 from swapcli.state.clock import Clock
 
-_EVERY_S: Final = 0.25  # four times a second looks alive and costs nothing
+_EVERY_S: Final = 0.25  # four times per second looks alive and costs nothing
 _MINUTES_FROM_S: Final = 120
 
 
@@ -39,7 +39,7 @@ class ProgressLine:
     def describe(self, elapsed_s: float) -> str:
         """Return the line after `elapsed_s` seconds of this run."""
         rate = (self._done - self._before) / max(elapsed_s, 1e-9)
-        shown = f"{rate:,.0f} a second" if rate >= 1 else f"{60 * rate:,.0f} a minute"
+        shown = f"{rate:,.0f} per second" if rate >= 1 else f"{60 * rate:,.0f} per minute"
         if self._total is None:
             return f"{self._done:,} {self._noun}, {shown}"
         left_s = (self._total - self._done) / rate if rate else 0.0

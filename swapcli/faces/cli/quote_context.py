@@ -13,7 +13,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.files import check_folder
-from swapcli.faces.cli.options import OrderOptions, SourceOptions
+from swapcli.faces.cli.options import OrderOptions
 from swapcli.faces.cli.session import Session
 from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
 from swapcli.interface.value_types import FLAG
@@ -94,11 +94,11 @@ class QuoteContext(NamedTuple):
         return self.market.quote_and_build(order, self.options, terms)
 
 
-def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
+def open_quote_context(session: Session, network: str, order: OrderOptions) -> QuoteContext:
     """Open the market of a network. Raises `InvalidInput`, `IntegratorError`, `InputOutputError`."""
     if order.proof is not None:
         check_folder(order.proof)
-    market = session.open_market(network, skip_bad_pools=source.skip_bad_pools)
+    market = session.open_market(network)
     found = market.network
     recipient = None
     if order.destination is not None:
@@ -121,11 +121,9 @@ def _parse(name: str, value: object) -> object:
     return parameter.parse_option(value) if isinstance(value, str) else value
 
 
-def open_local_context(
-    session: Session, network: str, *, skip_bad_pools: bool, certify: bool = False, proof: bool = False
-) -> QuoteContext:
+def open_local_context(session: Session, network: str, *, certify: bool = False, proof: bool = False) -> QuoteContext:
     """Open the market that quotes in this process, even if the settings name a service. Raises `InvalidInput`."""
-    market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
+    market = session.open_local_market(network)
     options = resolve_options(session.settings, market.network, session.setup.api_key, certify=certify, proof=proof)
     return QuoteContext(session, market, options)
 
@@ -141,7 +139,7 @@ def split_words(session: Session, words: Sequence[str | None], *, has_amount: bo
         return present[0], _in_order(session, present[1:]) if has_amount else present[1:]
     if session.settings.network is None:
         example = "swapcli route base ETH USDC 1"
-        raise UsageError(f"no network given: name it first, as in {example}, or swapcli config set network base")
+        raise UsageError(f"no network given: write it first, as in {example}, or run swapcli config set network base")
     return session.settings.network, _in_order(session, present) if has_amount else present
 
 
@@ -159,7 +157,7 @@ def _in_order(session: Session, words: list[str]) -> list[str]:
     if len(amounts) == 1 and found[2] != amounts[0]:
         found = [*(word for word in found if word != amounts[0]), amounts[0]]
     if found != words:
-        session.output.note(printable(f"read as {' '.join(found)}: TOKEN_IN TOKEN_OUT AMOUNT"))
+        session.output.note(printable(f"read as {' '.join(found)}; the order is TOKEN_IN TOKEN_OUT AMOUNT"))
     return found
 
 
@@ -200,7 +198,7 @@ def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, l
 def missing_words(session: Session, network: str, problem: str, example: str) -> UsageError:
     """Return the error of a command without words behind NETWORK, which may be a word that is meant to follow it."""
     if session.settings.market is None and not _is_network(session, network):
-        problem = f'"{printable(truncate(network, 60))}" is not a network: name that first'
+        problem = f'"{printable(truncate(network, 60))}" is not a network; write the network first'
     return UsageError(f"{problem}, as in {example}")
 
 
@@ -211,7 +209,7 @@ def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, h
     """
     if len(words) > 3:
         required = f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}"
-        raise UsageError(f"{required}, and no more words: {len(words)} were given")
+        raise UsageError(f"{required}, but {len(words)} words were given")
     example = f"the amount comes last: {show_example(words, command, network)}"
     if len(words) != 3:
         raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}; {example}")

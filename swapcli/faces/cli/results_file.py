@@ -19,11 +19,11 @@ from swapcli.state.file_lock import try_lock
 def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Iterator[BinaryIO]:
     """Open a file of results at its end, which is made if it is missing, and lock it.
 
-    `hint_without_file` says where results go without a file. Raises `InvalidOption` if it is no regular file, if
+    `hint_without_file` shows where results go without a file. Raises `InvalidOption` if it is not a regular file, if
     another process has locked it, or if it has results that are not to be resumed; `InputOutputError`.
     """
     if name == STDIN:
-        raise InvalidOption("--results needs the name of a file", hint=hint_without_file)
+        raise InvalidOption("--results needs a file name", hint=hint_without_file)
     check_file_name("--results", name)
     try:
         descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
@@ -35,7 +35,7 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
     with open(descriptor, "ab+") as file:
         _lock(file, name)
         if file.seek(0, os.SEEK_END) and not resume:
-            raise InvalidOption(f"{name} is not empty", hint="--resume goes on after its results")
+            raise InvalidOption(f"{name} is not empty", hint="add --resume to continue after its results")
         yield file
 
 

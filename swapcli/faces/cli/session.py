@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.live_and_check_modes import LiveMode
+from swapcli.core.plugins import set_plugin_warn
 from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
@@ -68,19 +70,19 @@ class Session:
         source = self.settings.api_url or (node and node.redacted)
         start_waiting(f"waiting for {printable(source)} ..." if source else "searching for the best route ...")
 
-    def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
+    def open_market(self, network: str, *, retries: int = REMOTE_RETRIES) -> Market:
         """Return the market that the settings name for `network`. Raises as `SourceChooser.open`."""
         self.start_waiting(network)
         from swapcli import Market
 
-        source = self.sources.open(network, skip_bad_pools=skip_bad_pools, retries=retries)
+        source = self.sources.open(network, retries=retries)
         return Market(source, self.nodes, self.routers)
 
-    def open_local_market(self, network: str, *, skip_bad_pools: bool = False) -> Market:
+    def open_local_market(self, network: str) -> Market:
         """Return the market that quotes in this process. Raises as `SourceChooser.open_local`."""
         from swapcli import Market
 
-        source = self.sources.open_local(network, skip_bad_pools=skip_bad_pools)
+        source = self.sources.open_local(network)
         return Market(source, self.nodes, self.routers)
 
     def open_known_market(self, network: str) -> Market:
@@ -95,14 +97,26 @@ class Session:
         name = name or self.settings.network
         if name is None:
             names = ", ".join(network_names_from(self.settings))
-            raise InvalidOption("no network given", hint=f"name one of {names}; or swapcli config set network base")
+            raise InvalidOption("no network given", hint=f"use one of {names}, or run swapcli config set network base")
         return name
 
 
-def _parse_block(block: str) -> PastBlock:
+def _take_past_block(flags: dict[str, object], *, quotes_past_blocks: bool) -> PastBlock | None:
+    """Return the past block that --block names, without it among the flags. Raises `InvalidOption`."""
+    given = flags.get("block")
+    if given is None:
+        return None
+    from swapcli.core.model.block_tag import BlockTag
     from swapcli.core.model.past_block import parse_block
 
-    return parse_block(block)
+    block = parse_block(str(getattr(given, "value", given)))
+    if isinstance(block, BlockTag):
+        return None
+    if not quotes_past_blocks:
+        hint = f"give {', '.join(BlockTag)}; past blocks are for route, compare, depth, price and pools"
+        raise InvalidOption(f"--block: this command needs a recent block, not {block}", hint=hint)
+    del flags["block"]
+    return block
 
 
 def open_session(
@@ -112,29 +126,37 @@ def open_session(
     rpc_url: str | None = None,
     offline: bool = False,
     reuses_searches: bool = False,
-    block: str | None = None,
+    quotes_past_blocks: bool = False,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
-    pictures: Sequence[str] = (),
     price_use: PriceUse = PriceUse.SHOWN,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` and `pictures` are those that the command can print, and `block` is the number or hash of a past block.
+    `formats` are those that the command can print. Only a command that `quotes_past_blocks` takes the
+    number or hash of a block.
     `price_use` is the use of the prices that the command prints; with --get, a program reads them. `UserSetup`
     describes the others.
 
     Raises `ConfigError`, `InvalidOption`.
     """
     if offline and rpc_url is not None:
-        raise InvalidOption("--offline asks no node, so it cannot be combined with --rpc-url", hint="give one of them")
+        raise InvalidOption(
+            "--offline uses no node, so it cannot be combined with --rpc-url", hint="use only one of them"
+        )
     config_path = None if output.config is None else Path(output.config)
-    loaded = load_user_settings({**(flags or {}), "color": output.color}, config_path)
+    early: list[str] = []  # until the settings say how to print
+    set_plugin_warn(early.append)
+    given = {**(flags or {}), "color": output.color}
+    if getattr(given.get("live"), "value", None) == LiveMode.NEVER:
+        raise InvalidOption('--live: no value "never"', hint="--offline uses no node")
+    block = _take_past_block(given, quotes_past_blocks=quotes_past_blocks)
+    loaded = load_user_settings(given, config_path)
     settings = loaded.settings
-    requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
+    requested = FormatOptions(output.json, output.format, output.get)
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import format_of_file, open_output_file
 
-        named = format_of_file(output.output_file, requested, formats, pictures)
+        named = format_of_file(output.output_file, requested, formats)
         if not any(requested):
             requested = requested._replace(format=named)
         open_output_file(output.output_file)
@@ -142,6 +164,9 @@ def open_session(
     printed = Output(output_format, settings.color, [], output.get, output.quiet, [])
     if loaded.problem:
         printed.note(loaded.problem)
+    set_plugin_warn(printed.warn_sentence)
+    for each in early:
+        printed.warn_sentence(each)
     setup = UserSetup(
         settings,
         loaded.data_dir,
@@ -151,7 +176,7 @@ def open_session(
         rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),
         is_offline=offline,
         reuses_searches=reuses_searches,
-        block=None if block is None else _parse_block(block),
+        block=block,
         price_use=PriceUse.NUMBER if output.get and price_use is PriceUse.SHOWN else price_use,
     )
     return Session(setup, printed, loaded.file)

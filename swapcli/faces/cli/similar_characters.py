@@ -10,7 +10,7 @@ _WORDS = {"…": "..."}
 
 
 def replace_with_similar(error: UnicodeError) -> tuple[str, int]:
-    """Return similar ASCII characters, and where to go on. All others become "?".
+    """Return similar ASCII characters, and where to continue. All others become "?".
 
     No symbol of a token becomes that of another one: none of these is alphanumeric, except the sign of a product.
     """

@@ -53,7 +53,7 @@ def root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Print a traceback for internal errors.")] = False,
 ) -> None:
-    """Find the best way to swap one token for another over liquidity pools, exact to the unit.
+    """Find the best route for a token swap and build its transaction. Nothing is signed or sent.
 
     \b
     Example: swapcli route base ETH USDC 1.5

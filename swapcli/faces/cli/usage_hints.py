@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from swapcli import UnknownNetwork
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.networks.definition_files import packaged_networks
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from swapcli.faces.cli.errors import ErrorReport
 
 _CONNECTING_WORDS = frozenset({"to", "for", "into", "in", "from", "->", "=>", "→"})
+NEVER = "never"
 _ON, _OFF = ("always", "on", "yes", "true"), ("off", "false")
 _TIME = re.compile(r"\d+(\.\d+)?(ms|s|sec|seconds|m|min)", re.IGNORECASE)
+_UNKNOWN = ('no option "', 'no command "', "unexpected argument")
+"""How the errors begin that a synonym may have caused."""
 MAX_SHOWN = 160
 """Characters of a command line in a hint."""
 
@@ -33,6 +37,16 @@ def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
     """
     if report.exit_code != exit_codes.USAGE:
         return report
+    if report.code == "USAGE" and report.message.startswith(_UNKNOWN):
+        from swapcli.faces.cli.synonyms import explain_synonym
+
+        if explained := explain_synonym(arguments):
+            return replace(report, message=explained.message, hint=explained.hint)
+    if report.code == UnknownNetwork.code:
+        from swapcli.faces.cli.synonyms import replace_synonyms
+
+        if len(shorter := replace_synonyms(arguments)) < len(arguments):
+            return replace(report, hint=f"write {printable(truncate(f'{PROGRAM} {shlex.join(shorter)}', MAX_SHOWN))}")
     for option, value, hint in _misspelled_values(arguments):
         return replace(report, message=f'{option}: no value "{printable(truncate(value, 40))}"', hint=hint)
     if report.hint == ROUTE_TO_EXECUTE:
@@ -56,12 +70,13 @@ def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str
                 if _TIME.fullmatch(word):
                     yield option, word, f"write a number of {metavar.lower()}, such as {option} 5"
             elif meant := _meant_value(word, metavar.split("|"), note.optional_value.if_absent):
-                yield option, word, did_you_mean([f"{option} {meant}"])
+                is_named = meant == NEVER and meant not in metavar
+                yield option, word, "--offline uses no node" if is_named else did_you_mean([f"{option} {meant}"])
 
 
 def _meant_value(word: str, values: Sequence[str], if_absent: str) -> str | None:
     """Return the value that a word is near to, or means: an option without a value is on."""
-    others = {**dict.fromkeys(_ON, if_absent), **dict.fromkeys(_OFF, "never")}
+    others = {**dict.fromkeys(_ON, if_absent), **dict.fromkeys(_OFF, NEVER), NEVER: NEVER}
     meanings = {**others, **{value: value for value in values}}
     closest = closest_names(word, meanings, limit=1)
     return meanings[closest[0]] if closest else None

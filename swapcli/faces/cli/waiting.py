@@ -1,4 +1,5 @@
-"""A line on stderr that says what a command waits for, on a terminal only. It goes when the command prints anything."""
+"""A line on stderr that shows what a command waits for, on a terminal only. It goes when the command prints
+anything."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def start_waiting(text: str, delay_s: float = DELAY_S) -> None:
 
 
 def erase_waiting() -> None:
-    """Remove the line before a message goes to stderr; it appears again if the command goes on waiting."""
+    """Remove the line before a message goes to stderr; it appears again if the command continues waiting."""
     if _line is not None:
         _line.erase()
 

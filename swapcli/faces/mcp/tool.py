@@ -11,7 +11,7 @@ from swapcli.core.records import NamedTuple
 class Tool(NamedTuple):
     """A tool of the server, as an agent reads it before the first call. The schema is a JSON schema of an object.
 
-    `reads_nodes` says whether it may reach beyond this machine.
+    `reads_nodes` shows whether it may reach beyond this machine.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The interface as a service: endpoints over HTTP, keys, limits, metrics, logs, its own description."""
 
 PUBLIC = (
-    "access_log", "access_policy", "app", "key_file", "keys", "log_writer", "market_followers", "market_registry",
-    "parent_channel", "redis_state", "run_service", "server", "service_sources", "shared_pool_stores", "supervisor",
-    "terminal", "worker_group",
+    "access_log", "access_policy", "app", "key_file", "key_plans", "key_usage", "keys", "listeners", "log_writer",
+    "market_followers", "market_registry", "parent_channel", "redis_state", "run_service", "server",
+    "service_sources", "shared_pool_stores", "supervisor", "terminal", "worker_group",
 )  # fmt: skip

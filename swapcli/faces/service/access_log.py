@@ -1,7 +1,7 @@
 """The access log: a JSON line for each request, for changes of a market follower's state, for reloads, and for ended
 processes.
 
-It contains no query, body, key, address or user agent, and of the path only the pattern that it matched.
+It contains no query, body, address, user agent or key, only the key's id, and of the path the pattern that it matched.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import re
 import secrets
 import traceback
+from collections.abc import Mapping
 from threading import Lock
 from typing import Literal
 
@@ -19,6 +20,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.log_writer import LogStream
 from swapcli.interface.timestamps import format_iso_utc
+from swapcli.state.tracing import Trace
 
 REQUEST_ID_HEADER = "X-Request-Id"
 
@@ -28,12 +30,15 @@ _OTHER = "other"
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 ClientClass = Literal["loopback", "other"]
+Level = Literal["info", "warning", "error"]
 
 
 class AccessRecord(NamedTuple):
     """A request as it is logged.
 
     `path` is the pattern of its endpoint, None if none matched; `status` is None if the client disconnected early.
+    `key` is the id of its API key; `reason` is the limit that rejected it, or the code of its error; `cpu_s` is the
+    processor time of its searches; `trace` is its place in a trace.
     """
 
     request_id: str
@@ -43,13 +48,17 @@ class AccessRecord(NamedTuple):
     status: int | None
     duration_s: float
     client: ClientClass
+    key: str | None = None
+    reason: str | None = None
+    cpu_s: float = 0.0
+    trace: Trace | None = None
 
 
 class AccessLog:
-    """Writes to a stream that does not block, such as a `LogWriter`.
+    """Writes to a stream that does not block, such as `log_stream`.
 
-    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them. Each line has the name of
-    the `process` that writes it, if the service has several.
+    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them. Each line has a level, and
+    the name of the `process` that writes it, if the service has several.
     """
 
     def __init__(self, stream: LogStream, process: str | None = None) -> None:
@@ -57,80 +66,105 @@ class AccessLog:
         self.dropped = 0
 
     def write(self, record: AccessRecord, now_s: float) -> None:
-        """Write the line of a request that ended at `now_s` (Unix)."""
-        self._write_line(
-            {
-                "time": format_iso_utc(int(now_s * 1000)),
-                "request_id": record.request_id,
-                "method": record.method if record.method in _METHODS else _OTHER,
-                "path": record.path or _OTHER,
-                "network": record.network,
-                "status": record.status,
-                "duration_ms": round(record.duration_s * 1000, 3),
-                "client": record.client,
-            }
-        )
+        """Write the line of a request that ended at `now_s` (Unix): a warning from status 400 on, an error from 500."""
+        fields = {
+            "request_id": record.request_id,
+            "method": record.method,
+            "path": record.path or _OTHER,
+            "network": record.network,
+            "status": record.status,
+            "duration_ms": round(record.duration_s * 1000, 3),
+            "client": record.client,
+            "key": record.key,
+        }
+        if record.reason is not None:
+            fields["reason"] = record.reason
+        if record.cpu_s:
+            fields["cpu_ms"] = round(record.cpu_s * 1000, 3)
+        if record.trace is not None:
+            fields |= {"trace_id": record.trace.trace_id, "span_id": record.trace.span_id}
+        status = record.status or 0
+        self._write_line(now_s, "error" if status >= 500 else "warning" if status >= 400 else "info", fields)
 
     def log_defect(self, request_id: str, error: BaseException, now_s: float) -> None:
         """Write where a defect occurred during a request."""
-        self._write_line(
-            {"time": format_iso_utc(int(now_s * 1000)), "request_id": request_id, **_describe_defect(error)}
-        )
+        self._write_line(now_s, "error", {"request_id": request_id, **_describe_defect(error)})
 
     def log_follower_state(self, network: str, error: Exception | None, now_s: float) -> None:
         """Write that updates of a network's market fail, and why; without an error, that they work again."""
-        fields: dict[str, object] = {"market_updates": "failing" if error else "recovered"}
+        fields: dict[str, object] = {"network": network, "market_updates": "failing" if error else "recovered"}
         if error:
             fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
+        self._write_line(now_s, "error" if error else "info", fields)
+
+    def log_store_state(self, network: str, error: SwapcliError | None, now_s: float) -> None:
+        """Write that a network's store cannot be written and is in memory; without an error, that the disk has it."""
+        fields = {"store": "in memory", "message": error.message} if error else {"store": "on disk"}
+        self._write_line(now_s, "error" if error else "info", {"network": network, **fields})
 
     def log_first_state(self, network: str, state: StateSource, now_s: float) -> None:
         """Write that a network is now quoted on the state of a node, and no longer on that of the start."""
         fields = {"network": network, "state": state.provenance, "block": state.block, "source": state.description}
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+        self._write_line(now_s, "info", fields)
 
     def log_follow_mode(self, network: str, problem: str | None, now_s: float) -> None:
         """Write why a network's node does not announce new blocks; without a reason, that it does again."""
-        fields = {"following": "polling" if problem else "subscription"} | ({"message": problem} if problem else {})
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
+        fields = {"network": network, "following": "polling" if problem else "subscription"}
+        self._write_line(now_s, "warning" if problem else "info", fields | ({"message": problem} if problem else {}))
 
     def log_stuck_search(self, count: int, now_s: float, *, is_alive: bool) -> None:
-        """Write that a search was stuck and another thread has taken its place, the how manieth it was, and whether
-        the process is still worth running."""
-        fields = {"search": "stuck", "stuck_searches": count, "live": is_alive}
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+        """Write that a search was stuck, so that another thread has taken its place, how many have been so far, and
+        whether the process is still worth running."""
+        self._write_line(now_s, "error", {"search": "stuck", "stuck_searches": count, "live": is_alive})
 
     def log_shared_state(self, error: SwapcliError | None, now_s: float) -> None:
         """Write that the server of shared state fails, and why; without an error, that it works again."""
-        fields = {"shared_state": "failing", "message": error.message} if error else {"shared_state": "recovered"}
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+        self._log_part("shared_state", error.message if error else None, now_s)
+
+    def log_trace_export(self, problem: str | None, now_s: float) -> None:
+        """Write why no traces are exported; without a reason, that they are again."""
+        self._log_part("trace_export", problem, now_s)
 
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
         """Write that the settings were reloaded; with an error, that the old ones stay in force, and why."""
         fields: dict[str, object] = {"reload": "failed" if error else "done"}
         if error:
             fields["message"] = error.message
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+        self._write_line(now_s, "error" if error else "info", fields)
+
+    def log_key_file(self, problem: str | None, now_s: float) -> None:
+        """Write what is wrong with the file of API keys; without a problem, that it is valid again."""
+        fields = {"key_file": "damaged", "message": f"key file: {problem}"} if problem else {"key_file": "valid"}
+        self._write_line(now_s, "warning" if problem else "info", fields)
+
+    def log_usage(self, problem: str | None, now_s: float) -> None:
+        """Write why the usage of keys cannot be stored; without a problem, that it can be again."""
+        self._log_part("key_usage", problem, now_s)
 
     def log_unnamed_proxy(self, now_s: float) -> None:
         """Write that a proxy on this machine is not among the trusted ones."""
         message = (
-            "a proxy on this machine passes requests on, but service.trusted_proxies does not name it: its clients are"
-            " not limited one by one"
+            "a proxy on this machine forwards requests, but service.trusted_proxies does not list it: its clients "
+            "have no separate limits"
         )
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "proxy": "unnamed", "message": message})
+        self._write_line(now_s, "warning", {"proxy": "unnamed", "message": message})
 
     def log_process(self, name: str, problem: str, now_s: float) -> None:
         """Write that a process of the service has ended, or could not be started; another one replaces it."""
-        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "process": name, "message": problem})
+        self._write_line(now_s, "error", {"process": name, "message": problem})
 
-    def _write_line(self, fields: dict[str, object]) -> None:
+    def _log_part(self, part: str, problem: str | None, now_s: float) -> None:
+        """Write that a part of the service fails, and why; without a problem, that it works again."""
+        fields = {part: "failing", "message": problem} if problem else {part: "recovered"}
+        self._write_line(now_s, "error" if problem else "info", fields)
+
+    def _write_line(self, now_s: float, level: Level, fields: Mapping[str, object]) -> None:
+        line = {"time": format_iso_utc(int(now_s * 1000)), "level": level, **fields}
         if self._process is not None:
-            fields |= {"process": self._process}
+            line["process"] = self._process
         with self._lock:
             try:
-                self._stream.write(_encode(fields) + "\n")
-                self._stream.flush()
+                self._stream.write(_encode(line) + "\n")
             except (OSError, ValueError):
                 self.dropped += 1
 
@@ -142,8 +176,13 @@ def _describe_defect(error: BaseException) -> dict[str, object]:
 
 
 def choose_request_id(requested: str | None) -> str:
-    """Return the request id: the client's if it is well-formed, else a new one."""
+    """Return the request id: the client's if it is well-formed, otherwise a new one."""
     return requested if requested is not None and _REQUEST_ID.fullmatch(requested) else secrets.token_hex(8)
+
+
+def known_method(method: str) -> str:
+    """Return a method that is not the client's invention."""
+    return method if method in _METHODS else _OTHER
 
 
 def classify_client(address: str | None) -> ClientClass:

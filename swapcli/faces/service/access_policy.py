@@ -1,39 +1,44 @@
-"""The access policy: API keys, rate limits, allowed web origins and trusted proxies. It can be reloaded at any time."""
+"""The access policy: API keys and their plans, rate limits, allowed web origins and trusted proxies.
+
+It can be reloaded at any time.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from email.utils import formatdate
+from typing import TYPE_CHECKING
 
-from swapcli.core.errors import SwapcliError
+from swapcli.core.errors import Forbidden, RateLimited, SwapcliError, Unauthorized
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.key_file import ApiKey
-from swapcli.faces.service.rate_limits import Buckets, RateLimiter, RateLimitState, RequestClass
+from swapcli.faces.service.key_file import ApiKey, KeyLookup
+from swapcli.faces.service.key_plans import DAY_S, QuotaUse, quota_period
+from swapcli.faces.service.key_usage import UsageCounter, UsageFile, UsageStorage
+from swapcli.faces.service.rate_limits import (
+    ProcessBuckets,
+    QuotaCounters,
+    RateLimiter,
+    RateLimitState,
+    RequestClass,
+)
+from swapcli.faces.service.refusal_reasons import RefusalReason, refused
+from swapcli.faces.service.stream_limits import SharedStreams
 from swapcli.faces.service.trusted_proxies import TrustedProxies
-from swapcli.state.clock import Clock
+from swapcli.state.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
     from swapcli.faces.service.redis_state import RedisState
+    from swapcli.faces.service.worker_group import GroupMember
     from swapcli.quoting.config.settings import ServiceSettings
 
+EXPIRY_HEADER = "X-Api-Key-Expires"
+EXPIRY_NOTICE_S = 14 * DAY_S
+"""Time before a key expires in which responses announce it: enough to agree on a new one."""
 
-class KeyLookup(Protocol):
-    """Looks up API keys."""
-
-    def find(self, key: str) -> ApiKey | None:
-        """Return the record of a key; None if it is unknown or revoked."""
-        ...
-
-
-class NoKeys:
-    """A lookup without any keys."""
-
-    def find(self, key: str) -> ApiKey | None:
-        """Return None."""
-        del key
-        return None
+_STREAM_RETRY_S = 15
 
 
 class PolicyRules(NamedTuple):
@@ -47,47 +52,133 @@ class PolicyRules(NamedTuple):
 class AccessPolicy:
     """The rules in force. Call `replace` on the event loop, so that no request sees half of a change.
 
-    The limits are those of `state`, which services share, and of `buckets` while it does not answer.
+    The limits are those of `state`, which services share, and while it does not respond, those of the `member`'s group
+    or of this process. Plans of keys contain names of `networks`.
     """
 
     def __init__(
         self,
         settings: ServiceSettings,
         keys: KeyLookup,
-        buckets: Mapping[RequestClass, Buckets] | None = None,
+        member: GroupMember | None = None,
         state: RedisState | None = None,
+        networks: Collection[str] = (),
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self.limiter = RateLimiter(settings, buckets)
-        self.rules = _build_rules(settings, keys)
-        self._state = state
+        self._state, self._member, self._networks, self._clock = state, member, networks, clock
+        group = member.group if member else None
+        quotas = QuotaCounters(group.quotas if group else ProcessBuckets(), self._stored_quota)
+        self.usage = UsageCounter()
+        self.limiter = RateLimiter(settings, group.buckets if group else None, quotas)
+        self._streams, self._slot = (member.group.streams, member.slot) if member else (SharedStreams(1), 0)
+        self.rules = self._build_rules(settings, keys)
+
+    def check_plan(self, api_key: ApiKey, request_class: RequestClass, path: str) -> SwapcliError | None:
+        """Return why the plan of a key does not allow a request for `path`; None if it does."""
+        plan, now_s = api_key.plan, self._clock.now_s()
+        if api_key.is_expired(now_s):
+            expired = f"the API key expired on {plan.words()['expires']}"
+            return refused(RefusalReason.KEY_EXPIRED, Unauthorized(expired, hint="ask the operator to extend it"))
+        if plan.networks is not None and request_class is RequestClass.WORK:
+            network = path[1:].partition("/")[0]
+            if network in self._networks and network not in plan.networks:
+                hint = f"it is valid for {', '.join(plan.networks)}"
+                error = Forbidden(f"the API key is not valid for {network}", hint=hint)
+                return refused(RefusalReason.KEY_NETWORK, error)
+        return None
 
     async def acquire(
-        self, address: str | None, key_id: str | None, request_class: RequestClass, now_s: float
+        self,
+        address: str | None,
+        api_key: ApiKey | None,
+        request_class: RequestClass,
+        now_s: float,
+        *,
+        is_charged: bool = True,
     ) -> RateLimitState | None:
-        """Count a request and return the client's state; None if the client is exempt. As `RateLimiter.acquire`."""
-        if self._state is None:
-            return self.limiter.acquire(address, key_id, request_class, now_s)
-        client = self.limiter.limited_client(address, key_id, request_class)
+        """Count a request and return the client's state; None if the client is exempt.
+
+        A request that `is_charged` counts in the quota of its key. As `RateLimiter.limited_client`; `now_s` is of a
+        monotonic clock.
+        """
+        quota = None
+        if api_key and api_key.plan.quota and is_charged and request_class is RequestClass.WORK:
+            requests, period = api_key.plan.quota
+            quota = QuotaUse(api_key.id, quota_period(period, int(self._clock.now_s() // DAY_S)), requests)
+        client = self.limiter.limited_client(address, api_key, request_class, quota)
         if client is None:
             return None
-        state = await self._state.take(client)
+        state = None if self._state is None else await self._state.take(client)
         if state is None:
-            return self.limiter.take(client, now_s)
-        self.limiter.set_remaining(client, state.remaining, now_s)
+            state = self.limiter.take(client, now_s)
+        else:
+            self.limiter.set_remaining(client, state.remaining, now_s)
+            if quota is not None:
+                self.limiter.quotas.raise_to(quota, state.quota_used)
+        if state.charged is not None:
+            self.usage.charge(state.charged.key_id, 1, self._clock.now_s())
         return state
 
-    def max_streams(self, address: str | None, key_id: str | None) -> int | None:
-        """Return how many streams a client may have open; None if it is exempt. As `RateLimiter.max_streams`."""
-        return self.limiter.max_streams(address, key_id)
+    def give_back(self, quota: QuotaUse) -> None:
+        """Give a request back to a quota: the service had to reject it."""
+        self.limiter.quotas.give_back(quota)
+        self.usage.charge(quota.key_id, -1, self._clock.now_s())
+        if self._state is not None:
+            self._state.give_back(quota)
+
+    @property
+    def usage_storage(self) -> UsageStorage | None:
+        """Where the usage of keys is stored: on the server that services share, otherwise beside the file of keys."""
+        path = self.rules.keys.path
+        return self._state if self._state is not None or path is None else UsageFile(path)
+
+    def _stored_quota(self, quota: QuotaUse) -> int:
+        storage = self.usage_storage
+        return storage.used(quota) if isinstance(storage, UsageFile) else 0
+
+    def expiry_headers(self, api_key: ApiKey | None) -> list[tuple[bytes, bytes]]:
+        """Return the header that announces the end of a key.
+
+        `Sunset` (RFC 8594) would say that the resource goes away, for all clients.
+        """
+        expires_s = api_key.plan.expires_s if api_key else None
+        if expires_s is None or expires_s - self._clock.now_s() > EXPIRY_NOTICE_S:
+            return []
+        return [(EXPIRY_HEADER.lower().encode(), formatdate(expires_s, usegmt=True).encode())]
+
+    @asynccontextmanager
+    async def stream_slot(self, client: str, address: str | None, api_key: ApiKey | None) -> AsyncIterator[None]:
+        """Count an open stream of a client while the block runs. Raises `RateLimited` if it has too many."""
+        limit = self.limiter.max_streams(address, api_key)
+        if limit is None:
+            yield
+            return
+        message, hint = f"more than {limit} open streams", "close some of them"
+        error = refused(RefusalReason.CLIENT_STREAMS, RateLimited(message, retry_after_s=_STREAM_RETRY_S, hint=hint))
+        if not self._streams.open(self._slot, client, limit):
+            raise error
+        lease = None
+        try:
+            if self._state is not None:
+                lease = await self._state.open_stream(client, limit)
+                if lease is not None and lease.is_refused:
+                    raise error
+            yield
+        finally:
+            self._streams.close(self._slot, client)
+            if self._state is not None and lease is not None and not lease.is_refused:
+                self._state.close_stream(lease)
 
     def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:
-        """Apply other settings to all requests from now on."""
-        self.rules = _build_rules(settings, keys)
+        """Apply other settings to all requests from now on. Keys of the same file keep its last good version."""
+        is_same_file = keys.path is not None and keys.path == self.rules.keys.path
+        self.rules = self._build_rules(settings, self.rules.keys if is_same_file else keys)
         self.limiter.apply_settings(settings)
 
-
-def _build_rules(settings: ServiceSettings, keys: KeyLookup) -> PolicyRules:
-    return PolicyRules(keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))
+    def _build_rules(self, settings: ServiceSettings, keys: KeyLookup) -> PolicyRules:
+        if self._member is not None:
+            keys.share(self._member.group.key_file)
+        return PolicyRules(keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))
 
 
 class PolicyReloader:

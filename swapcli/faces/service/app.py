@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Route
-
 from swapcli.core.errors import MarketUnavailable
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.access_policy import AccessPolicy, KeyLookup, NoKeys
+from swapcli.faces.service.access_policy import AccessPolicy
 from swapcli.faces.service.asgi_handlers import (
     EndpointHandler,
     HealthHandler,
@@ -28,9 +25,12 @@ from swapcli.faces.service.asgi_handlers import (
     not_found,
 )
 from swapcli.faces.service.balance_check import BalanceChecker
-from swapcli.faces.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
+from swapcli.faces.service.endpoint_table import ENDPOINTS, NETWORK_PREFIX, PATHS, QUOTE_FORM
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.issued_routes import IssuedRoutes, ProcessRouteTimes, RouteTimes
+from swapcli.faces.service.key_file import KeyLookup
+from swapcli.faces.service.key_file_watch import KeyFileWatch
+from swapcli.faces.service.key_usage import UsageWriter
 from swapcli.faces.service.market_followers import NetworkThreads
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import MarketMetrics, Metrics
@@ -41,23 +41,65 @@ from swapcli.faces.service.quote_stream import RouteEvents
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.redis_state import ROUTE_LIFE_S, RedisState
 from swapcli.faces.service.state_confirmer import StateConfirmer
+from swapcli.faces.service.trace_export import Tracer, open_tracer
 from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
 from swapcli.faces.service.worker_group import GroupMember, share_of
 from swapcli.faces.service.worker_thread import IsCancelled, Worker
 from swapcli.quoting.config.settings import ServiceSettings
-from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.rpc.node import StateOverrideNode
 from swapcli.state.rpc.witness_node import Witnesses
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 STUCK_CHECK_S = 1.0
 """Between two looks for a stuck search."""
 
-_NO_KEYS = NoKeys()
+_NO_KEYS = KeyLookup()
 _NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})
 _NO_WITNESSES: Mapping[str, Witnesses] = MappingProxyType({})
+
+
+class ServiceApp:
+    """The service as an ASGI application.
+
+    `pages` are the handlers of paths, `endpoints` those of the paths below a network. `policy` may be replaced while it
+    runs; `lifespan` is entered when it starts.
+    """
+
+    def __init__(
+        self,
+        pages: Mapping[str, ASGIApp],
+        endpoints: Mapping[str, ASGIApp],
+        policy: AccessPolicy,
+        metrics: Metrics,
+        lifespan: Callable[[], AbstractAsyncContextManager[None]],
+    ) -> None:
+        self._pages, self._endpoints = pages, endpoints
+        self.policy, self.metrics, self.lifespan = policy, metrics, lifespan
+        self.outermost: ASGIApp = self.handle
+        """What receives a request: a middleware around `handle`."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request, or the start and the end of the service."""
+        if scope["type"] != "lifespan":
+            return await self.outermost(scope, receive, send)
+        await receive()
+        async with self.lifespan():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        return await send({"type": "lifespan.shutdown.complete"})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to the handler of its path. The last segment may be the address of a token."""
+        path = scope["path"]
+        handler = self._pages.get(path)
+        if handler is None:
+            network, _, rest = path[1:].partition("/")
+            scope["path_params"] = {"network": network}
+            folder = rest.rpartition("/")[0]
+            handler = self._endpoints.get(rest) or self._endpoints.get(f"{folder}/{{address}}", not_found)
+        await handler(scope, receive, send)
 
 
 def create_app(
@@ -71,19 +113,16 @@ def create_app(
     witnesses: Mapping[str, Witnesses] = _NO_WITNESSES,
     member: GroupMember | None = None,
     state: RedisState | None = None,
-) -> Starlette:
+) -> ServiceApp:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
     `followers` keep markets current, for metrics and health; `nodes` run balance checks, and `witnesses` confirm the
     state of payloads, both by network name. `member` is the place of this process in a group of workers, which share
     the limits of clients, of the queue and of connections; `state` is what this service shares with others.
-    `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     followers = followers or NetworkThreads()
     metrics = Metrics(registry.networks, PATHS, member)
-    worker = Worker(
-        share_of(settings.max_queue, member), on_wait=metrics.record_wait, on_refusal=metrics.record_refusal
-    )
+    worker = Worker(share_of(settings.max_queue, member), on_wait=metrics.record_wait)
     registry.issued_routes = IssuedRoutes(_route_times(registry, member, state))
     metrics.watch_queue(lambda: worker.queue_length)
     metrics.watch_stuck_searches(lambda: worker.stuck_searches)
@@ -92,24 +131,32 @@ def create_app(
         metrics.watch_log(lambda: log.dropped)
     if state is not None:
         metrics.watch_state(lambda: state.figures)
-    pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None, state)
+    pacer = RejectionPacer()
+    policy = AccessPolicy(settings, keys, member, state, registry.networks, registry.clock)
     events = RouteEvents(registry, worker, metrics, policy, share_of(max(1, settings.max_connections // 2), member))
     metrics.watch_streams(lambda: events.open_streams)
     proxy_watch = UnnamedProxyWatch(policy, metrics, log, member)
+    key_watch = KeyFileWatch(policy, log, registry.clock, member)
+    metrics.watch_key_file(lambda: key_watch.is_valid)
+    now_s = registry.clock.now_s
+    tracer = open_tracer(os.environ, lambda problem: log.log_trace_export(problem, now_s()) if log else None)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), StateConfirmer(witnesses), pacer, events)
     monitor = HealthMonitor(registry, worker, followers.modes, member)
-    app = Starlette(
-        routes=[*_network_routes(service, monitor), *_page_routes(service, proxy_watch, settings, member)],
-        middleware=[
-            Middleware(AccessLogMiddleware, registry.clock, log, metrics, policy, proxy_watch),
-            Middleware(CorsMiddleware, policy),
-            Middleware(AuthMiddleware, registry.clock, policy, metrics, pacer),
-        ],
-        lifespan=lambda _: _lifespan(service, monitor, state, log, member),
+
+    def read_warnings() -> list[str]:
+        return [*proxy_watch.warnings, *key_watch.warnings]
+
+    app = ServiceApp(
+        dict(_pages(service, read_warnings, settings, member)),
+        dict(_endpoints(service, monitor)),
+        policy,
+        metrics,
+        lambda: _lifespan(service, monitor, key_watch, policy, state, log, member, tracer),
     )
-    app.state.policy, app.state.metrics = policy, metrics
-    app.router.redirect_slashes = False
-    app.router.default = not_found
+    within_limits = AuthMiddleware(app.handle, registry.clock, policy, metrics, pacer)
+    app.outermost = AccessLogMiddleware(
+        CorsMiddleware(within_limits, policy), registry.clock, log, metrics, policy, proxy_watch, tracer
+    )
     return app
 
 
@@ -118,75 +165,77 @@ def _route_times(registry: MarketRegistry, member: GroupMember | None, state: Re
     return own if state is None else state.route_times(own, max(ROUTE_LIFE_S, 2 * registry.rules.terms.ttl_s))
 
 
-def get_policy(app: Starlette) -> AccessPolicy:
-    """Return the policy of an application that `create_app` built."""
-    policy = app.state.policy
-    assert isinstance(policy, AccessPolicy)
-    return policy
-
-
-def get_metrics(app: Starlette) -> Metrics:
-    """Return the metrics of an application that `create_app` built."""
-    metrics = app.state.metrics
-    assert isinstance(metrics, Metrics)
-    return metrics
-
-
-def open_metrics_port(app: Starlette, listener: socket.socket) -> MetricsPort:
+def open_metrics_port(app: ServiceApp, listener: socket.socket) -> MetricsPort:
     """Return what serves the metrics of an application at a listening socket of their own."""
-    metrics = get_metrics(app)
-    return MetricsPort(listener, MetricsApp(metrics), metrics.record_refusal)
+    return MetricsPort(listener, MetricsApp(app.metrics), app.metrics.record_refusal)
 
 
-def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator[BaseRoute]:
-    by_path = {path: [each for each in ENDPOINTS if each.path == path and each.networks] for path in PATHS}
-    for path, endpoints in by_path.items():
+def _endpoints(service: ServiceContext, monitor: HealthMonitor) -> Iterator[tuple[str, ASGIApp]]:
+    """Yield the handlers of the paths below a network, in lower case."""
+    for path in PATHS:
+        endpoints = [each for each in ENDPOINTS if each.path == path and each.networks]
         if not endpoints:
             continue
-        if endpoints[0].handler is None:
-            handler: ASGIApp = HealthHandler(endpoints[0], service.registry, monitor)
-            yield Route(path, handler)
-        else:
-            handler = EndpointHandler(path, endpoints, service)
-            yield Route(path.lower(), handler)
+        is_health = endpoints[0].handler is None
+        handler: ASGIApp = (
+            HealthHandler(endpoints[0], service.registry, monitor)
+            if is_health
+            else EndpointHandler(path, endpoints, service)
+        )
+        yield path.removeprefix(f"{NETWORK_PREFIX}/").lower(), handler
 
 
-def _page_routes(
-    service: ServiceContext, proxy_watch: UnnamedProxyWatch, settings: ServiceSettings, member: GroupMember | None
-) -> Iterator[BaseRoute]:
+def _pages(
+    service: ServiceContext,
+    read_warnings: Callable[[], list[str]],
+    settings: ServiceSettings,
+    member: GroupMember | None,
+) -> Iterator[tuple[str, ASGIApp]]:
     rules = service.registry.rules
-    yield Route(QUOTE_FORM, QuoteFormHandler(rules.max_slippage_ppm, rules.max_impact_ppm))
+    yield QUOTE_FORM, QuoteFormHandler(rules.max_slippage_ppm, rules.max_impact_ppm)
     builders = build_pages(
         service.registry,
         service.metrics,
         member,
         is_alive=lambda: service.worker.is_alive,
-        read_warnings=lambda: proxy_watch.warnings,
+        read_warnings=read_warnings,
         has_metrics=settings.metrics_port is None,
     )
     for path, builder in builders.items():
-        yield Route(path, PageHandler(path, builder, service.worker))
+        yield path, PageHandler(path, builder, service.worker)
 
 
 @asynccontextmanager
 async def _lifespan(
     service: ServiceContext,
     monitor: HealthMonitor,
+    key_watch: KeyFileWatch,
+    policy: AccessPolicy,
     state: RedisState | None,
     log: AccessLog | None,
     member: GroupMember | None,
+    tracer: Tracer | None,
 ) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
     freezes = gc.get_freeze_count() == 0
     opening = loop.create_task(_open_markets(service))
-    watching = loop.create_task(_replace_stuck_searches(service, log, member))
+    usage = UsageWriter(policy.usage, log, service.registry.clock)
+    watching = [
+        loop.create_task(work)
+        for work in (
+            _replace_stuck_searches(service, log, member),
+            key_watch.run(),
+            usage.run(lambda: policy.usage_storage),
+        )
+    ]
     if state is not None:
         await state.connect()
     try:
         yield
     finally:
         opening.cancel()
-        watching.cancel()
+        for task in watching:
+            task.cancel()
         if freezes:  # what the process around the service has frozen stays so
             gc.unfreeze()
         monitor.close()
@@ -194,8 +243,11 @@ async def _lifespan(
         service.worker.close()
         service.checker.close()
         service.confirmer.close()
+        await usage.store(policy.usage_storage)
         if state is not None:
             await state.close()
+        if tracer is not None:
+            tracer.close()
 
 
 async def _open_markets(service: ServiceContext) -> None:
@@ -225,10 +277,9 @@ def _open_market(registry: MarketRegistry, name: str, _: IsCancelled) -> None:
 
 
 def _market_metrics(registry: MarketRegistry, followers: NetworkThreads) -> Iterator[MarketMetrics]:
-    sources, failures, modes, feeds = registry.sources, followers.failures(), followers.modes(), followers.feeds()
-    for name in sources.keys() | failures.keys():
-        is_subscribed = modes[name] is FollowMode.SUBSCRIPTION if name in modes else None
-        figures = MarketMetrics(name, failures=failures.get(name), is_subscribed=is_subscribed, feed=feeds.get(name))
+    sources, followed = registry.sources, followers.figures()
+    for name in sources.keys() | followed.keys():
+        figures = followed.get(name, MarketMetrics(name))
         if name in sources:
             state_source = sources[name].state_source
             pools = len(sources[name].market.pools)

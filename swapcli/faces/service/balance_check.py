@@ -27,21 +27,14 @@ class BalanceChecker:
         self._nodes = nodes
         self._workers = {name: Worker(MAX_WAITING) for name in nodes}
 
-    async def run(self, network_name: str, check: NodeCheck) -> None:
-        """Run a check and raise its error. Do nothing on a network without a node."""
-        if network_name not in self._nodes:
-            return
-        with suppress(UpstreamError, Overloaded, TimeoutError):
-            async with asyncio.timeout(TIMEOUT_S):
-                await self._workers[network_name].run(lambda _: check(self._nodes[network_name]))
-
-    async def amend(self, network_name: str, amend: NodeCheck) -> object:
-        """Return the document that `amend` makes; None without a node, or where it does not answer in time."""
+    async def run(self, network_name: str, check: NodeCheck) -> object:
+        """Run a check, raise its error, and return what it returns. None on a network without a node, or if the node
+        does not respond in time."""
         if network_name not in self._nodes:
             return None
         with suppress(UpstreamError, Overloaded, TimeoutError):
             async with asyncio.timeout(TIMEOUT_S):
-                return await self._workers[network_name].run(lambda _: amend(self._nodes[network_name]))
+                return await self._workers[network_name].run(lambda _: check(self._nodes[network_name]))
         return None
 
     def close(self) -> None:

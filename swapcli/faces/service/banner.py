@@ -7,14 +7,14 @@ from typing import Final
 
 from swapcli.quoting.price_policy import PriceRequest
 
-_PAGES: Final = "The page for quotes is at {0}/, that of the interface at {0}/docs. Press Ctrl-C to stop."
+_PAGES: Final = "Quotes: {0}/, API docs: {0}/docs. Press Ctrl-C to stop."
 _MODELLED: Final = {
-    PriceRequest.NONE: "modelled until a node responds; no transaction is built on them",
-    PriceRequest.MARKET: "modelled, from the market file; no transaction is built on them without --offline",
-    PriceRequest.OFFLINE: "modelled, for trials; transactions are built on them, too",
+    PriceRequest.NONE: "modelled until a node responds; no transactions until then",
+    PriceRequest.MARKET: "modelled, from the market file; no transactions without --offline",
+    PriceRequest.OFFLINE: "modelled, for trials; transactions are built on them",
 }
 _FOLLOWED: Final = "real, read at each new block"
-_RECORDED: Final = "real, as the market file recorded them"
+_RECORDED: Final = "real, recorded in the market file"
 
 
 def banner(

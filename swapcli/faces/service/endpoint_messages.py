@@ -1,4 +1,4 @@
-"""The types that endpoints of a network take and return: a request, a response, and its check on a node."""
+"""The types that endpoints of a network take and return: a request, its work, a response, and its check on a node."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.worker_thread import IsCancelled
+from swapcli.interface.requests import OrderRequest
 from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.sources.local_quotes import BuiltRoute
 from swapcli.state.rpc.node import StateOverrideNode
@@ -31,7 +32,8 @@ class EndpointRequest(NamedTuple):
 
     `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last
     segment of the path. `api_key` is the valid API key of the request, None if it has none. `built` collects the routes
-    and states that the payloads of the response were built from.
+    and states that the payloads of the response were built from. With `searches_afresh`, the quote depends only on the
+    order and the state.
     """
 
     network: Network
@@ -41,8 +43,8 @@ class EndpointRequest(NamedTuple):
     content_type: str
     path_tail: str
     api_key: ApiKey | None
-    is_cancelled: IsCancelled
     built: list[BuiltRoute]
+    searches_afresh: bool = False
 
     def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
         """Record what a payload was built from, which is confirmed before the response is sent; return the payload."""
@@ -78,7 +80,7 @@ class EndpointResponse(NamedTuple):
     returns the document with what a node adds to it, and `add_witnesses` the document with the number of nodes that
     agree on its state, if the request is for details.
 
-    The document of an endpoint with another content type than JSON is its text.
+    The document of an endpoint with a different content type than JSON is its text.
     """
 
     document: object
@@ -86,3 +88,13 @@ class EndpointResponse(NamedTuple):
     check: NodeCheck | None = None
     amend: NodeCheck | None = None
     add_witnesses: Callable[[Any, int], object] | None = None
+
+
+class EndpointWork(NamedTuple):
+    """The work for a request that was read. `run` does it on the worker thread, and raises `SwapcliError`.
+
+    `order` is that of the request, if it has one.
+    """
+
+    run: Callable[[IsCancelled], EndpointResponse]
+    order: OrderRequest | None = None

@@ -10,7 +10,7 @@ from swapcli.core.model.api_version import ApiVersion, version_of_path
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service import endpoints
-from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse
+from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointWork
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.parameter_descriptions import (
     Parameter,
@@ -22,14 +22,14 @@ from swapcli.faces.service.parameter_descriptions import (
     no_parameters,
 )
 from swapcli.faces.service.rate_limits import RequestClass
-from swapcli.interface import json_types, requests
+from swapcli.interface import document_types, json_types, requests
 from swapcli.interface.errors import ErrorFormat
 from swapcli.interface.interface_by_network import NetworkCalldata, network_variant
 from swapcli.interface.json_schemas import BOOLEAN, STRINGS, Felts
 from swapcli.quoting.price_policy import PriceUse
 
-Handler = Callable[[MarketRegistry, EndpointRequest], EndpointResponse]
-"""Answers a request of one network, off the event loop. Raises `SwapcliError`."""
+Handler = Callable[[MarketRegistry, EndpointRequest], EndpointWork]
+"""Reads a request of one network, and returns the work for it. Raises `SwapcliError`."""
 
 V1: Final = "First generation"
 V2: Final = "Second generation"
@@ -64,8 +64,8 @@ class Endpoint(NamedTuple):
     `content_type` is that of a route, a page or a document; failures are always JSON.
 
     `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
-    types of `interface.json_types`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description`
-    are published in the OpenAPI document.
+    types of `interface.json_types`, lists of them, or JSON schemas; exactly one of them occurs, and its required fields
+    tell which. `summary` and `description` are published in the OpenAPI document.
 
     `use` is the use that the response makes of prices: that of a transaction, unless another is named.
     """
@@ -106,32 +106,28 @@ class Endpoint(NamedTuple):
         return self.networks is not None and self.networks(network)
 
 
-def all_networks(_network: Network) -> bool:
-    """Return True."""
+def _all_networks(_network: Network) -> bool:
     return True
 
 
-def is_evm(network: Network) -> bool:
-    """Return whether the network is an EVM network."""
+def _is_evm(network: Network) -> bool:
     return network.kind is Kind.EVM
 
 
-def is_starknet(network: Network) -> bool:
-    """Return whether the network is a Starknet network."""
+def _is_starknet(network: Network) -> bool:
     return network.kind is Kind.STARKNET
 
 
-def has_v2(network: Network) -> bool:
-    """Return whether the second generation exists on the network."""
-    return network.has_v2 and is_evm(network)
+def _has_v2(network: Network) -> bool:
+    return network.has_v2 and _is_evm(network)
 
 
 def _executes_transaction(network: Network) -> bool:
-    return is_evm(network) and network_variant(network.name).execute_has_transaction
+    return _is_evm(network) and network_variant(network.name).execute_has_transaction
 
 
 def _executes_call_only(network: Network) -> bool:
-    return is_evm(network) and not network_variant(network.name).execute_has_transaction
+    return _is_evm(network) and not network_variant(network.name).execute_has_transaction
 
 
 def _has_calldata(kind: NetworkCalldata, network: Network) -> bool:
@@ -139,66 +135,63 @@ def _has_calldata(kind: NetworkCalldata, network: Network) -> bool:
 
 
 _REPLAYED = (
-    "The route is recomputed on the current state and encoded from that. A route that now pays less than its slippage"
-    " allows is rejected."
+    "The route is recomputed on the current state, then encoded. A route that now pays less than its slippage "
+    "allows is rejected."
 )
-_DETAILED = " With `details` the response has the verdict on its transaction, if a node of the network answers in time."
-_BALANCE_CHECKED = (
+_DETAILED = " With `details`, the response includes a verdict on the transaction if a node responds in time."
+_CHECKED = (
     " If a node of the network is configured, a route is also rejected when the wallet `destination` (as the sender)"
     " holds less than the input."
 )
 
+# Java clients do not compile with a list of lists in a union.
+_FELTS_OF_EACH_CALL = {"type": "array", "items": {"description": "The felts of a call: an array of decimal strings."}}
+
 _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "route", "GET", "/{network}/route", V1, "Find the best route",
-        (json_types.RouteV1Json, json_types.DetailedRouteV1Json, json_types.RouteNotFoundJson),
-        partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
+        (json_types.DetailedRouteV1Json, json_types.RouteNotFoundJson),
+        partial(endpoints.route, requests.ROUTE_V1), _all_networks, partial(describe_order, requests.ROUTE_V1),
         description="If there is no route, `success` is false and `errorMessage` gives the reason.",
         use=PriceUse.SHOWN,
     ),
     Endpoint(
         "routePicture", "GET", "/{network}/route.svg", V1, "Draw the best route",
         ({"type": "string"}, json_types.RouteNotFoundJson),
-        endpoints.route_picture, all_networks, describe_picture, content_type=SVG,
+        endpoints.route_picture, _all_networks, describe_picture, content_type=SVG,
         description="The route that `route` finds for the same parameters, as a picture. Its colors follow the light or"
         " dark mode of the reader.",
         use=PriceUse.SHOWN,
     ),
-    Endpoint(
-        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (json_types.ExecuteJson,), endpoints.execute, _executes_transaction,
-        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED + _DETAILED,
+    *(
+        Endpoint(
+            "execute", "POST", "/{network}/execute", V1, "Build calldata from a route", (form,), endpoints.execute,
+            networks, body=(json_types.ExecuteRequestJson,), error_format=errors, description=_REPLAYED + more,
+        )
+        for form, networks, errors, more in (
+            (json_types.ExecuteJson, _executes_transaction, ErrorFormat.EXECUTE, _DETAILED),
+            (json_types.JudgedCallJson, _executes_call_only, ErrorFormat.EXECUTE_DETAILED, _CHECKED + _DETAILED),
+            (json_types.StarknetExecuteJson, _is_starknet, ErrorFormat.EXECUTE, ""),
+        )
     ),
-    Endpoint(
-        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (json_types.JudgedCallJson,), endpoints.execute, _executes_call_only,
-        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE_DETAILED,
-        description=_REPLAYED + _BALANCE_CHECKED + _DETAILED,
-    ),
-    Endpoint(
-        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (json_types.StarknetExecuteJson,), endpoints.execute, is_starknet,
-        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
-    ),
-    Endpoint(
-        "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
-        (json_types.CalldataV1Json, json_types.ExecuteJson, json_types.RouteNotFoundJson),
-        endpoints.calldata_v1, is_evm,
-        body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
-        description="If the body has a field `route`, calldata is built from that route." + _DETAILED,
-    ),
-    Endpoint(
-        "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
-        (json_types.StarknetCalldataV1Json, Felts, json_types.RouteNotFoundJson), endpoints.calldata_v1, is_starknet,
-        body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
-        description="If the body has a field `route`, calldata is built from that route.",
+    *(
+        Endpoint(
+            "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
+            (*responses, json_types.RouteNotFoundJson), endpoints.calldata_v1, networks,
+            body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
+            description="If the body has a field `route`, calldata is built from that route." + more,
+        )
+        for responses, networks, more in (
+            ((json_types.CalldataV1Json, json_types.ExecuteJson), _is_evm, _DETAILED),
+            ((json_types.StarknetCalldataV1Json, Felts), _is_starknet, ""),
+        )
     ),
     Endpoint(
         "ownCalldata", "GET", "/{network}/calldata", V1, "Build encoded calldata from a route",
         (json_types.CitreaCalldataJson,), endpoints.signer_calldata, partial(_has_calldata, NetworkCalldata.SIGNER),
         body=(json_types.SignerRequestJson,), error_format=ErrorFormat.NETWORK_CALLDATA,
-        description="A GET request with a JSON body. HTTP gives such a body no meaning, and some proxies and clients"
-        " drop it; `POST /{network}/execute` does the same without that risk.",
+        description="A GET request with a JSON body, which some proxies and clients drop; prefer "
+        "`POST /{network}/execute`.",
     ),
     Endpoint(
         "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
@@ -215,19 +208,31 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "routeAndCalldata", "GET", "/{network}/routeAndCalldata", V1, "Find a route and build its call",
         (json_types.RouteAndCalldataV1Json, json_types.RouteNotFoundJson),
-        partial(endpoints.route_and_calldata, requests.PAYLOAD_V1), is_evm,
+        partial(endpoints.route_and_calldata, requests.PAYLOAD_V1), _is_evm,
         partial(describe_order, requests.PAYLOAD_V1),
         description="For clients that request no version.",
     ),
+    *(
+        Endpoint(
+            "decode", "POST", "/{network}/decode", V1, "Decode a transaction before you sign it",
+            (document_types.DecodedDocumentJson,), partial(endpoints.decode, parse), networks, body=(body,),
+            description="Returns what `swapcli decode` prints: the order that the bytes carry out, compared with a"
+            " fresh quote, and the dangers of signing them. No node checks the transaction.",
+        )
+        for body, parse, networks in (
+            (json_types.DecodeRequestJson, requests.parse_decode_body, _is_evm),
+            (json_types.StarknetDecodeRequestJson, requests.parse_decode_felts_body, _is_starknet),
+        )
+    ),
     Endpoint(
         "health", "GET", "/{network}/healthcheck", V1, "Check whether the network can be quoted",
-        (json_types.HealthV1Json,), networks=all_networks, request_class=RequestClass.HEALTH,
+        (json_types.HealthV1Json,), networks=_all_networks, request_class=RequestClass.HEALTH,
         use=PriceUse.NUMBER,
     ),
     Endpoint(
         "routeV2", "GET", "/{network}/v2/route", V2, "Find the best route",
-        (json_types.RouteV2Json, json_types.DetailedRouteV2Json, json_types.RouteNotFoundV2Json),
-        partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
+        (json_types.DetailedRouteV2Json, json_types.RouteNotFoundV2Json),
+        partial(endpoints.route, requests.ROUTE_V2), _has_v2, partial(describe_order, requests.ROUTE_V2),
         description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
         " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",
         use=PriceUse.SHOWN,
@@ -235,59 +240,59 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "routeEventsV2", "GET", "/{network}/v2/route/events", V2, "Follow the best route, block by block",
         ({"type": "string"},),
-        partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
+        partial(endpoints.route, requests.ROUTE_V2), _has_v2, partial(describe_order, requests.ROUTE_V2),
         content_type=EVENT_STREAM,
-        description="Server-sent events for the parameters of V2 route. An event `quote` is sent at once, and at each"
-        " block at which the route is another one: its data is JSON with the response of V2 route in `quote`, the pool"
-        " state in `state` (`kind`, `block`, `ageS`, `tag`) and the codes of the warnings in `warnings`. `heartbeat`"
-        " says every 15 seconds without a quote that the last one holds, with its `state`; `unavailable` that there is"
-        " no quote until the next, with `statusCode` and `message`. A client that reconnects with the id of its last"
-        " event in `Last-Event-ID` gets that quote only if it has changed. One that does not read is disconnected; a"
-        " stream ends after an hour.",
+        description="Server-sent events for the parameters of V2 route. An event `quote` is sent at once and at each "
+        "block that changes the route. Its data is JSON: the V2 route response in `quote`, the pool state in "
+        "`state` (`kind`, `block`, `ageS`, `tag`) and warning codes in `warnings`. After 15 seconds without a "
+        "quote, `heartbeat` confirms the last one and has its `state`. `unavailable` (with `statusCode` and "
+        "`message`) withdraws it until the next quote. A client that reconnects with its last event ID in "
+        "`Last-Event-ID` gets that quote only if it has changed. A client that does not read is disconnected. A "
+        "stream ends after an hour.",
         use=PriceUse.SHOWN,
     ),
     Endpoint(
         "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",
-        (json_types.CalldataV2Json, json_types.DialectCalldataV2Json), endpoints.calldata_v2, has_v2,
+        (json_types.CalldataV2Json, json_types.DialectCalldataV2Json), endpoints.calldata_v2, _has_v2,
         body=(json_types.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
-        description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`. For"
-        " a router whose calls have no swap parameters, name its `dialect`: the response then has its transactions."
+        description="Send the complete V2 route response; it is valid for a minute after its `meta.timestamp`. If "
+        "the router's calls have no swap parameters, add its `dialect`: the response then has its transactions."
         + _DETAILED,
     ),
     Endpoint(
         "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",
         (json_types.RouteAndCalldataV2Json, json_types.DialectRouteAndCalldataV2Json, json_types.RouteNotFoundV2Json),
-        partial(endpoints.route_and_calldata, requests.PAYLOAD_V2), has_v2,
+        partial(endpoints.route_and_calldata, requests.PAYLOAD_V2), _has_v2,
         partial(describe_order, requests.PAYLOAD_V2),
     ),
     Endpoint(
         "healthV2", "GET", "/{network}/v2/healthcheck", V2, "Check whether the network can be quoted",
-        (json_types.HealthV2Json,), networks=has_v2, request_class=RequestClass.HEALTH,
+        (json_types.HealthV2Json,), networks=_has_v2, request_class=RequestClass.HEALTH,
         use=PriceUse.NUMBER,
     ),
     Endpoint(
         "routeBatch", "GET", "/{network}/routeBatch", STARKNET, "Find routes for two or three orders",
-        (list[json_types.RouteV1Json], json_types.RouteNotFoundJson), endpoints.route_batch, is_starknet,
+        (list[json_types.RouteV1Json], json_types.RouteNotFoundJson), endpoints.route_batch, _is_starknet,
         partial(describe_batch, requests.ROUTE_V1),
         use=PriceUse.SHOWN,
     ),
     Endpoint(
         "executeBatch", "GET", "/{network}/executeBatch", STARKNET, "Find routes and the felts of their calls",
-        (list[Felts], json_types.RouteNotFoundJson), endpoints.execute_batch, is_starknet,
+        (_FELTS_OF_EACH_CALL, json_types.RouteNotFoundJson), endpoints.execute_batch, _is_starknet,
         partial(describe_batch, requests.PAYLOAD_V1),
     ),
     Endpoint(
         "tokens", "GET", "/{network}/tokens", DISCOVERY, "List the tokens of a network",
-        (list[json_types.ListedTokenJson],), endpoints.tokens, all_networks,
+        (list[json_types.ListedTokenJson],), endpoints.tokens, _all_networks,
     ),
     Endpoint(
         "token", "GET", "/{network}/tokens/{address}", DISCOVERY, "Show one token of a network",
-        (json_types.ListedTokenJson,), endpoints.token, all_networks, describe_token,
+        (json_types.ListedTokenJson,), endpoints.token, _all_networks, describe_token,
         error_format=ErrorFormat.RESOURCE,
     ),
     Endpoint(
         "protocols", "GET", "/{network}/protocols", DISCOVERY, "List the protocols of a network",
-        (list[json_types.ListedProtocolJson],), endpoints.protocols, all_networks, describe_protocol_list,
+        (list[json_types.ListedProtocolJson],), endpoints.protocols, _all_networks, describe_protocol_list,
     ),
 )  # fmt: skip
 
@@ -307,12 +312,12 @@ _READY_SCHEMA = {
         "workers": _WORKERS_SCHEMA,
         "warnings": {
             **STRINGS,
-            "description": "What the operator should know: UNNAMED_PROXY if a proxy is not among trusted_proxies",
+            "description": "Warnings for the operator: UNNAMED_PROXY if trusted_proxies does not list a proxy",
         },
     },
     "required": ["ready", "missing"],
 }
-READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; without it, the whole service.")
+_READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; without it, the whole service.")
 
 _PAGES: tuple[Endpoint, ...] = (
     Endpoint(
@@ -324,7 +329,7 @@ _PAGES: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "ready", "GET", READY, SERVICE, "Check whether the markets are loaded", (_READY_SCHEMA,),
-        parameters=lambda _network: (READY_NETWORK,), request_class=RequestClass.HEALTH,
+        parameters=lambda _network: (_READY_NETWORK,), request_class=RequestClass.HEALTH,
     ),
     Endpoint(
         "metrics", "GET", METRICS, SERVICE, "Metrics in the Prometheus format", ({"type": "string"},),

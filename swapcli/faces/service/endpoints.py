@@ -1,8 +1,12 @@
-"""The handlers of the endpoint table: functions from a request to a response. They run off the event loop."""
+"""The handlers of the endpoint table: each reads a request on the event loop, and returns its work for the thread.
+
+So a request that cannot be read is rejected at once: it waits for no order, and no order waits for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.encoding.closest import did_you_mean
@@ -15,11 +19,13 @@ from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.core.networks.address import display_address, is_native, parse_address
-from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, NodeCheck
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, EndpointWork, NodeCheck
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.quote_headers import payload_headers, quote_headers
 from swapcli.faces.service.transaction_verdicts import BuiltResponse, amend_with_verdict
+from swapcli.faces.service.worker_thread import IsCancelled
 from swapcli.interface import requests
 from swapcli.interface.fields import render_felts
 from swapcli.interface.integrators import require_integrator
@@ -27,7 +33,14 @@ from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.listings import InterfaceToken, render_protocols, render_token, render_tokens
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.interface.quote_parameters import SENT
-from swapcli.interface.requests import EXTENDED, OrderParameters, OrderRequest, PostedRoute, parse_protocol_list
+from swapcli.interface.requests import (
+    EXTENDED,
+    BodyParameters,
+    OrderParameters,
+    OrderRequest,
+    PostedRoute,
+    parse_protocol_list,
+)
 from swapcli.interface.route import render_result
 from swapcli.interface.router_call import render_call
 from swapcli.interface.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
@@ -52,6 +65,7 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
+from swapcli.state.tracing import span
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
@@ -63,36 +77,46 @@ _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-
 could still run no script. The picture has its style inside."""
 
 
-def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+class _CheckedOrder(NamedTuple):
+    """An order that the network's router and the API key of its request allow, and what was found for it."""
+
+    order: OrderRequest
+    api_version: ApiVersion
+    integrator: Integrator | None
+    excluded: frozenset[str]
+
+
+def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/route and GET /{network}/v2/route."""
-    order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
-    terms = _terms(registry, order)
-    answer = _quote(registry, request, order, order_parameters.api_version)
-    document = {**render_result(answer.result, request.network), **_details(terms, order, answer)}
-    return EndpointResponse(document, quote_headers(terms, answer))
+    checked = _read_order(order_parameters, request, is_payload=False)
+    terms = _terms(registry, checked.order)
+
+    def find(is_cancelled: IsCancelled) -> EndpointResponse:
+        answer = _quote(registry, request, checked, is_cancelled)
+        document = {**render_result(answer.result, request.network), **_details(registry, terms, checked.order, answer)}
+        return EndpointResponse(document, quote_headers(terms, answer))
+
+    return EndpointWork(find, checked.order)
 
 
-def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/route.svg."""
-    query = request.query_pairs()
-    order = _without_proof(requests.parse_order(query, request.network, requests.ROUTE_V1))
-    width = parse_width("width", requests.parse_text("width", query, request.network))
-    answer = _quote(registry, request, order, ApiVersion.V1)
-    headers = (_PICTURE_POLICY, *quote_headers(_terms(registry, order), answer))
-    return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
+    checked = _without_proof(_read_order(requests.ROUTE_V1, request, is_payload=False))
+    width = parse_width("width", requests.parse_text("width", request.query_pairs(), request.network))
+
+    def draw(is_cancelled: IsCancelled) -> EndpointResponse:
+        answer = _quote(registry, request, checked, is_cancelled)
+        headers = (_PICTURE_POLICY, *quote_headers(_terms(registry, checked.order), answer))
+        return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
+
+    return EndpointWork(draw, checked.order)
 
 
-def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle POST /{network}/execute."""
-    posted = requests.parse_execute_body(
-        request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry, request.network)
-    )
-    built, headers = _build(registry, request, posted)
-    document = render_execute(built.payload, request.network)
-    response = _judged_response(registry, built, document, headers, details=posted.details)
-    if not network_variant(request.network.name).execute_checks_balance:
-        return response
-    return response._replace(check=_balance_check(built.payload, posted.result, built.source))
+    posted = _read_route(registry, request, requests.EXECUTE_V1)
+    checks_balance = network_variant(request.network.name).execute_checks_balance
+    return _build_route(registry, request, posted, partial(render_execute, network=request.network), checks_balance)
 
 
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
@@ -109,20 +133,21 @@ def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: In
     return lambda node: check_payload(node, checks, payload, origin, ends)
 
 
-def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle POST /{network}/calldata: of an order, or of a posted route."""
     body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry, request.network))
-    if isinstance(body, OrderRequest):
-        answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
+    if not isinstance(body, OrderRequest):
+        return _build_route(registry, request, _check_route(body, request), partial(_render_posted_calldata, request))
+    checked = _check_order(body, ApiVersion.V1, request, is_payload=True)
+
+    def find_and_build(is_cancelled: IsCancelled) -> EndpointResponse:
+        answer, payload = _quote_and_build(registry, request, checked, is_cancelled)
         document = {**render_calldata_v1(answer.result, payload, request.network), **_proof(answer)}
-        ordered = BuiltResponse(
-            payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
-        )
         headers = quote_headers(_terms(registry, body), answer, payload=payload)
+        ordered = _built_response(registry, answer, payload)
         return _judged_response(registry, ordered, document, headers, details=body.details)
-    built, headers = _build(registry, request, body)
-    rendered = _render_posted_calldata(built.payload, request)
-    return _judged_response(registry, built, rendered, headers, details=body.details)
+
+    return EndpointWork(find_and_build, body)
 
 
 def _judged_response(
@@ -135,7 +160,7 @@ def _judged_response(
     return EndpointResponse(document, headers, amend=amend, add_witnesses=_with_witnesses)
 
 
-def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> object:
+def _render_posted_calldata(request: EndpointRequest, payload: UnsignedTransaction) -> object:
     """Render V1 calldata of a posted route: as V1 execute, but always with the two tokens; felts only on Starknet.
 
     Clients of this variant encode the call themselves.
@@ -147,21 +172,19 @@ def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointReque
     return {**render_call(payload.router_call, request.network), **transaction}
 
 
-def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle POST /{network}/v2/calldata."""
-    posted = requests.parse_execute_body(
-        request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry, request.network)
-    )
+    posted = _read_route(registry, request, requests.CALLDATA_V2)
     if posted.result.api_version is not ApiVersion.V2:
-        raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
-    built, headers = _build(registry, request, posted)
-    payload, now_ms = built.payload, registry.network_time_ms(request.network.name)
-    document = (
-        render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms)
-        if isinstance(payload.call, EncodedCall)
-        else render_calldata_v2(payload, request.network, now_ms)
-    )
-    return _judged_response(registry, built, document, headers, details=posted.details)
+        raise InvalidRoute("route.meta is missing: V2 calldata takes the complete V2 route response")
+
+    def render(payload: UnsignedTransaction) -> object:
+        now_ms = registry.network_time_ms(request.network.name)
+        if isinstance(payload.call, EncodedCall):
+            return render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms)
+        return render_calldata_v2(payload, request.network, now_ms)
+
+    return _build_route(registry, request, posted, render)
 
 
 def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> DialectCalldataJson:
@@ -172,81 +195,114 @@ def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) ->
 
 def network_calldata(
     order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
-) -> EndpointResponse:
+) -> EndpointWork:
     """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
-    order, answer, payload = _parse_and_build(order_parameters, registry, request)
-    document = render_network_calldata(answer.result, payload, request.network)
-    return _detailed_response(registry, order, answer, payload, document)
+
+    def render(answer: LocalQuote, payload: UnsignedTransaction) -> Mapping[str, Any]:
+        return render_network_calldata(answer.result, payload, request.network)
+
+    return _order_and_build(order_parameters, registry, request, render)
 
 
-def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /citrea/calldata."""
-    posted = requests.parse_signer_body(request.json_body(), request.network)
-    built, headers = _build(registry, request, posted)
-    return EndpointResponse(render_signer_calldata(built.payload), headers)
+    posted = _check_route(requests.parse_signer_body(request.json_body(), request.network), request)
+    return _build_route(registry, request, posted, render_signer_calldata)
 
 
 def route_and_calldata(
     order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
-) -> EndpointResponse:
+) -> EndpointWork:
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
-    order, answer, payload = _parse_and_build(order_parameters, registry, request)
-    result, network = answer.result, request.network
-    if isinstance(payload.call, EncodedCall):
-        calldata = _dialect_calldata(payload, request)
-        document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
-        return _detailed_response(registry, order, answer, payload, document)
-    rendered = render_route_and_calldata(result, payload, network, answer.timestamp_ms)
-    return _detailed_response(registry, order, answer, payload, rendered)
+
+    def render(answer: LocalQuote, payload: UnsignedTransaction) -> Mapping[str, Any]:
+        result, network = answer.result, request.network
+        if isinstance(payload.call, EncodedCall):
+            calldata = _dialect_calldata(payload, request)
+            return render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
+        return render_route_and_calldata(result, payload, network, answer.timestamp_ms)
+
+    return _order_and_build(order_parameters, registry, request, render)
 
 
-def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /starknet/routeBatch.
 
     One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
     """
-    orders = list(map(_without_proof, parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)))
-    source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
-    answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
-    for answer in answers:
-        _record_issued(registry, answer)
-    document = render_batch_routes([answer.result for answer in answers], request.network)
-    explained = [_explained(registry, answer) for answer in answers]
-    return EndpointResponse(document, quote_headers(_terms(registry, orders[0]), *explained))
+    orders = _read_batch(requests.ROUTE_V1, request)
+
+    def find(is_cancelled: IsCancelled) -> EndpointResponse:
+        source, quote_requests = _quote_requests(registry, request, orders)
+        answers = quote_batch(source.searchable, quote_requests, is_cancelled)
+        for answer in answers:
+            _record_issued(registry, answer)
+        document = render_batch_routes([answer.result for answer in answers], request.network)
+        explained = [_explained(registry, answer) for answer in answers]
+        return EndpointResponse(document, quote_headers(_terms(registry, orders[0].order), *explained))
+
+    return EndpointWork(find)
 
 
-def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /starknet/executeBatch."""
-    orders = list(map(_without_proof, parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)))
-    source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
-    terms = _terms(registry, orders[0])
-    registry.check_recipient(source, terms.recipient)
-    answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
-    document = render_batch_felts([source.build(each, terms, confirm=request.record_built) for each in answers])
-    return EndpointResponse(document, quote_headers(terms, *answers))
+    orders = _read_batch(requests.PAYLOAD_V1, request)
+
+    def build(is_cancelled: IsCancelled) -> EndpointResponse:
+        source, quote_requests = _quote_requests(registry, request, orders)
+        terms = _terms(registry, orders[0].order)
+        registry.check_recipient(source, terms.recipient)
+        answers = quote_batch(source.searchable, quote_requests, is_cancelled)
+        document = render_batch_felts([source.build(each, terms, confirm=request.record_built) for each in answers])
+        return EndpointResponse(document, quote_headers(terms, *answers))
+
+    return EndpointWork(build)
 
 
-def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def decode(
+    parse_body: Callable[[object, Network], requests.DecodeRequest], registry: MarketRegistry, request: EndpointRequest
+) -> EndpointWork:
+    """Handle POST /{network}/decode."""
+    given = parse_body(request.json_body(), request.network)
+
+    def review(is_cancelled: IsCancelled) -> EndpointResponse:
+        from swapcli.faces.service.payload_decoding import decode_request
+
+        def open_source(tokens: Iterable[str]) -> InMemorySource:
+            return _source(registry, request, [request.network.to_wrapped(token) for token in tokens])
+
+        return EndpointResponse(decode_request(given, request.network, registry, open_source, is_cancelled))
+
+    return EndpointWork(review)
+
+
+def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/tokens."""
-    return EndpointResponse(render_tokens(_listed_tokens(registry, request).values(), request.network))
+    return EndpointWork(
+        lambda _: EndpointResponse(render_tokens(_listed_tokens(registry, request).values(), request.network))
+    )
 
 
-def token(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def token(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/tokens/{address}."""
     address = parse_address(request.path_tail, request.network.kind)
     address = request.network.native.address if is_native(address, request.network.kind) else address
-    listed = _listed_tokens(registry, request).get(address)
-    if listed is None:
-        raise UnknownToken(f"no such token on {request.network.name}")
-    return EndpointResponse(render_token(listed, request.network))
+
+    def find(_: IsCancelled) -> EndpointResponse:
+        listed = _listed_tokens(registry, request).get(address)
+        if listed is None:
+            raise UnknownToken(f"no such token on {request.network.name}")
+        return EndpointResponse(render_token(listed, request.network))
+
+    return EndpointWork(find)
 
 
-def protocols(_registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+def protocols(_registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/protocols."""
     listed = request.network.protocols
     if parse_protocol_list(request.query_pairs(), request.network) != EXTENDED:
         listed = tuple(protocol for protocol in listed if not protocol.is_extended)
-    return EndpointResponse(render_protocols(listed))
+    return EndpointWork(lambda _: EndpointResponse(render_protocols(listed)))
 
 
 def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, InterfaceToken]:
@@ -259,11 +315,20 @@ def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[s
     return listed | {address: InterfaceToken(each, address in listed) for address, each in market_tokens.items()}
 
 
-def _parse_and_build(
-    order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
-) -> tuple[OrderRequest, LocalQuote, UnsignedTransaction]:
-    order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
-    return order, *_quote_and_build(registry, request, order, order_parameters.api_version)
+def _order_and_build(
+    order_parameters: OrderParameters,
+    registry: MarketRegistry,
+    request: EndpointRequest,
+    render: Callable[[LocalQuote, UnsignedTransaction], Mapping[str, Any]],
+) -> EndpointWork:
+    """Return the work of an endpoint that quotes an order and builds its transaction."""
+    checked = _read_order(order_parameters, request, is_payload=True)
+
+    def find_and_build(is_cancelled: IsCancelled) -> EndpointResponse:
+        answer, payload = _quote_and_build(registry, request, checked, is_cancelled)
+        return _detailed_response(registry, checked.order, answer, payload, render(answer, payload))
+
+    return EndpointWork(find_and_build, checked.order)
 
 
 def _detailed_response(
@@ -277,17 +342,21 @@ def _detailed_response(
     a node on the swap, if there is one for the network."""
     terms = _terms(registry, order)
     headers = quote_headers(terms, answer, payload=payload)
-    details = _details(terms, order, answer, payload)
+    details = _details(registry, terms, order, answer, payload)
     detailed = {**document, "route": {**document["route"], **details}} if details else document
     if not order.details:
         return EndpointResponse(detailed, headers)
-    built = BuiltResponse(
-        payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
-    )
     amend = amend_with_verdict(
-        registry, built, lambda verdict: {**detailed, "route": {**detailed["route"], "verdict": verdict}}
+        registry,
+        _built_response(registry, answer, payload),
+        lambda verdict: {**detailed, "route": {**detailed["route"], "verdict": verdict}},
     )
     return EndpointResponse(detailed, headers, amend=amend, add_witnesses=_with_route_witnesses)
+
+
+def _built_response(registry: MarketRegistry, answer: LocalQuote, payload: UnsignedTransaction) -> BuiltResponse:
+    source = registry.open_source(answer.network.name)
+    return BuiltResponse(payload, answer.result, answer.pools, answer.state_source, source)
 
 
 def _with_witnesses(document: Any, witnesses: int) -> object:
@@ -300,7 +369,11 @@ def _with_route_witnesses(document: Mapping[str, Any], witnesses: int) -> Mappin
 
 
 def _details(
-    terms: SwapTerms, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
+    registry: MarketRegistry,
+    terms: SwapTerms,
+    order: OrderRequest,
+    answer: LocalQuote,
+    payload: UnsignedTransaction | None = None,
 ) -> Mapping[str, Any]:
     """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing.
 
@@ -310,7 +383,19 @@ def _details(
     if not order.details and not proof:
         return {}
     quoted = terms._replace(recipient=None, integrator=answer.result.integrator)
-    return {**render_quote_fields(compute_figures(answer, quoted, payload), answer.network), **proof}
+    fields = {**render_quote_fields(compute_figures(answer, quoted, payload), answer.network), **proof}
+    return {**fields, **_advice(answer, registry)} if order.advice else fields
+
+
+def _advice(answer: LocalQuote, registry: MarketRegistry) -> Mapping[str, Any]:
+    """Return the advised slippage in its field; nothing on state that is not real, and for wrapping."""
+    if not answer.state_source.is_live:
+        return {}
+    from swapcli.quoting.prepared_payload import render_advice
+    from swapcli.quoting.slippage_advice import advise_on
+
+    advice = advise_on(answer, registry.open_source(answer.network.name), registry.rules.terms.ttl_s)
+    return {} if advice is None else {"advisedSlippage": render_advice(advice)}
 
 
 def _proof(answer: LocalQuote) -> Mapping[str, Any]:
@@ -322,17 +407,18 @@ def _proof(answer: LocalQuote) -> Mapping[str, Any]:
     return {"proof": prove(answer).document()}
 
 
-def _without_proof(order: OrderRequest) -> OrderRequest:
+def _without_proof(checked: _CheckedOrder) -> _CheckedOrder:
     """Return an order for a response that has no place for a proof."""
-    return order._replace(values=tuple(each for each in order.values if each[0] != "proof"))
+    order = checked.order
+    values = tuple(each for each in order.values if each[0] != "proof")
+    return checked._replace(order=order._replace(values=values))
 
 
 def _quote(
-    registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
+    registry: MarketRegistry, request: EndpointRequest, checked: _CheckedOrder, is_cancelled: IsCancelled
 ) -> LocalQuote:
-    _check_dialect(request.network, order.dialect, is_payload=False)
-    source, (quote_request,) = _quote_requests(registry, request, [order], api_version)
-    answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
+    source, (quote_request,) = _quote_requests(registry, request, [checked])
+    answer = source.quote(quote_request, is_cancelled=is_cancelled)
     _record_issued(registry, answer)
     return _explained(registry, answer)
 
@@ -342,13 +428,12 @@ def _explained(registry: MarketRegistry, answer: LocalQuote) -> LocalQuote:
 
 
 def _quote_and_build(
-    registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
+    registry: MarketRegistry, request: EndpointRequest, checked: _CheckedOrder, is_cancelled: IsCancelled
 ) -> tuple[LocalQuote, UnsignedTransaction]:
-    _check_dialect(request.network, order.dialect, is_payload=True)
-    source, (quote_request,) = _quote_requests(registry, request, [order], api_version)
-    registry.check_recipient(source, order.recipient)
-    answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
-    payload = source.build(answer, _terms(registry, order), confirm=request.record_built)
+    source, (quote_request,) = _quote_requests(registry, request, [checked])
+    registry.check_recipient(source, checked.order.recipient)
+    answer = source.quote(quote_request, is_cancelled=is_cancelled)
+    payload = source.build(answer, _terms(registry, checked.order), confirm=request.record_built)
     _record_issued(registry, answer)
     return answer, payload
 
@@ -368,22 +453,49 @@ def _now_s(registry: MarketRegistry, network: Network) -> int:
     return int(registry.network_time_s(network.name))
 
 
+def _read_order(order_parameters: OrderParameters, request: EndpointRequest, *, is_payload: bool) -> _CheckedOrder:
+    """Read the order of a query."""
+    order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
+    return _check_order(order, order_parameters.api_version, request, is_payload=is_payload)
+
+
+def _read_batch(order_parameters: OrderParameters, request: EndpointRequest) -> list[_CheckedOrder]:
+    orders = parse_batch(request.query_pairs(), request.network, order_parameters)
+    return [_without_proof(_check_order(each, ApiVersion.V1, request, is_payload=False)) for each in orders]
+
+
+def _check_order(
+    order: OrderRequest, api_version: ApiVersion, request: EndpointRequest, *, is_payload: bool
+) -> _CheckedOrder:
+    _check_dialect(request.network, order.dialect, is_payload=is_payload)
+    integrator = _integrator(order.integrator_address, order.fee_bps, order.surplus_bps, request)
+    return _CheckedOrder(order, api_version, integrator, _find_excluded(order, request.network))
+
+
+def _read_route(registry: MarketRegistry, request: EndpointRequest, accepted: BodyParameters) -> PostedRoute:
+    """Read the posted route of a body."""
+    now_s = _now_s(registry, request.network)
+    return _check_route(requests.parse_execute_body(request.json_body(), request.network, accepted, now_s), request)
+
+
+def _check_route(posted: PostedRoute, request: EndpointRequest) -> PostedRoute:
+    """Return a posted route with its integrator, who needs a key here, too."""
+    _check_dialect(request.network, posted.dialect, is_payload=True)
+    named = posted.result.integrator
+    integrator = _integrator(named.address, named.fee_bps, named.surplus_bps, request) if named else None
+    return posted._replace(result=posted.result._replace(integrator=integrator))
+
+
 def _quote_requests(
-    registry: MarketRegistry, request: EndpointRequest, orders: Sequence[OrderRequest], api_version: ApiVersion
+    registry: MarketRegistry, request: EndpointRequest, orders: Sequence[_CheckedOrder]
 ) -> tuple[InMemorySource, list[QuoteRequest]]:
     """Return the requests for quotes on orders, and the source that has their tokens."""
-    network = request.network
-    checked = [
-        (
-            _integrator(each.integrator_address, each.fee_bps, each.surplus_bps, request),
-            _find_excluded(each, network),
-        )
-        for each in orders
-    ]
-    sold_and_bought = [token for each in orders for token in (each.token_in, each.token_out)]
-    source = _source(registry, request, [network.to_wrapped(token) for token in sold_and_bought])
+    sold_and_bought = [token for each in orders for token in (each.order.token_in, each.order.token_out)]
+    source = _source(registry, request, [request.network.to_wrapped(token) for token in sold_and_bought])
+    if request.searches_afresh:
+        source = source.without_memory()
     quote_requests = []
-    for each, (integrator, excluded) in zip(orders, checked, strict=True):
+    for each, api_version, integrator, excluded in orders:
         values = {**registry.rules.values, **_SERVED, **dict(each.values), "reverse": each.reverse}
         tokens = source.token(each.token_in), source.token(each.token_out)
         order = Order.from_values(*tokens, each.amount, excluded, values)
@@ -418,18 +530,28 @@ def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: En
     return integrator
 
 
-def _build(registry: MarketRegistry, request: EndpointRequest, posted: PostedRoute) -> tuple[BuiltResponse, Headers]:
-    """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
-    _check_dialect(request.network, posted.dialect, is_payload=True)
-    terms, named = posted.terms, posted.result.integrator
-    integrator = _integrator(named.address, named.fee_bps, named.surplus_bps, request) if named else None
-    result = posted.result._replace(integrator=integrator)
-    issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
-    source = _source(registry, request, keys=result.pool_keys)
-    registry.check_recipient(source, terms.recipient)
-    payload = source.build(result, terms, issued_ms=issued_ms, confirm=request.record_built)
-    built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
-    return built, payload_headers(source, result, _terms(registry, terms), payload)
+def _build_route(
+    registry: MarketRegistry,
+    request: EndpointRequest,
+    posted: PostedRoute,
+    render: Callable[[UnsignedTransaction], object],
+    checks_balance: bool = False,
+) -> EndpointWork:
+    """Return the work of an endpoint that builds the transaction of a posted route."""
+
+    def build(_: IsCancelled) -> EndpointResponse:
+        terms, result = posted.terms, posted.result
+        issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
+        source = _source(registry, request, keys=result.pool_keys)
+        registry.check_recipient(source, terms.recipient)
+        with span("replay"):
+            payload = source.build(result, terms, issued_ms=issued_ms, confirm=request.record_built)
+        headers = payload_headers(source, result, _terms(registry, terms), payload)
+        built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
+        response = _judged_response(registry, built, render(payload), headers, details=posted.details)
+        return response._replace(check=_balance_check(payload, result, source) if checks_balance else None)
+
+    return EndpointWork(build)
 
 
 def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:
@@ -441,7 +563,7 @@ def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) 
     if expected is None and is_payload and dialect not in INTERFACE_DIALECTS:
         raise InvalidOption(
             f"transactions on {network.name} are for the router {dialect}, whose calls have no swap parameters: "
-            f"request them from the second generation with dialect={dialect}",
+            f"request them from V2 with dialect={dialect}",
             details={"field": "dialect"},
         )
     if expected not in (None, dialect):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from swapcli.core.errors import (
+    Forbidden,
     InsufficientBalance,
     IntegratorError,
     InvalidAddress,
@@ -69,6 +70,7 @@ ERROR_NAMES: Mapping[ErrorFormat, ErrorNames] = {
 """The interface's names for errors, by format. Client errors without a name here are `Bad Request`."""
 
 ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
+    (Forbidden, 403),
     (Unauthorized, 401),
     (Overloaded, 503),
     (RateLimited, 429),
@@ -111,6 +113,13 @@ def status_error(
     return JsonResponse(status, document, headers)
 
 
+def method_error(methods: Collection[str]) -> JsonResponse:
+    """Return the error of a path that takes only these methods, besides HEAD where it takes GET."""
+    allowed = {*methods, "HEAD"} if "GET" in methods else methods
+    message = f"this path does not accept that method: use {' or '.join(sorted(methods))}"
+    return status_error(405, message, (("Allow", ", ".join(sorted(allowed))),))
+
+
 def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
     hint = _published_hint(error)
     match error_format:
@@ -123,8 +132,8 @@ def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
 
 
 def _published_hint(error: SwapcliError) -> str | None:
-    """Return the hint of an error that a client can act on: a refused value of its request, a route that is too old, or
-    a limit.
+    """Return the hint of an error that a client can act on: a rejected value of its request, a route that is too old,
+    or a limit.
 
     Other hints are for the user of the command line.
     """

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Kind
 from swapcli.core.model.order import Order
-from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
-from swapcli.core.model.route_result import build_result
+from swapcli.core.model.quote import Quote
+from swapcli.core.model.route_result import RouteResult, build_result
+from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.gas import route_gas
-from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.faces.service.endpoint_table import Endpoint
 from swapcli.faces.service.parameter_descriptions import Parameter
 from swapcli.interface import json_types
+from swapcli.interface.fields import render_felts
 from swapcli.interface.route import render_result
+from swapcli.payload.payloads import build_transaction
 
 _RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x0" + "12" * 31 + "1"}
 _SLIPPAGE = 0.5
 _MAX_BATCH = 2
+_NAME_CALL = "0x06fdde03"
+"""A call of `name()`."""
 
 
 class RequestExample(NamedTuple):
-    """Values for every parameter, and routes by version of the interface."""
+    """Values for every parameter, routes by version of the interface, and the transaction of the first one."""
 
     token_in: str
     token_out: str
     amount: str
     recipient: str
     routes: Mapping[ApiVersion, object]
+    transaction: Mapping[str, object]
 
     def query(self, parameters: Sequence[Parameter]) -> dict[str, object]:
         """Return values of the required parameters, by name."""
@@ -59,6 +64,8 @@ class RequestExample(NamedTuple):
         if body_type is json_types.CalldataRequestJson:
             order = {"amount": self.amount, "tokenInAddress": self.token_in, "tokenOutAddress": self.token_out}
             return {**order, **terms}
+        if body_type in (json_types.DecodeRequestJson, json_types.StarknetDecodeRequestJson):
+            return {**self.transaction, "destination": self.recipient}
         route = self.routes[endpoint.api_version]
         if body_type is json_types.SignerRequestJson:
             return {"route_response": route, "slippage": _SLIPPAGE, "signer": self.recipient}
@@ -68,64 +75,52 @@ class RequestExample(NamedTuple):
 def build_example(market: MarketState, now_ms: int) -> RequestExample | None:
     """Return an example on a market, with routes of the time `now_ms` (Unix); None if no pool can be quoted.
 
-    Each route uses a single pool and needs no search, so it can be rebuilt cheaply when it expires.
+    Its paths have a single hop, so that a search of few pools finds them when it expires.
     """
     network, quote = market.network, _quote(market)
     if quote is None:
         return None
     order = quote.order
+    results = {
+        version: build_result(quote, order, network, market.pools, version, timestamp_ms=now_ms)
+        for version in ApiVersion
+    }
     return RequestExample(
         token_in=display_address(order.token_in.address, network.kind),
         token_out=display_address(order.token_out.address, network.kind),
         amount=str(order.amount),
         recipient=_RECIPIENT[network.kind],
-        routes={
-            version: render_result(
-                build_result(quote, order, network, market.pools, version, timestamp_ms=now_ms), network
-            )
-            for version in ApiVersion
-        },
+        routes={version: render_result(result, network) for version, result in results.items()},
+        transaction=_transaction(quote, results[ApiVersion.V1], market),
     )
+
+
+def _transaction(quote: Quote, result: RouteResult, market: MarketState) -> Mapping[str, object]:
+    """Return the fields of the swap; of a call of the token bought if the router is unknown."""
+    network = market.network
+    try:
+        terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _RECIPIENT[network.kind])
+        payload = build_transaction(result, quote.steps, quote.amount_out, market.pools, network, terms)
+    except SwapcliError:
+        return {"to": display_address(quote.order.token_out.address, network.kind), "calldata": _NAME_CALL}
+    if payload.felts:
+        return {"calldata": render_felts(payload.felts)}
+    to = display_address(payload.to, network.kind)
+    return {"to": to, "calldata": payload.calldata, "value": str(payload.value)}
 
 
 def _quote(market: MarketState) -> Quote | None:
     """Quote one native token for a stablecoin if a pool has both, else the first pair with any output."""
     native, network = market.network.wrapped_native or market.network.native, market.network
-    inputs = [native.address, *market.tokens]
-    outputs = [*(address for address in network.stablecoins if address in market.tokens), *market.tokens]
-    for token_in in inputs:
-        pools = [pool for pool in market.pools.values() if token_in in pool.tokens]
-        for token_out in outputs:
-            quotes = [_quote_pool(pool, token_in, token_out, market) for pool in pools if token_out in pool.tokens]
-            if best := max(filter(None, quotes), key=lambda quote: quote.amount_out, default=None):
-                return best
+    stablecoins = [address for address in network.stablecoins if address in market.tokens]
+    for sold in sorted(market.tokens, key=lambda address: address != native.address):
+        pools = {key: pool for key, pool in market.pools.items() if sold in pool.tokens}
+        token_in = network.native if sold == network.wrapped_native_address else market.tokens[sold]
+        for bought in dict.fromkeys((*stablecoins, *market.tokens)):
+            direct = {key: pool for key, pool in pools.items() if bought in pool.tokens and bought != sold}
+            if direct:
+                order = Order(market.tokens[sold], market.tokens[bought], 10**token_in.decimals)
+                with suppress(SwapcliError):
+                    found = Router(market._replace(pools=direct)).quote(order)
+                    return found._replace(order=order._replace(token_in=token_in))
     return None
-
-
-def _quote_pool(pool: Pool, token_in: str, token_out: str, market: MarketState) -> Quote | None:
-    """Quote one token through one pool; return None if the pool pays nothing."""
-    network, sold_token = market.network, market.tokens[token_in]
-    is_native = sold_token.address == network.wrapped_native_address
-    if token_in == token_out:
-        return None
-    order = Order(network.native if is_native else sold_token, market.tokens[token_out], 10**sold_token.decimals)
-    route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, token_in, token_out, SHARES_PER_HOP),),)),))
-    try:
-        replayed = replay({pool.key: pool}, route, order.amount)
-    except SwapcliError:
-        return None
-    return Quote(
-        order=order,
-        route=route,
-        steps=replayed.steps,
-        amount_in=order.amount,
-        amount_out=replayed.amount_out,
-        gas_units=route_gas({pool.key: pool}, replayed),
-        gas_price_wei=market.gas_price_wei,
-        wei_usd=None,
-        price_in_usd=None,
-        price_out_usd=None,
-        price_impact=None,
-        best_single_path_out=None,
-        time_s=0.0,
-    )

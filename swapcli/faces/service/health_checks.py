@@ -96,7 +96,7 @@ class HealthMonitor:
         await asyncio.wait((task,), timeout=TIMEOUT_S)
         if not task.done():
             since = f"for {int(age_s)} seconds" if cached else "since the start"
-            return HealthCheckResult(UNHEALTHY, f"{name} router is busy: no sample order was answered {since}", 0.0)
+            return HealthCheckResult(UNHEALTHY, f"{name} router is busy: no sample order was quoted {since}", 0.0)
         return task.result()
 
     def _start_probe(self, name: str) -> asyncio.Task[HealthCheckResult]:

@@ -1,15 +1,15 @@
 """Uvicorn's HTTP/1.1 protocol with limits on the resources of a connection.
 
-* A head (request line, header lines and trailers) has at most `MAX_HEAD_BYTES` and `MAX_HEADER_LINES`; else status 431.
+* A head (request line, header lines and trailers) has at most `MAX_HEAD_BYTES` and `MAX_HEADER_LINES`; otherwise status
+  431.
 * HTTP/1.1 requires exactly one Host header. Any other number is a 400, as is a request that cannot be parsed.
 * Pipelined requests are parsed after the response to the request before them.
-* A client that closes only its sending side (a half-close) gets its responses. To recognise a client that is gone, the
-  first bytes of the response, which are always the same, are sent early; its system then resets the connection.
+* A client that closes its sending side is gone: its requests are cancelled.
 * There are at most `max_connections`. A new one evicts those that have waited longest for their client, of the address
-  that has the most of them: idle ones, and those whose head or body is still on its way.
-* A connection is closed if its client does not read its responses.
+  that has the most of them: idle ones, and those whose head or body is still in transit.
+* A connection is closed if its client does not read its responses, or does not complete a head in time.
 * A stream (a response that does not end by itself) has small buffers, so that a client that does not read costs little
-  and is noticed soon. It ends when its client closes its sending side.
+  and is noticed soon.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ import asyncio
 import errno
 import re
 import socket
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import httptools
 import msgspec
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse, status_error
 from swapcli.faces.service.refusal_reasons import OnRefusal, RefusalReason, ignore_refusal
 from swapcli.faces.service.request_io import set_connection, set_evicted, set_rejection
@@ -35,29 +36,23 @@ from swapcli.faces.service.request_io import set_connection, set_evicted, set_re
 if TYPE_CHECKING:
     from starlette.types import Scope
     from uvicorn._types import ASGI3Application
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 MAX_HEAD_BYTES = 32 * 2**10
 MAX_HEADER_LINES = 100
 LINGER_S = 1.0
 """How long a rejected client may continue to send, so that it can read the response; closing at once resets it."""
-MAX_LINGER_BYTES = 2**26
-PROBE_S = 0.005
-"""First check whether a client is gone. A reset from a nearby client arrives within this time."""
 EVICTED_PART = 64
 """One in this number of connections is evicted at once, so that one search for them makes room for several new ones:
 it takes a millisecond for a thousand connections."""
 MAX_LINGERING = 64
 """Connections beyond the limit that get an error response; further ones are reset."""
-MAX_DRAIN_RATIO = 6
-"""Maximum time for a client that reads its response slowly, as a multiple of the client timeout."""
-
 STREAM_UNREAD_S = 20.0
 """Time after which the system drops the client of a stream that acknowledges nothing, or whose buffers stay full."""
 _STREAM_SYSTEM_BUFFER_BYTES = 32 * 2**10
 _STREAM_BUFFER_BYTES = 16 * 2**10
 """Unread bytes of a stream, in the system's memory and in ours: some ten quotes. The defaults are some megabytes."""
 _SLICE_BYTES = 4_096
-_PREFIX = b"HTTP/1.1 "
 _CLOSE = (("Connection", "close"),)
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 _LINE_ENDS = len(": \r\n")
@@ -69,7 +64,7 @@ _TOO_SLOW = status_error(
     408, "the head of the request did not arrive in time", _CLOSE, hint="send the whole head at once"
 )
 _NOT_HTTP = status_error(
-    400, "the request is not valid HTTP", _CLOSE, hint="send HTTP/1.1; only a proxy before the service speaks TLS"
+    400, "the request is not valid HTTP", _CLOSE, hint="send plain HTTP/1.1; TLS needs a proxy in front of the service"
 )
 _NO_HOST = status_error(400, "the request needs exactly one Host header", _CLOSE, hint="send the host of the URL, once")
 _BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE, hint="send a name or an address, and a port")
@@ -77,27 +72,6 @@ _BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE, hint="send
 
 class _ParsingStopped(Exception):
     """Stops the parser from a callback."""
-
-
-class _Transport(Protocol):
-    """The part of a transport that a request cycle uses."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def close(self) -> None: ...
-
-    def is_closing(self) -> bool: ...
-
-
-class _UnsentBytes(NamedTuple):
-    """Response bytes that wait for the client to read: their number, and since when, on the clock of the event loop.
-
-    `began_s` is when the client began to lag, `progress_s` when it last read something.
-    """
-
-    size: int
-    began_s: float
-    progress_s: float
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -118,12 +92,10 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_reading_body = False
         self._rejection: JsonResponse | None = None
         self._ignores_input = False
-        self._ignored_bytes = 0
-        self._is_ended = False
-        """Whether the client has closed its sending side: it sends no further request, but may read responses."""
         self._running: RequestResponseCycle | None = None
-        self._unsent = _UnsentBytes(0, 0.0, 0.0)
         self.waiting_since_s = 0.0
+        self._unsent, self._unread_since_s = 0, 0.0
+        """Response bytes that wait for the client to read, and the time since which it has read none."""
         self._is_stream = False
         self.is_dropped = False
 
@@ -188,17 +160,15 @@ class HttpProtocol(HttpToolsProtocol):
             self.on_refusal(RefusalReason.IDLE_EVICTED)
         self.transport.close()
 
-    def end_slow_head(self) -> None:
-        """Close the connection, as its next head has not arrived in time. A client that has begun one is told why."""
-        if self._is_reading_head:
-            self._reject(_TOO_SLOW, RefusalReason.HEAD_TIMEOUT)
-        else:
-            self.transport.close()
-
     def connection_lost(self, exc: Exception | None) -> None:
         # The system reports a client that acknowledged nothing in time.
         self.is_dropped = self.is_dropped or (isinstance(exc, OSError) and exc.errno == errno.ETIMEDOUT)
         super().connection_lost(exc)
+
+    def end_after_response(self) -> None:
+        """Close the connection after the current response, if there is one."""
+        if self._running is not None:
+            self._running.keep_alive = False
 
     def begin_stream(self) -> None:
         """As `request_io.StreamConnection`."""
@@ -208,70 +178,49 @@ class HttpProtocol(HttpToolsProtocol):
         with suppress(OSError, AttributeError):  # another kind of socket, or another system
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _STREAM_SYSTEM_BUFFER_BYTES)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * STREAM_UNREAD_S))
+        if self._running is not None and self._running.scope["http_version"] == "1.0":
+            self._running.chunked_encoding, self._running.expected_content_length = False, sys.maxsize
 
-    def eof_received(self) -> bool:  # type: ignore[override]
-        self._is_ended = True
-        if self._is_stream:
-            return False
-        newest = self.cycle
-        if newest is not None and newest.more_body and not newest.response_complete:
-            # The body will never be complete. Earlier requests may still be answered.
-            newest.disconnected = True
-            newest.message_event.set()
-            if newest is not self._running:
-                self.pipeline.popleft()
-                self.cycle = cast("RequestResponseCycle", self._running)
-        if self._running is None or self._running.response_complete or self._running.disconnected:
-            return bool(self._unparsed)
-        self._probe(self._running)
-        return True
+    def end_stream(self) -> None:
+        """As `request_io.StreamConnection`."""
+        if self._running is not None:
+            self._running.expected_content_length = 0
 
-    def _probe(self, cycle: RequestResponseCycle) -> None:
-        """Send the first bytes of the response, so that the system of a client that is gone resets the connection."""
-        if cycle.response_started or isinstance(cycle.transport, _Continued):
-            return
-        cycle.waiting_for_100_continue = False
-        self.transport.write(_PREFIX)
-        cycle.transport = cast("asyncio.Transport", _Continued(cycle.transport))
-        self.loop.call_later(PROBE_S, self._abort_if_reset)
+    def check_times(self, timeout_s: float) -> None:
+        """Close the connection if its client has read nothing of a response, or not completed a head, for `timeout_s`.
 
-    def _abort_if_reset(self) -> None:
-        if not self.transport.is_closing() and _has_failed(self.transport):
-            self.transport.abort()
-
-    def check_progress(self, now_s: float, timeout_s: float) -> None:
-        """Close the connection if its client is gone, or reads its responses too slowly.
-
-        It is too slow if it has read nothing for `timeout_s`, or has lagged for `MAX_DRAIN_RATIO` times as long. Call
-        this periodically.
+        Uvicorn does neither: its timer, that of idle connections, begins with a response and ends with the first byte.
+        Call this periodically. A client that has begun a head is told why.
         """
-        if self.transport.is_closing() and not self.transport.get_write_buffer_size():
-            return
-        if self._is_ended:
-            self._abort_if_reset()
-        size, began_s, progress_s = self._unsent
-        unsent = self.transport.get_write_buffer_size()
-        if not unsent or not size:
-            began_s = progress_s = now_s
-        elif unsent < size:
-            progress_s = now_s
-        self._unsent = _UnsentBytes(unsent, began_s, progress_s)
-        if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
+        now_s, unsent = self.loop.time(), self.transport.get_write_buffer_size()
+        if not unsent or unsent < self._unsent:
+            self._unread_since_s = now_s
+        is_unread, self._unsent = unsent and self._unsent and now_s - self._unread_since_s > timeout_s, unsent
+        if is_unread:
             self.is_dropped = True
             if not self._is_stream:  # dropped streams are counted as such
                 self.on_refusal(RefusalReason.RESPONSE_UNREAD)
             self.transport.abort()
+        elif (
+            self.is_idle
+            and self.timeout_keep_alive_task is None
+            and not (self._ignores_input or self.transport.is_closing())
+            and now_s - self.waiting_since_s > timeout_s
+        ):
+            if self._is_reading_head:
+                self._reject(_TOO_SLOW, RefusalReason.HEAD_TIMEOUT)
+            else:
+                self.transport.close()
 
     # --- parsing
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes. After a rejection, drop them: the client may send on while it reads the response."""
         if self._ignores_input:
-            self._ignored_bytes += len(data)
-            if self._ignored_bytes > MAX_LINGER_BYTES:
-                self.transport.abort()
             return
-        self._unset_keepalive_if_required()
+        if self.timeout_keep_alive_task is not None:
+            self.waiting_since_s = self.loop.time()
+            self._unset_keepalive_if_required()
         self._unparsed += data
         self._parse()
 
@@ -318,7 +267,7 @@ class HttpProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Reject a request without one valid Host header, which only HTTP/1.0 may omit; else begin the body."""
+        """Reject a request without one valid Host header, which only HTTP/1.0 may omit; otherwise begin the body."""
         hosts = [value for name, value in self.headers if name == b"host"]
         is_host_missing = not hosts and self.parser.get_http_version() != "1.0"
         if is_host_missing or len(hosts) > 1:
@@ -363,34 +312,22 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.close()
             return
         super().on_message_begin()
-        self.scope |= {"method": "OTHER", "path": "/", "raw_path": b"/", "query_string": b""}
-        set_rejection(cast("Scope", self.scope), reply)
-        cycle = RequestResponseCycle(
-            scope=self.scope,
-            transport=cast("asyncio.Transport", _Lingering(self)),
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=self.access_log,
-            default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
-            expect_100_continue=False,
-            keep_alive=False,
-            on_response=self.on_response_complete,
-        )
-        cycle.more_body = False
-        self.cycle = cycle
-        if newest is None or newest.response_complete:
-            self._start_asgi_task(cycle, self.app)
-        else:
-            self.pipeline.appendleft((cycle, self.app))
+        self.url = b"/"
+        super().on_headers_complete()  # begins the response, or has it wait for the one before it
+        self.scope["method"] = "OTHER"
+        set_rejection(cast("Scope", self.scope), reply, refusal)
+        transport = self.transport
+        lingering = SimpleNamespace(write=transport.write, close=self._linger, is_closing=transport.is_closing)
+        self.cycle.transport = cast("asyncio.Transport", lingering)
+        self.cycle.keep_alive = self.cycle.more_body = False
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Start the next request: one that waits in the pipeline, else one of the bytes that are not parsed yet."""
+        """Start the next request: one that waits in the pipeline, otherwise one of the bytes that are not parsed
+        yet."""
         self.waiting_since_s = self.loop.time()
         if self._ignores_input and not self.pipeline:
             # This was the rejection, after which `_linger` closes the connection. Uvicorn's method would also wait for
@@ -401,55 +338,13 @@ class HttpProtocol(HttpToolsProtocol):
         if self._unparsed and not self.transport.is_closing():
             self._unset_keepalive_if_required()
             self._parse()
-        if self._is_ended and self.is_idle:
-            self.transport.close()
 
     def _linger(self) -> None:
-        """Close the sending side, and the connection once the client stops sending or `LINGER_S` has passed."""
-        if self.transport.is_closing():
-            return
-        self.flow.resume_reading()
-        if self._is_ended or not self.transport.can_write_eof():
-            self.transport.close()
-            return
-        self.transport.write_eof()
-        self.loop.call_later(LINGER_S, self.transport.abort)
-
-
-class _Lingering:
-    """The transport of a rejection. The client may still be sending after it."""
-
-    def __init__(self, protocol: HttpProtocol) -> None:
-        self._protocol = protocol
-
-    def write(self, data: bytes) -> None:
-        self._protocol.transport.write(data)
-
-    def close(self) -> None:
-        self._protocol._linger()
-
-    def is_closing(self) -> bool:
-        return self._protocol.transport.is_closing()
-
-
-class _Continued:
-    """The transport of a response whose first bytes have been sent already."""
-
-    def __init__(self, transport: _Transport) -> None:
-        self._transport = transport
-        self._is_first = True
-
-    def write(self, data: bytes) -> None:
-        if self._is_first:
-            assert data.startswith(_PREFIX)
-            data, self._is_first = data[len(_PREFIX) :], False
-        self._transport.write(data)
-
-    def close(self) -> None:
-        self._transport.close()
-
-    def is_closing(self) -> bool:
-        return self._transport.is_closing()
+        """Close the sending side, and the connection once the client closes its own or `LINGER_S` has passed."""
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self.transport.write_eof()
+            self.loop.call_later(LINGER_S, self.transport.abort)
 
 
 def protocol_with(
@@ -473,17 +368,8 @@ def _longest_waiting(connections: Iterable[HttpProtocol], count: int) -> list[Ht
     return nsmallest(count, waiting, key=lambda each: each.waiting_since_s)
 
 
-def _has_failed(transport: asyncio.Transport) -> bool:
-    """Return whether the client has reset the connection."""
-    connection = transport.get_extra_info("socket")
-    try:
-        return bool(connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
-    except (AttributeError, OSError):
-        return False
-
-
 def _too_many_connections() -> bytes:
-    hint = "use open connections again, or retry in a moment"
+    hint = "reuse open connections, or retry in a moment"
     body = msgspec.json.encode(status_error(503, "too many connections", hint=hint).document)
     lines = ("HTTP/1.1 503 Service Unavailable", "content-type: application/json", f"content-length: {len(body)}")
     return ("\r\n".join([*lines, "retry-after: 1", "connection: close"]) + "\r\n\r\n").encode() + body

@@ -1,4 +1,4 @@
-"""The file of API keys: their digests, integrators, and times of creation and revocation. It contains no key.
+"""The file of API keys: their digests, integrators, plans, and times of creation and revocation. It contains no key.
 
 A file with any error yields no keys at all, only the problem.
 """
@@ -9,27 +9,35 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from swapcli.core.encoding.strict_json import parse_json_file
+from swapcli.core.errors import InvalidOption
 from swapcli.core.model.number_format import format_time
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MISSING, parse_json_integer
+from swapcli.faces.service.key_plans import NO_PLAN, KeyPlan, parse_plan
+from swapcli.interface.own_document import own_document
 from swapcli.state.file_writing import write_file
 
 if TYPE_CHECKING:
-    from swapcli.interface.document_types import CreatedKeyJson, KeyJson
+    from swapcli.interface.document_types import CreatedKeyJson, KeyJson, ListedKeyJson
 
 MAX_NAME_CHARACTERS = 64
+MAX_BYTES = 16 * 2**20
+"""The largest file that is read. It has room for fifty thousand keys; a device might never end."""
 
 _FORMAT = "swap-keys/1"
-_MAX_BYTES = 16 * 2**20  # a hundred thousand keys; a device may have no end
+_FORMAT_WITH_PLANS = "swap-keys/2"
+"""Older programs, which would ignore plans, reject this format."""
 _MAX_TIME_S = 2**63 - 1
 _OTHERS_WRITE = 0o022
+_EVERYBODY_READS = 0o004
 _HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
 _HEX_ID = re.compile(r"[0-9a-f]{8}")
 
@@ -41,16 +49,23 @@ class ApiKey(NamedTuple):
     name: str
     created_s: int
     revoked_s: int | None = None
+    plan: KeyPlan = NO_PLAN
 
     @property
     def is_revoked(self) -> bool:
         """Whether the key is no longer accepted."""
         return self.revoked_s is not None
 
+    def is_expired(self, now_s: float) -> bool:
+        """Return whether the key's plan has ended at a Unix time."""
+        return self.plan.expires_s is not None and now_s >= self.plan.expires_s
+
+    @own_document
     def document(self) -> KeyJson:
         """Return the JSON of a key in `swapcli keys`."""
         revoked = None if self.revoked_s is None else format_time(self.revoked_s)
-        return {"id": self.id, "name": self.name, "created": format_time(self.created_s), "revoked": revoked}
+        created = format_time(self.created_s)
+        return {"id": self.id, "name": self.name, "created": created, "revoked": revoked, **self.plan.words()}
 
 
 class CreatedKey(NamedTuple):
@@ -59,19 +74,31 @@ class CreatedKey(NamedTuple):
     key: str
     record: ApiKey
 
+    @own_document
     def document(self) -> CreatedKeyJson:
         """Return the JSON of `swapcli keys create`."""
         return {"key": self.key, **self.record.document()}
 
 
 class KeyList(NamedTuple):
-    """The records of keys."""
+    """The keys of a file. `last_used_s` has the recorded Unix times of their last requests, by id.
+
+    `problem` says why these times are not known.
+    """
 
     keys: tuple[ApiKey, ...]
+    last_used_s: Mapping[str, int] = MappingProxyType({})
+    problem: str | None = None
 
-    def document(self) -> list[KeyJson]:
+    def last_used(self, key: ApiKey) -> str | None:
+        """Return when a key was last used, in UTC."""
+        used_s = self.last_used_s.get(key.id)
+        return None if used_s is None else format_time(used_s)
+
+    @own_document
+    def document(self) -> list[ListedKeyJson]:
         """Return the JSON of `swapcli keys list`."""
-        return [each.document() for each in self.keys]
+        return [{**each.document(), "lastUsed": self.last_used(each)} for each in self.keys]
 
 
 class KeyRecord(NamedTuple):
@@ -82,11 +109,48 @@ class KeyRecord(NamedTuple):
 
 
 class KeyFileState(NamedTuple):
-    """The content of one version of the file. `problem` says why it cannot be used."""
+    """The content of one version of the file.
+
+    `problem` says why it cannot be used, and `warning` what is wrong with one that can. `is_untrusted` if others may
+    have written it.
+    """
 
     version: tuple[int, ...] | None
     records: tuple[KeyRecord, ...] = ()
     problem: str | None = None
+    warning: str | None = None
+    is_untrusted: bool = False
+
+
+class KeyFileCopy(Protocol):
+    """The last good version of a file of keys, where several processes can find it."""
+
+    def write(self, path: str, content: bytes) -> None:
+        """Replace the copy."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return the copy; b"" if there is none of the file at `path`."""
+        ...
+
+
+class KeyLookup:
+    """Looks up API keys; this one has none. `path` is that of their file."""
+
+    path: Path | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """The current problem of the file; None if it is valid."""
+        return None
+
+    def find(self, key: str) -> ApiKey | None:
+        """Return the record of a key, which may have expired; None if it is unknown or revoked."""
+        del key
+        return None
+
+    def share(self, copy: KeyFileCopy) -> None:
+        """Share the last good version of the file with other processes: a new one may not have seen it."""
 
 
 def file_version(path: Path) -> tuple[int, ...] | None:
@@ -101,32 +165,40 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
     return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_mode
 
 
-def read_key_file(path: Path) -> KeyFileState:
-    """Read the file. A missing file has no keys."""
+def read_key_file(path: Path, networks: Callable[[], Collection[str]]) -> KeyFileState:
+    """Read the file. A missing file has no keys. `networks` returns the names that plans may contain."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
-            version, text = _stamp(status), file.read(_MAX_BYTES + 1)
+            version, text = _stamp(status), file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return KeyFileState(None)
     except OSError as error:
         return KeyFileState(file_version(path), problem=f"cannot be read: {error.strerror}")
-    if os.name == "posix" and status.st_mode & _OTHERS_WRITE:
-        return KeyFileState(
-            version, problem="other users may write to it, so its keys cannot be trusted; run chmod 600"
-        )
-    if len(text) > _MAX_BYTES:
-        return KeyFileState(version, problem=f"is larger than {_MAX_BYTES // 2**20} MiB")
+    mode = status.st_mode if os.name == "posix" else 0
+    if mode & _OTHERS_WRITE:
+        problem = "other users may write to it, so its keys cannot be trusted; run chmod 600"
+        return KeyFileState(version, problem=problem, is_untrusted=True)
+    warning = "every user of this machine can read it; run chmod 600" if mode & _EVERYBODY_READS else None
+    return parse_key_file(text, networks)._replace(version=version, warning=warning)
+
+
+def parse_key_file(text: bytes, networks: Callable[[], Collection[str]]) -> KeyFileState:
+    """Parse the content of the file. The returned state has no version."""
+    if len(text) > MAX_BYTES:
+        return KeyFileState(None, problem=f"is larger than {MAX_BYTES // 2**20} MiB")
     try:
-        return KeyFileState(version, _parse_records(text))
+        return KeyFileState(None, _parse_records(text, networks))
+    except InvalidOption as error:
+        return KeyFileState(None, problem=f"{error.message}; {error.hint}")
     except ValueError:
-        return KeyFileState(version, problem=f"is not a file of keys in the form {_FORMAT}")
+        return KeyFileState(None, problem=f"is not a key file in the format {_FORMAT} or {_FORMAT_WITH_PLANS}")
 
 
-def _parse_records(text: bytes) -> tuple[KeyRecord, ...]:
+def _parse_records(text: bytes, networks: Callable[[], Collection[str]]) -> tuple[KeyRecord, ...]:
     fields = FieldReader(parse_json_file(text))
-    fields.choice("format", (_FORMAT,))
-    records = tuple(_parse_record(record) for record in fields.objects("keys"))
+    fields.choice("format", (_FORMAT, _FORMAT_WITH_PLANS))
+    records = tuple(_parse_record(record, networks) for record in fields.objects("keys"))
     if len({record.key.id for record in records}) < len(records):
         raise ValueError("an id is listed twice")
     if len({record.digest for record in records}) < len(records):
@@ -134,7 +206,7 @@ def _parse_records(text: bytes) -> tuple[KeyRecord, ...]:
     return records
 
 
-def _parse_record(fields: FieldReader) -> KeyRecord:
+def _parse_record(fields: FieldReader, networks: Callable[[], Collection[str]]) -> KeyRecord:
     id_, name, digest = fields.text("id"), fields.text("name"), fields.text("sha256")
     if not (_HEX_ID.fullmatch(id_) and _HEX_DIGEST.fullmatch(digest) and name == name.strip() and is_valid_name(name)):
         raise ValueError("the id, name or digest is not valid")
@@ -142,7 +214,14 @@ def _parse_record(fields: FieldReader) -> KeyRecord:
     # Null says that the key is valid; the field may not be absent.
     is_revoked = fields.values.get("revoked", MISSING) is not None
     revoked_s = fields.read("revoked", parse_json_integer, 0, _MAX_TIME_S) if is_revoked else None
-    return KeyRecord(ApiKey(id_, name, created_s, revoked_s), bytes.fromhex(digest))
+    plan = NO_PLAN
+    if fields.has("plan"):
+        try:
+            plan = parse_plan(fields.nested("plan").values, networks, now_s=None)
+        except InvalidOption as error:
+            error.place = f"the plan of key {id_}"
+            raise
+    return KeyRecord(ApiKey(id_, name, created_s, revoked_s, plan), bytes.fromhex(digest))
 
 
 def is_valid_name(name: str) -> bool:
@@ -152,12 +231,26 @@ def is_valid_name(name: str) -> bool:
 
 def write_key_file(path: Path, records: Sequence[KeyRecord]) -> None:
     """Write the file durably: readers see the old or the new one, even after a power failure."""
-    entries = [
-        {"id": k.id, "name": k.name, "sha256": digest.hex(), "created": k.created_s, "revoked": k.revoked_s}
-        for k, digest in records
-    ]
-    text = json.dumps({"format": _FORMAT, "keys": entries}, indent=1) + "\n"
-    write_file(str(path), text.encode(), mode=0o600, durable=True)
+    write_file(str(path), encode_key_file(records), mode=0o600, durable=True)
+
+
+def encode_key_file(records: Sequence[KeyRecord]) -> bytes:
+    """Return the content of the file."""
+    entries = [_entry(*each) for each in records]
+    form = _FORMAT_WITH_PLANS if any("plan" in each for each in entries) else _FORMAT
+    return (json.dumps({"format": form, "keys": entries}, indent=1) + "\n").encode()
+
+
+def _entry(key: ApiKey, digest: bytes) -> dict[str, object]:
+    entry = {
+        "id": key.id,
+        "name": key.name,
+        "sha256": digest.hex(),
+        "created": key.created_s,
+        "revoked": key.revoked_s,
+    }
+    plan = {name: value for name, value in key.plan.words().items() if value is not None}
+    return entry | {"plan": plan} if plan else entry
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Write lines to a file descriptor in a separate thread, so that a slow reader of the log does not block the service.
+"""Write lines of a log in the thread of a `QueueListener`, so that a slow reader of the log does not block the service.
 
 The queue is bounded; lines are dropped when it is full. The buffers of `sys.stderr` are bypassed: a thread blocked in a
 write must not hold a lock that the interpreter needs at exit.
@@ -12,25 +12,24 @@ import logging
 import os
 import select
 import time
-from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from threading import Condition, Thread
+from contextlib import contextmanager
+from logging.handlers import QueueHandler, QueueListener
+from queue import SimpleQueue
+from threading import Event
 from typing import Protocol, TextIO
 
-from swapcli.faces.service.readiness import wait_until_writable
-
-MAX_BYTES = 4 * 2**20
-"""Maximum size of the queue: about 20,000 lines, several seconds of a busy service."""
+MAX_LINES = 20_000
+"""Maximum length of the queue: some 4 MB, several seconds of a busy service."""
 DRAIN_TIMEOUT_S = 1.0
-"""At the end, the rest of the queue is dropped when the reader accepts nothing for this time."""
+"""Time at the end after which lines that the reader has not accepted are dropped."""
 
 _GATHER_S = 0.02
 """Lines of this time are written together: to wake the thread for each one takes a part of every request, and stops the
-search that runs. Nobody who reads a log notices the delay."""
-_CHUNK_BYTES = 65_536
-_SHARED_CHUNK_BYTES = select.PIPE_BUF
-"""Writes to a pipe up to this size are not mixed with those of other processes."""
+search that runs. No one who reads a log notices the delay."""
+_BATCH_LINES = 500
+RETRY_S = 1.0
+"""Time after a failed write, as to a full disk, until another one; lines meanwhile are dropped."""
 
 
 class LogStream(Protocol):
@@ -39,17 +38,13 @@ class LogStream(Protocol):
     def write(self, text: str, /) -> object:
         """Write a line."""
 
-    def flush(self) -> object:
-        """Make the lines visible to readers."""
-
 
 @contextmanager
-def log_stream(stream: TextIO | None, *, is_shared: bool = False) -> Iterator[LogStream]:
+def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
     """Provide a stream that writes to the file of `stream` and never blocks. Without a stream, lines are discarded.
 
-    `is_shared` says that other processes write to the same file.
-
-    A stream without a file is used as it is. Warnings of libraries are logged too, without their messages.
+    Other processes may write to the same file: their lines are not mixed. A stream without a file is used as it is.
+    Warnings of libraries are logged too, without their messages.
     """
     try:
         descriptor = None if stream is None else stream.fileno()
@@ -58,14 +53,15 @@ def log_stream(stream: TextIO | None, *, is_shared: bool = False) -> Iterator[Lo
     if descriptor is None:
         yield stream or io.StringIO()
         return
-    writer, logger = LogWriter(descriptor, is_shared=is_shared), logging.getLogger()
-    handler = _LibraryHandler(writer)
-    logger.addHandler(handler)
+    lines, logger = LineQueue(), logging.getLogger()
+    listener = _LineListener(lines, descriptor)
+    logger.addHandler(lines)
+    listener.start()
     try:
-        yield writer
+        yield lines
     finally:
-        logger.removeHandler(handler)
-        writer.close()
+        logger.removeHandler(lines)
+        listener.stop()
 
 
 class UnqueuedLog:
@@ -81,109 +77,88 @@ class UnqueuedLog:
             raise BlockingIOError("the reader of the log is slow")
         os.write(descriptor, text.encode(errors="replace")[: select.PIPE_BUF])
 
-    def flush(self) -> None:
-        """Do nothing: lines have been written."""
 
-
-class _LibraryHandler(logging.Handler):
-    """Logs the origin of library warnings; their messages may contain client data.
-
-    Without this handler Python writes them to stderr itself, and blocks.
+class LineQueue(QueueHandler):
+    """The queue of lines. As a handler, it logs only the origin of libraries' warnings: messages may contain client
+    data, and without a handler Python would write them to stderr itself, and block.
     """
 
-    def __init__(self, writer: LogWriter) -> None:
-        super().__init__(logging.WARNING)
-        self._writer = writer
+    queue: SimpleQueue[str | None]
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def __init__(self) -> None:
+        super().__init__(SimpleQueue())
+        self.setLevel(logging.WARNING)
+        self.failure: OSError | None = None
+        self.retry_s = 0.0
+
+    def write(self, line: str) -> None:
+        """Queue a line. Raises `BlockingIOError` if the queue is full, `OSError` while the file cannot be written."""
+        if self.failure is not None and time.monotonic() < self.retry_s:
+            raise self.failure
+        if self.queue.qsize() >= MAX_LINES:
+            raise BlockingIOError("the log's queue is full")
+        self.queue.put(line)
+
+    enqueue = write  # type: ignore[assignment]  # what `prepare` returns
+
+    def prepare(self, record: logging.LogRecord) -> str:
         kind = record.exc_info[0] if record.exc_info else None
-        fields = {"logger": record.name, "level": record.levelname, "error": kind.__qualname__ if kind else None}
-        with suppress(OSError):
-            self._writer.write(json.dumps(fields) + "\n")
+        level, error = record.levelname.lower(), kind.__qualname__ if kind else None
+        fields = {"logger": record.name, "level": level, "error": error}
+        return json.dumps(fields) + "\n"
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Drop the line."""
 
 
-class LogWriter:
-    """A text stream for a log. `write` never blocks.
+class _LineListener(QueueListener):
+    """Writes the lines of a queue in as few writes as a pipe takes without mixing them with those of others."""
 
-    It raises `BlockingIOError` if the queue is full, and `OSError` once the file cannot be written any more.
-    """
+    queue: SimpleQueue[str | None]
 
-    def __init__(self, descriptor: int, *, max_bytes: int = MAX_BYTES, is_shared: bool = False) -> None:
+    def __init__(self, lines: LineQueue, descriptor: int) -> None:
+        super().__init__(lines.queue)
         # A duplicate, since the thread may still write after the caller has closed the original.
-        self._descriptor = os.dup(descriptor)
-        self._max_bytes = max_bytes
-        self._chunk_bytes = _SHARED_CHUNK_BYTES if is_shared else _CHUNK_BYTES
-        self._waiting: deque[bytes] = deque()
-        self._bytes = 0
-        self._written = 0
-        self._failure: OSError | None = None
-        self._is_closing = False
-        self._changed = Condition()
-        self._thread = Thread(target=self._work, name="log writer", daemon=True)
-        self._thread.start()
+        self._lines, self._descriptor = lines, os.dup(descriptor)
+        self._stopping, self._ended = Event(), Event()
 
-    def write(self, text: str) -> None:
-        """Queue a line."""
-        line = text.encode(errors="replace")
-        with self._changed:
-            if self._failure is not None:
-                raise self._failure
-            if self._bytes + len(line) > self._max_bytes:
-                raise BlockingIOError("the log's queue is full")
-            is_first = not self._waiting
-            self._waiting.append(line)
-            self._bytes += len(line)
-            if is_first or self._bytes >= self._chunk_bytes:
-                self._changed.notify_all()
-
-    def flush(self) -> None:
-        """Do nothing: lines are written soon."""
-
-    def close(self) -> None:
-        """Write the rest of the queue while the reader accepts it, then end the thread."""
-        with self._changed:
-            self._is_closing = True
-            self._changed.notify_all()
-        written, deadline_s = -1, 0.0
-        while self._thread.is_alive():
-            if self._written != written:
-                written, deadline_s = self._written, time.monotonic() + DRAIN_TIMEOUT_S
-            left_s = deadline_s - time.monotonic()
-            if left_s <= 0:
-                break
-            self._thread.join(left_s)
-
-    def _work(self) -> None:
-        try:
-            while chunk := self._next_chunk():
-                while chunk:
-                    chunk = chunk[self._write_some(chunk) :]
-        except OSError as error:
-            with self._changed:
-                self._failure = error
-                self._waiting.clear()
-        finally:
+    def stop(self) -> None:
+        """End the thread after the lines that the reader accepts within `DRAIN_TIMEOUT_S`."""
+        self._stopping.set()
+        self.enqueue_sentinel()
+        if self._ended.wait(DRAIN_TIMEOUT_S):
             os.close(self._descriptor)
 
-    def _write_some(self, chunk: bytes) -> int:
-        """Return the number of bytes written. Waits even if another process made the descriptor non-blocking."""
-        try:
-            count = os.write(self._descriptor, chunk)
-        except BlockingIOError:
-            wait_until_writable(self._descriptor)
-            count = 0
-        self._written += count
-        return count
+    def dequeue(self, block: bool) -> str | None:  # type: ignore[override]
+        line = self.queue.get(block)
+        if line is None:
+            self._ended.set()
+        return line
 
-    def _next_chunk(self) -> bytes:
-        """Wait for lines and return some, complete ones; return b"" at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_closing)
-            self._changed.wait_for(lambda: self._bytes >= self._chunk_bytes or self._is_closing, _GATHER_S)
-            lines: list[bytes] = []
-            size = 0
-            while self._waiting and (not size or size + len(self._waiting[0]) <= self._chunk_bytes):
-                lines.append(self._waiting.popleft())
-                size += len(lines[-1])
-            self._bytes -= size
-            return b"".join(lines)
+    def handle(self, line: str) -> None:  # type: ignore[override]
+        """Write a line with those that follow it soon."""
+        if self.queue.qsize() < _BATCH_LINES:
+            self._stopping.wait(_GATHER_S)
+        chunk = line.encode(errors="replace")
+        try:
+            for _ in range(min(_BATCH_LINES, self.queue.qsize())):
+                following = self.queue.get()
+                if following is None:
+                    self.enqueue_sentinel()  # for the loop of the thread
+                    break
+                encoded = following.encode(errors="replace")
+                if len(chunk) + len(encoded) > select.PIPE_BUF:
+                    self._write(chunk)
+                    chunk = b""
+                chunk += encoded
+            self._write(chunk)
+        except OSError as error:
+            self._lines.failure, self._lines.retry_s = error, time.monotonic() + RETRY_S
+
+    def _write(self, chunk: bytes) -> None:
+        """Write all. Waits even if another process made the descriptor non-blocking."""
+        while chunk:
+            try:
+                chunk = chunk[os.write(self._descriptor, chunk) :]
+            except BlockingIOError:
+                time.sleep(_GATHER_S)

@@ -1,6 +1,7 @@
 """Keep the service's markets up to date, in one thread per network, apart from orders and the event loop.
 
-Failures are retried with exponential back-off. Meanwhile the last state stays in use until it is too old.
+After a failure it looks again a block time later; a market that cannot be opened is retried with exponential back-off.
+Meanwhile the last state stays in use until it is too old.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from time import monotonic
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from swapcli.core.errors import SwapcliError
+from swapcli.core.records import NamedTuple
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.market_registry import MarketRegistry
-from swapcli.faces.service.store_announcements import BlockAnnouncements, WriterState
+from swapcli.faces.service.metrics import MarketMetrics
+from swapcli.faces.service.store_announcements import AnnouncedHeads, BlockAnnouncements, WriterState
 from swapcli.quoting.followers.feed_follower import AnyFollowed, FeedFollower, FollowedFeed, open_any_follower
-from swapcli.quoting.followers.market_follower import Followed, FollowedStore, open_store_writer
+from swapcli.quoting.followers.market_follower import Followed, FollowedStore, StoreWriter, open_store_writer
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.backoff import backoff_s
 from swapcli.state.clock import Clock
-from swapcli.state.feed.counters import FeedCounters
 from swapcli.state.rpc.head_source import FollowMode, PollingHeads, poll_interval_s
+from swapcli.state.rpc.head_watch import WatchedHeads
 from swapcli.state.rpc.node import KnowsTime
 from swapcli.state.rpc.rpc_node import FailoverNode
 from swapcli.state.store import StoredBlock
@@ -37,7 +40,7 @@ T_co = TypeVar("T_co", covariant=True)
 MAX_PAUSE_S = 15.0
 COLLECT_EVERY = 100
 """Blocks between two full collections: what searches cache of a state are cycles, some 170 objects a block, and the
-collector by itself would let millions of them gather. Most of the market is frozen, so that one takes little time."""
+collector alone would let millions of them gather. Most of the market is frozen, so that one takes little time."""
 JOIN_TIMEOUT_S = 0.5
 """Time for all threads to end. A thread that still waits for its node is abandoned, since it is a daemon."""
 
@@ -50,6 +53,13 @@ class BlockFollower(Protocol[T_co]):
 
     def advance(self) -> T_co | None:
         """Return what there is at the newest block; None if that was returned before."""
+
+
+class StorePaths(NamedTuple):
+    """Where a store is, and where its copy is while the disk cannot be written."""
+
+    store: Path
+    copy: Path
 
 
 class NetworkThreads:
@@ -74,17 +84,13 @@ class NetworkThreads:
         for thread in self._threads.values():
             thread.join(max(0.0, deadline_s - monotonic()))
 
-    def failures(self) -> Mapping[str, int]:
-        """Return the number of failures so far, by network name."""
-        return {name: thread.failures for name, thread in self._threads.items()}
-
     def modes(self) -> Mapping[str, FollowMode]:
-        """Return how new blocks are found at present, by network name."""
+        """Return how new blocks are found currently, by network name."""
         return {name: thread.heads.mode for name, thread in self._threads.items()}
 
-    def feeds(self) -> Mapping[str, FeedCounters]:
-        """Return what has happened to the feeds of those networks that follow one."""
-        return {name: thread.counters for name, thread in self._threads.items() if thread.counters is not None}
+    def figures(self) -> Mapping[str, MarketMetrics]:
+        """Return how following each network goes, by network name."""
+        return {name: thread.figures() for name, thread in self._threads.items()}
 
     def are_settled(self, patience_s: float = inf) -> bool:
         """Return whether each thread has published a state or failed to.
@@ -116,9 +122,9 @@ class WriterThreads(NetworkThreads):
     """Threads that bring stores to the newest blocks, and announce these to the processes that read the stores."""
 
     def __init__(
-        self, stores: Mapping[Path, Followed], announcements: BlockAnnouncements, log: AccessLog, clock: Clock
+        self, stores: Mapping[StorePaths, Followed], announcements: BlockAnnouncements, log: AccessLog, clock: Clock
     ) -> None:
-        super().__init__(_WriterThread(each, path, announcements, log, clock) for path, each in stores.items())
+        super().__init__(_WriterThread(each, paths, announcements, log, clock) for paths, each in stores.items())
 
 
 @contextmanager
@@ -141,13 +147,13 @@ class _FollowerThread(Thread, ABC, Generic[T]):
         super().__init__(name=f"market follower of {market.network.name}", daemon=True)
         self._market, self._log, self._clock = market, log, clock
         self.network = market.network.name
-        self.counters = market.counters if isinstance(market, FollowedFeed) else None
         self.heads = market.heads or PollingHeads(poll_interval_s(market.network.block_time_s))
         self._stop_requested = Event()
         self._block: int | None = None
         self._subscription_problem: str | None = None
         self._consecutive_failures = 0
-        self.failures = 0
+        self._is_open = False
+        self._failures = self._write_failures = 0
         self.is_settled = False
         self.may_fall_back = False
 
@@ -167,6 +173,26 @@ class _FollowerThread(Thread, ABC, Generic[T]):
         """Return whether the follower can be opened yet."""
         return True
 
+    def _is_replaced(self) -> bool:
+        """Return whether the follower reads a store that is elsewhere now."""
+        return False
+
+    def _record_write(self, error: SwapcliError | None, failures: int) -> None:
+        """Count and log failed writes to the store; without an error, it has all blocks again."""
+        self._write_failures += error is not None
+        if failures <= 1 and self._log:
+            self._log.log_store_state(self.network, error, self._clock.now_s())
+
+    def figures(self) -> MarketMetrics:
+        return MarketMetrics(
+            self.network,
+            failures=self._failures,
+            write_failures=self._write_failures,
+            is_subscribed=self.heads.mode is FollowMode.SUBSCRIPTION,
+            feed=self._market.counters if isinstance(self._market, FollowedFeed) else None,
+            nodes=self.heads.standings() if isinstance(self.heads, WatchedHeads) else (),
+        )
+
     def request_stop(self) -> None:
         self._stop_requested.set()
         self.heads.stop()
@@ -176,20 +202,22 @@ class _FollowerThread(Thread, ABC, Generic[T]):
             self._log.log_follow_mode(self.network, self.heads.hint, self._clock.now_s())
         while not self._stop_requested.is_set():
             try:
-                if self._is_prepared():
+                while self._is_prepared() and not self._stop_requested.is_set():
                     with self._open() as follower:
                         self._follow(follower)
             except Exception as error:  # the thread must survive defects, too
+                self._is_open = False
                 self._record_failure(error)
             self._wait()
         if not isinstance(self._market, FollowedFeed) and isinstance(self._market.node, FailoverNode):
             self._market.node.close()
 
     def _follow(self, follower: BlockFollower[T]) -> None:
-        """Publish new states until stopped. Raises errors that need a new follower."""
+        """Publish new states until stopped, or another follower is needed. Raises errors that need one, too."""
         with _collection_paused():
             self._publish_new(follower.read())
-        while not self._stop_requested.is_set():
+        self._is_open = True
+        while not self._stop_requested.is_set() and not self._is_replaced():
             try:
                 latest = follower.advance()
             except SwapcliError as error:
@@ -205,8 +233,9 @@ class _FollowerThread(Thread, ABC, Generic[T]):
         self.is_settled = True
 
     def _wait(self) -> None:
-        """Wait for the next block; after failures longer and longer."""
-        self.heads.wait(backoff_s(self._consecutive_failures + 1, self.heads.poll_s, MAX_PAUSE_S), self._block)
+        """Wait for the next block; longer and longer while the market cannot even be opened."""
+        failures = 0 if self._is_open else self._consecutive_failures
+        self.heads.wait(backoff_s(failures + 1, self.heads.poll_s, MAX_PAUSE_S), self._block)
         if self.heads.problem != self._subscription_problem:
             self._subscription_problem = self.heads.problem
             if self._log:
@@ -228,7 +257,7 @@ class _FollowerThread(Thread, ABC, Generic[T]):
             self._log.log_follower_state(self.network, error, self._clock.now_s())
         self._set_status(f"the pools of {self.network} could not be read yet", is_failing=True)
         self._consecutive_failures += 1
-        self.failures += 1
+        self._failures += 1
         self.is_settled = True
 
 
@@ -250,22 +279,37 @@ class _MarketThread(_FollowerThread[InMemorySource]):
     def _is_prepared(self) -> bool:
         """Return False while another process fills the store."""
         market = self._market
-        if self._announcements is None or not isinstance(market, FollowedStore) or market.path.exists():
+        if self._announcements is None or not isinstance(market, FollowedStore) or not market.is_read_only:
             return True
         state = self._announcements.state(self.network)
+        self._market = market = market._replace(path=Path(state.path or market.path))
+        if market.path.exists():
+            return True
         if state.status:
             self._set_status(state.status, is_failing=state.is_failing)
         return False
+
+    def _wait(self) -> None:
+        """As `_FollowerThread._wait`; then use the node that the writer of the store has read."""
+        super()._wait()
+        node = self._market.node if isinstance(self._market, FollowedStore) else None
+        if isinstance(self.heads, AnnouncedHeads) and isinstance(node, FailoverNode):
+            node.prefer(self.heads.node)
 
     @contextmanager
     def _open(self) -> Iterator[BlockFollower[InMemorySource]]:
         ttl_s = self._registry.rules.terms.ttl_s
         with open_any_follower(
-            self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
+            self._market, self._registry.clock, self._report_progress, self._record_write, route_ttl_s=ttl_s
         ) as follower:
             if isinstance(follower, FeedFollower):
                 self._registry.set_extender(self.network, follower.extended_source)
             yield follower
+
+    def _is_replaced(self) -> bool:
+        if self._announcements is None or not isinstance(self._market, FollowedStore):
+            return False
+        return self._announcements.state(self.network).path not in ("", str(self._market.path))
 
     def _publish(self, latest: InMemorySource) -> None:
         self._block = latest.market.block
@@ -290,13 +334,22 @@ class _WriterThread(_FollowerThread[StoredBlock]):
     """Writes each block to a store, and announces it."""
 
     def __init__(
-        self, market: Followed, path: Path, announcements: BlockAnnouncements, log: AccessLog, clock: Clock
+        self, market: Followed, paths: StorePaths, announcements: BlockAnnouncements, log: AccessLog, clock: Clock
     ) -> None:
         super().__init__(market, log, clock)
-        self._written, self._path, self._announcements = market, path, announcements
+        self._written, self._paths, self._announcements = market, paths, announcements
+        self._writer: StoreWriter | None = None
 
-    def _open(self) -> AbstractContextManager[BlockFollower[StoredBlock]]:
-        return open_store_writer(self._written, self._path, self._report_progress)
+    @contextmanager
+    def _open(self) -> Iterator[StoreWriter]:
+        with open_store_writer(self._written, *self._paths, self._report_progress, self._record_write) as self._writer:
+            yield self._writer
+
+    def _record_write(self, error: SwapcliError | None, failures: int) -> None:
+        super()._record_write(error, failures)
+        if error is None:  # the copy is about to be removed
+            self._set_status("")
+            self._announcements.announce(self.network)
 
     def _publish(self, latest: StoredBlock) -> None:
         self._block = latest.number
@@ -306,4 +359,7 @@ class _WriterThread(_FollowerThread[StoredBlock]):
     def _set_status(self, status: str, *, is_failing: bool = False) -> None:
         node = self._written.node
         offset_s = node.clock_offset_s if isinstance(node, KnowsTime) else 0.0
-        self._announcements.set_state(self.network, WriterState(self.heads.mode, status, is_failing, offset_s))
+        path = self._writer.path if self._writer else ""
+        read = node.current if isinstance(node, FailoverNode) else 0
+        state = WriterState(self.heads.mode, status, is_failing, offset_s, path, read)
+        self._announcements.set_state(self.network, state)

@@ -27,7 +27,7 @@ from swapcli.core.networks.address import without_chain
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
-from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
+from swapcli.quoting.price_policy import ALLOWED_USES, PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_options import check_allowed_recipient, parameter_values, warning_limits
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -105,7 +105,7 @@ class MarketRegistry:
         self._memories: dict[str, SearchMemory] = {}
         self._openers = dict(openers)
         self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
-        self._price_request = price_request
+        self.price_request = price_request
         self._sources: dict[str, InMemorySource] = {}
         self._extenders: dict[str, Extender] = {}
         self._tried: set[str] = set()
@@ -152,8 +152,8 @@ class MarketRegistry:
         return source is not None and self._may_use(source, PriceUse.NUMBER)
 
     def _may_use(self, source: InMemorySource, use: PriceUse) -> bool:
-        """Return whether the prices of a source may be put to this use. If they are real, this takes no time."""
-        return is_real(source.market.provenance) or may_use(source.state_source, use, self._price_request)
+        """Return whether the prices of a source may be put to this use."""
+        return is_real(source.market.provenance) or use in ALLOWED_USES[self.price_request]
 
     def mark_tried(self, name: str) -> None:
         """Record an attempt to load the market of a network."""
@@ -188,7 +188,7 @@ class MarketRegistry:
             return
         provenance, name = source.market.provenance, source.network.name
         consequence = "no transaction is built on them" if use is PriceUse.PAYLOAD else f"{name} is not healthy"
-        if self._price_request is PriceRequest.MARKET:
+        if self.price_request is PriceRequest.MARKET:
             remedy = "start the service with --offline to build transactions on this market"
         else:
             remedy = f"{self._missing_live_prices(name)}; start the service with --offline to use these prices"
@@ -196,13 +196,13 @@ class MarketRegistry:
 
     def explained(self, state: StateSource, name: str) -> StateSource:
         """Return the state of a quote with the reason why it is not live, if the operator wants live prices."""
-        if may_use(state, PriceUse.NUMBER, self._price_request):
+        if may_use(state, PriceUse.NUMBER, self.price_request):
             return state
         reason = self._missing_live_prices(name)
         return state._replace(live_failure=f"no live prices for {name}: {reason}")
 
     def _missing_live_prices(self, name: str) -> str:
-        return self._missing_reasons.get(name, f"no node of {name} is set")
+        return self._missing_reasons.get(name, f"no node is set for {name}")
 
     def open_source(self, name: str) -> InMemorySource:
         """Return the source of a network at any age, opened on first use. Raises `MarketUnavailable`."""
@@ -212,10 +212,7 @@ class MarketRegistry:
         if opener is None and name in self._missing_reasons:
             raise MarketUnavailable(self._missing_reasons[name])
         if opener is None:
-            raise MarketUnavailable(
-                f"there are no pools of {name} to quote on; swapcli sync {name} reads them from a node, then start the"
-                " service again"
-            )
+            raise MarketUnavailable(f"{name} has no pools: run swapcli sync {name}, then restart the service")
         self._tried.add(name)
         try:
             market = opener()
@@ -262,10 +259,11 @@ class MarketRegistry:
 
     def check_age(self, source: InMemorySource) -> None:
         """Raise `MarketUnavailable` if the state is too old to quote."""
-        origin, max_age_s = source.state_source, self.rules.max_age_s
-        if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
+        market, max_age_s = source.market, self.rules.max_age_s
+        if max_age_s is None and market.provenance is Provenance.SYNCED and market.timestamp is not None:
             max_age_s = self.rules.terms.ttl_s
-        check_fresh(origin, source.network, max_age_s)
+        if max_age_s is not None:
+            check_fresh(source.state_source, source.network, max_age_s)
 
     def network_time_s(self, name: str) -> float:
         """Return the Unix time of a network: that of this machine's clock unless its nodes agree on another."""

@@ -9,16 +9,20 @@ import msgspec
 from prometheus_client.core import Metric
 
 _MERGE_GAUGE: Final[Mapping[str, Callable[[float, float], float]]] = {
-    # Each process has a limit of its own, and the first one to start began the service.
+    # Each process has its own limit, and the first one to start began the service.
     # A client may reach any worker, so that the oldest state is the one to watch.
     "process_max_fds": min,
     "process_start_time_seconds": min,
     "swapcli_build_info": max,
+    "swapcli_key_file_valid": min,
     "swapcli_market_age_seconds": max,
     "swapcli_market_block": min,
     "swapcli_market_pools": min,
     "swapcli_market_real": min,
     "swapcli_market_subscribed": min,
+    "swapcli_node_lag_blocks": max,
+    "swapcli_node_read": max,
+    "swapcli_node_up": min,
     "swapcli_state_connected": min,
 }
 """Gauges that are not added up."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
@@ -20,24 +20,27 @@ from prometheus_client.registry import Collector
 
 from swapcli import __version__
 from swapcli.core.records import NamedTuple
+from swapcli.faces.service.key_counters import OTHER, KeyCounters
 from swapcli.faces.service.redis_state import StateFigures
 from swapcli.faces.service.refusal_reasons import RefusalReason
+from swapcli.faces.service.request_io import RequestContext
 from swapcli.faces.service.worker_group import GroupMember, GroupStatus
+from swapcli.faces.service.worker_thread import JobFigures
 from swapcli.state.feed.counters import FeedCounters
+from swapcli.state.rpc.head_rule import NodeStanding
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
-OTHER = "other"
 
 _REQUEST_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _STATUSES = range(100, 600)
 _LABELS = ("network",)
 _FEED_COUNTERS = (
-    ("entries", "Entries of the feed that were applied."),
-    ("gaps", "Entries of the feed that do not continue the market, which then had to be loaded again."),
-    ("mismatches", "Entries and snapshots of the feed whose hash of the market is wrong."),
-    ("rejected", "Entries, snapshots and pools of the feed that are malformed."),
-    ("reorganizations", "Entries of the feed that undo blocks, because the chain was reorganized."),
-    ("snapshots", "Snapshots of the feed that were loaded."),
+    ("entries", "Applied feed entries."),
+    ("gaps", "Feed entries that did not continue the market, so that it was reloaded."),
+    ("mismatches", "Feed entries and snapshots with a wrong market hash."),
+    ("rejected", "Malformed feed entries, snapshots and pools."),
+    ("reorganizations", "Feed entries that undo blocks after a chain reorganization."),
+    ("snapshots", "Loaded feed snapshots."),
 )
 
 
@@ -46,33 +49,37 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class MarketMetrics(NamedTuple):
-    """Figures of a network's market; None is omitted. `failures` is how often following it failed; `is_subscribed` is
-    whether its node announces new blocks; `has_real_prices` is false for modelled and synthetic state; `feed` is what
-    has happened to its feed."""
+    """Figures of a network's market; None is omitted. `failures` is how often following it failed, and `write_failures`
+    how often its store could not be written; `is_subscribed` is whether its node announces new blocks;
+    `has_real_prices` is false for modelled and synthetic state; `feed` is what has happened to its feed; `nodes` are
+    those that are watched."""
 
     network: str
     pools: int | None = None
     age_s: float | None = None
     block: int | None = None
     failures: int | None = None
+    write_failures: int | None = None
     is_subscribed: bool | None = None
     has_real_prices: bool | None = None
     feed: FeedCounters | None = None
+    nodes: Sequence[NodeStanding] = ()
 
 
 class Metrics:
-    """Counters of one process, in a registry of their own.
+    """Counters of one process, in their own registry.
 
-    Labels take only the values `networks`, `endpoints` (path patterns) and `other`. Times are in seconds. A `member` of
-    a group publishes its metrics, and renders the sums of the group.
+    Labels take only the values `networks`, `endpoints` (path patterns), ids of API keys and `other`. Times are in
+    seconds. A `member` of a group publishes its metrics, and renders the sums of the group.
     """
 
     def __init__(self, networks: Iterable[str], endpoints: Iterable[str], member: GroupMember | None = None) -> None:
         self._member = member
+        self._keys, self._worker = (member.group.key_counters, member.slot) if member else (KeyCounters(1), 0)
         self._networks, self._endpoints = frozenset(networks), frozenset(endpoints)
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        build = Gauge("swapcli_build_info", "The version that runs.", ("version", "python"), registry=registry)
+        build = Gauge("swapcli_build_info", "The running version.", ("version", "python"), registry=registry)
         build.labels(__version__, ".".join(map(str, sys.version_info[:3]))).set(1)
         self._requests = Counter(
             "swapcli_http_requests",
@@ -96,7 +103,7 @@ class Metrics:
         )
         self._wait_s = Histogram(
             "swapcli_solve_wait_seconds",
-            "Time of an order in the queue, until it started or was refused.",
+            "Time of an order in the queue, until it started or was rejected.",
             registry=registry,
             buckets=_REQUEST_BUCKETS_S,
         )
@@ -109,18 +116,18 @@ class Metrics:
         )
         refusals = Counter(
             "swapcli_refusals",
-            "Requests and connections refused by a limit of the service.",
+            "Requests and connections rejected by a limit of the service.",
             ("reason",),
             registry=registry,
         )
         self._refusals = {each: refusals.labels(each.value) for each in RefusalReason}
         self._unnamed_proxy = Counter(
             "swapcli_unnamed_proxy_requests",
-            "Requests of a proxy on this machine that trusted_proxies does not name, so that they have no limits.",
+            "Requests without limits, from a proxy on this machine that trusted_proxies does not list.",
             registry=registry,
         )
         self._defects = Counter(
-            "swapcli_defects", "Requests that failed because of a defect of the service.", registry=registry
+            "swapcli_defects", "Requests that failed because of an internal error.", registry=registry
         )
         self._add_streams(registry)
 
@@ -132,7 +139,7 @@ class Metrics:
         )
         self._event_delay_s = Histogram(
             "swapcli_event_delay_seconds",
-            "Time from the arrival of a block until an order of the streams was quoted on it.",
+            "Time from a block's arrival until a stream's order was quoted on it.",
             registry=registry,
             buckets=_REQUEST_BUCKETS_S,
         )
@@ -160,6 +167,16 @@ class Metrics:
         self._requests.labels(endpoint, self._network(network), label).inc()
         self._request_s.labels(endpoint).observe(duration_s)
 
+    def record_key(self, key_id: str, status: int | None, refusal: RefusalReason | None) -> None:
+        """Count a request with a key; `status` is None if its client left."""
+        self._keys.count_request(self._worker, key_id, status, refusal)
+
+    def record_search(self, context: RequestContext, job: JobFigures) -> None:
+        """Record the time of a search for a request, on the thread of the search."""
+        context.record_search(job)
+        if context.api_key is not None:
+            self._keys.add_cpu(self._worker, context.api_key.id, job.cpu_s)
+
     def record_solve(self, network: str, duration_s: float) -> None:
         """Record the time of an endpoint on the worker."""
         self._solve_s.labels(self._network(network)).observe(duration_s)
@@ -174,11 +191,20 @@ class Metrics:
 
     def watch_stuck_searches(self, count: Callable[[], int]) -> None:
         """Read the number of stuck searches whenever the metrics are rendered."""
-        self._registry.register(_StuckSearchesCollector(count))
+        self._registry.register(
+            _CountCollector("swapcli_stuck_searches", "Searches abandoned because they were stuck.", count)
+        )
 
     def watch_log(self, dropped: Callable[[], int]) -> None:
         """Read the number of dropped log lines whenever the metrics are rendered."""
-        self._registry.register(_DroppedLinesCollector(dropped))
+        self._registry.register(
+            _CountCollector("swapcli_log_lines_dropped", "Log lines dropped because the reader was too slow.", dropped)
+        )
+
+    def watch_key_file(self, is_valid: Callable[[], bool]) -> None:
+        """Read whether the file of API keys is valid whenever the metrics are rendered."""
+        gauge = Gauge("swapcli_key_file_valid", "1 while the key file is valid, otherwise 0.", registry=self._registry)
+        gauge.set_function(lambda: float(is_valid()))
 
     def watch_state(self, read_figures: Callable[[], StateFigures]) -> None:
         """Read the figures of the shared state whenever the metrics are rendered."""
@@ -189,7 +215,7 @@ class Metrics:
         self._cancelled.labels(self._network(network)).inc()
 
     def record_refusal(self, reason: RefusalReason) -> None:
-        """Count a request or a connection that was refused."""
+        """Count a request or a connection that was rejected."""
         self._refusals[reason].inc()
 
     def record_unnamed_proxy(self) -> None:
@@ -214,13 +240,14 @@ class Metrics:
             self._member.group.publish_metrics(self._member.slot, list(self._registry.collect()))
 
     def render(self) -> bytes:
-        """Return all metrics in the format `CONTENT_TYPE`. Those of other workers are up to half a second old."""
-        if self._member is None:
-            return generate_latest(self._registry)
-        self.publish()
-        sums = CollectorRegistry(auto_describe=False)
-        sums.register(_GroupCollector(self._member))
-        return generate_latest(sums)
+        """Return all metrics in the format `CONTENT_TYPE`. Except for keys, those of other workers are up to half a
+        second old."""
+        registry = self._registry
+        if self._member is not None:
+            self.publish()
+            registry = CollectorRegistry(auto_describe=False)
+            registry.register(_GroupCollector(self._member))
+        return generate_latest(registry) + self._keys.render()
 
     def _network(self, network: str | None) -> str:
         return network if network in self._networks and network is not None else OTHER
@@ -238,34 +265,19 @@ class _GroupCollector(Collector):
         status: GroupStatus = self._member.status
         yield GaugeMetricFamily("swapcli_workers", "Workers that accept connections.", value=status.live)
         yield CounterMetricFamily(
-            "swapcli_workers_replaced", "Workers that ended and were replaced.", value=status.replaced
+            "swapcli_workers_replaced", "Workers that exited and were replaced.", value=status.replaced
         )
 
 
-class _StuckSearchesCollector(Collector):
-    """The number of searches that were stuck."""
+class _CountCollector(Collector):
+    """A counter that something else counts."""
 
-    def __init__(self, count: Callable[[], int]) -> None:
-        self._count = count
+    def __init__(self, name: str, text: str, count: Callable[[], int]) -> None:
+        self._name, self._text, self._count = name, text, count
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics; called by the registry."""
-        yield CounterMetricFamily(
-            "swapcli_stuck_searches", "Searches given up because they were stuck.", value=self._count()
-        )
-
-
-class _DroppedLinesCollector(Collector):
-    """The number of log lines dropped."""
-
-    def __init__(self, dropped: Callable[[], int]) -> None:
-        self._dropped = dropped
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics; called by the registry."""
-        yield CounterMetricFamily(
-            "swapcli_log_lines_dropped", "Log lines dropped because the reader was too slow.", value=self._dropped()
-        )
+        yield CounterMetricFamily(self._name, self._text, value=self._count())
 
 
 class _SharedStateCollector(Collector):
@@ -279,15 +291,15 @@ class _SharedStateCollector(Collector):
         figures = self._read_figures()
         yield GaugeMetricFamily(
             "swapcli_state_connected",
-            "1 while the server of shared state answers, 0 while it fails.",
+            "1 while the shared-state server responds, 0 while it fails.",
             value=figures.is_connected,
         )
         yield CounterMetricFamily(
-            "swapcli_state_failures", "Failed exchanges with the server of shared state.", value=figures.failures
+            "swapcli_state_failures", "Failed requests to the shared-state server.", value=figures.failures
         )
         fallbacks = CounterMetricFamily(
             "swapcli_state_fallbacks",
-            "Uses of the process's own state because the server of shared state did not answer.",
+            "Fallbacks to the process's own state because the shared-state server did not respond.",
             labels=("use",),
         )
         fallbacks.add_metric(("limits",), figures.limit_fallbacks)
@@ -312,22 +324,44 @@ class _MarketsCollector(Collector):
             ),
             GaugeMetricFamily(
                 "swapcli_market_real",
-                "1 while the prices of the market are real, 0 while they are modelled or synthetic.",
+                "1 while prices are real, 0 while they are modelled or synthetic.",
                 labels=_LABELS,
             ),
         )
         failures = CounterMetricFamily(
-            "swapcli_market_update_failures", "Failed attempts to bring the market to the newest block.", labels=_LABELS
+            "swapcli_market_update_failures",
+            "Failed attempts to update the market to the newest block.",
+            labels=_LABELS,
         )
         counters = {
             name: CounterMetricFamily(f"swapcli_feed_{name}", text, labels=_LABELS) for name, text in _FEED_COUNTERS
         }
-        for network, pools, age_s, block, failed, is_subscribed, has_real_prices, feed in self._read_markets():
+        unwritten = CounterMetricFamily(
+            "swapcli_store_write_failures",
+            "Failed store writes; until one succeeds, new blocks stay in memory.",
+            labels=_LABELS,
+        )
+        by_node = [
+            GaugeMetricFamily(f"swapcli_node_{name}", text, labels=("network", "node"))
+            for name, text in (
+                ("up", "1 while the node at this position in the settings returns a usable block, otherwise 0."),
+                ("read", "1 for the node in use, otherwise 0."),
+                ("lag_blocks", "Blocks by which the node is behind the highest node."),
+            )
+        ]
+        for market in self._read_markets():
+            network, pools, age_s, block, failed, unwr, is_subscribed, has_real_prices, feed, nodes = market
+            for position, node in enumerate(nodes, 1):
+                for gauge, figure in zip(by_node, (node.lag is not None, node.is_read, node.lag), strict=True):
+                    if figure is not None:
+                        gauge.add_metric((network, str(position)), figure)
             for gauge, value in zip(gauges, (pools, age_s, block, is_subscribed, has_real_prices), strict=True):
                 if value is not None:
                     gauge.add_metric((network,), value)
             if failed is not None:
                 failures.add_metric((network,), failed)
+            if unwr is not None:
+                unwritten.add_metric((network,), unwr)
             for name, counter in counters.items() if feed is not None else ():
                 counter.add_metric((network,), getattr(feed, name))
-        yield from (*gauges, failures, *counters.values())
+        yield from (*gauges, *by_node, failures, unwritten, *counters.values())

@@ -1,6 +1,6 @@
 """The application on the port of the metrics: it answers `GET /metrics`, and nothing else.
 
-It asks for no key and has no limit of requests: the operator's network decides who reaches that port.
+It requests no key and has no limit of requests: the operator's network decides who reaches that port.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.endpoint_table import METRICS, canonical_path
-from swapcli.faces.service.error_responses import status_error
+from swapcli.faces.service.error_responses import method_error, status_error
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
 from swapcli.faces.service.refusal_reasons import OnRefusal
 from swapcli.faces.service.request_io import get_rejection, send_body, send_json
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 MAX_METRICS_CONNECTIONS = 32
 """Connections at the port of the metrics: some scrapers, and people who look."""
 
-_NO_PATH = status_error(404, "there are only metrics at this port")
-_NO_METHOD = status_error(405, "this path does not take that method", (("Allow", "GET, HEAD"),))
+_NO_PATH = status_error(404, "this port only serves metrics")
+_NO_METHOD = method_error(["GET"])
 
 
 class MetricsPort(NamedTuple):
-    """A listening socket for the metrics, the application that answers there, what counts refusals, and the maximum
+    """A listening socket for the metrics, the application that responds there, what counts refusals, and the maximum
     number of connections."""
 
     listener: socket.socket

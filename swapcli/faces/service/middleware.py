@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 from starlette.middleware.cors import CORSMiddleware
 
-from swapcli.core.errors import Cancelled, RateLimited, SwapcliError, Unauthorized
+from swapcli.core.errors import Cancelled, SwapcliError, Unauthorized
 from swapcli.faces.service.access_log import (
     REQUEST_ID_HEADER,
     AccessLog,
     AccessRecord,
     choose_request_id,
     classify_client,
+    known_method,
 )
-from swapcli.faces.service.access_policy import AccessPolicy
+from swapcli.faces.service.access_policy import EXPIRY_HEADER, AccessPolicy
 from swapcli.faces.service.endpoint_table import canonical_path, classify_path
 from swapcli.faces.service.error_responses import error_response, status_error
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
-from swapcli.faces.service.refusal_reasons import RefusalReason
+from swapcli.faces.service.refusal_reasons import RefusalReason, refused
 from swapcli.faces.service.request_io import (
     BodyTooLarge,
     BodyTooSlow,
@@ -29,20 +30,31 @@ from swapcli.faces.service.request_io import (
     RequestContext,
     begin_request,
     get_context,
+    get_counted_refusal,
     get_header,
     get_rejection,
-    is_evicted,
     send_json,
 )
 from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, WITNESSES_HEADER
 from swapcli.state.clock import Clock
+from swapcli.state.tracing import current_trace, parse_traceparent
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from swapcli.faces.service.trace_export import Tracer
+
 _CLOSE = (("Connection", "close"),)
-_CORS_REQUEST_HEADERS = ("X-API-Key", "Authorization", "Content-Type", "Last-Event-ID", REQUEST_ID_HEADER)
+_CORS_REQUEST_HEADERS = (
+    "X-API-Key",
+    "Authorization",
+    "Content-Type",
+    "Last-Event-ID",
+    "traceparent",
+    "tracestate",
+    REQUEST_ID_HEADER,
+)
 _CORS_RESPONSE_HEADERS = (
     "RateLimit-Limit",
     "RateLimit-Remaining",
@@ -52,7 +64,10 @@ _CORS_RESPONSE_HEADERS = (
     STATE_HEADER,
     WARNINGS_HEADER,
     WITNESSES_HEADER,
+    EXPIRY_HEADER,
 )
+_NOT_CHARGED = (429, 503)
+"""Statuses of requests that do not count in a quota."""
 _BODY_TOO_LARGE = status_error(413, "the body is larger than 1 MiB", _CLOSE, hint="send a single order or route")
 _BODY_TOO_SLOW = status_error(408, "the body did not arrive in time", _CLOSE, hint="send the whole body at once")
 _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
@@ -69,6 +84,7 @@ class AccessLogMiddleware:
         metrics: Metrics,
         policy: AccessPolicy,
         proxy_watch: UnnamedProxyWatch,
+        tracer: Tracer | None = None,
     ) -> None:
         self._app = app
         self._clock = clock
@@ -76,6 +92,7 @@ class AccessLogMiddleware:
         self._metrics = metrics
         self._policy = policy
         self._proxy_watch = proxy_watch
+        self._tracer = tracer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and log it."""
@@ -86,6 +103,11 @@ class AccessLogMiddleware:
         address = self._policy.rules.proxies.client_address(peer, headers)
         context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address, self._clock)
         context.forwarded = self._proxy_watch.queue_client(peer, headers, self._clock.now_s())
+        parents = [value.decode("latin-1") for name, value in headers if name == b"traceparent"]
+        trace = parse_traceparent(parents) if parents else None
+        context.trace = trace if self._tracer is None else self._tracer.begin(trace)
+        # Without a trace, too: a pipelined request starts with the context of the one before.
+        current_trace.set(context.trace)
         try:
             await self._app(scope, receive, _record_status(send, context))
         except Exception as error:
@@ -106,18 +128,31 @@ class AccessLogMiddleware:
     def _log_request(self, scope: Scope, context: RequestContext, duration_s: float) -> None:
         if context.status is not None:
             self._metrics.record_request(context.pattern, context.network, context.status, duration_s)
-        if self._log is None:
+        if context.refusal is not None:
+            self._metrics.record_refusal(context.refusal)
+        refusal, key_id = context.refusal or get_counted_refusal(scope), context.api_key and context.api_key.id
+        if key_id is not None:
+            self._metrics.record_key(key_id, context.status, refusal)
+            self._policy.usage.record(key_id, refusal, context.cpu_s, self._clock.now_s())
+        if self._log is None and self._tracer is None:
             return
         record = AccessRecord(
             request_id=context.request_id,
-            method=scope["method"],
+            method=known_method(scope["method"]),
             path=context.pattern,
             network=context.network,
             status=context.status,
             duration_s=duration_s,
             client=classify_client(context.address),
+            key=key_id,
+            reason=refusal or context.error_code,
+            cpu_s=context.cpu_s,
+            trace=context.trace,
         )
-        self._log.write(record, self._clock.now_s())
+        if self._log is not None:
+            self._log.write(record, self._clock.now_s())
+        if self._tracer is not None:
+            self._tracer.end(record)
 
 
 class CorsMiddleware:
@@ -177,11 +212,14 @@ class AuthMiddleware:
         key = _api_key(scope)
         context.api_key = self._policy.rules.keys.find(key) if key else None
         if context.api_key and key:
-            context.is_key_valid = partial(self._is_valid, key)
-        key_id = context.api_key.id if context.api_key else None
+            context.is_key_valid = partial(self._is_valid, key, scope["path"])
+        api_key = context.api_key
+        plan_error = api_key and self._policy.check_plan(api_key, request_class, scope["path"])
         now_s = self._clock.monotonic_s()
-        limit_state = await self._policy.acquire(context.address, key_id, request_class, now_s)
-        send = _with_headers(send, _rate_limit_headers(limit_state))
+        limit_state = await self._policy.acquire(
+            context.address, api_key, request_class, now_s, is_charged=plan_error is None
+        )
+        send = _with_headers(send, [*_rate_limit_headers(limit_state), *self._policy.expiry_headers(api_key)])
         try:
             is_known = (
                 not key
@@ -189,38 +227,37 @@ class AuthMiddleware:
                 or (request_class is RequestClass.HEALTH and not _has_key_header(scope))
             )
             await self._check(limit_state, is_known=is_known)
+            if plan_error is not None:
+                raise plan_error
             await self._app(scope, receive, send)
         except BodyTooLarge:
-            self._metrics.record_refusal(RefusalReason.BODY_SIZE)
+            context.refusal = RefusalReason.BODY_SIZE
             await send_json(scope, send, _BODY_TOO_LARGE)
         except BodyTooSlow:
-            self._metrics.record_refusal(RefusalReason.BODY_TIMEOUT)
+            context.refusal = RefusalReason.BODY_TIMEOUT
             await send_json(scope, send, _BODY_TOO_SLOW)
         except SwapcliError as error:
             await _send_error(error, scope, send)
         except ClientDisconnected:
-            if is_evicted(scope):
+            if get_counted_refusal(scope) is RefusalReason.BODY_EVICTED:
                 context.status = 503
             return None
+        finally:
+            if limit_state is not None and limit_state.charged and context.status in _NOT_CHARGED:
+                self._policy.give_back(limit_state.charged)
         return None
 
-    def _is_valid(self, key: str) -> bool:
-        return self._policy.rules.keys.find(key) is not None
+    def _is_valid(self, key: str, path: str) -> bool:
+        found = self._policy.rules.keys.find(key)
+        return found is not None and self._policy.check_plan(found, RequestClass.WORK, path) is None
 
     async def _check(self, limit_state: RateLimitState | None, *, is_known: bool) -> None:
-        try:
-            if limit_state is not None:
-                limit_state.check()
-        except RateLimited:
-            self._metrics.record_refusal(RefusalReason.REQUEST_RATE)
+        if limit_state is not None and (error := limit_state.find_error(self._clock.now_s())) is not None:
             await self._pacer.wait()
-            raise
+            raise error
         if not is_known:
-            self._metrics.record_refusal(RefusalReason.API_KEY)
-            raise Unauthorized(
-                "the API key is not known, or was revoked",
-                hint="send a key that is valid, or no key",
-            )
+            message, hint = "the API key is unknown or was revoked", "send a valid key, or no key"
+            raise refused(RefusalReason.API_KEY, Unauthorized(message, hint=hint))
 
 
 async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:
@@ -230,6 +267,7 @@ async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:
     reply = error_response(error)
     if reply is None:
         raise error
+    get_context(scope).set_error(error)
     await send_json(scope, send, reply)
 
 
@@ -253,9 +291,8 @@ def _peer(scope: Scope) -> str | None:
 
 
 def _rate_limit_headers(limit_state: RateLimitState | None) -> list[tuple[bytes, bytes]]:
-    """Return the headers of every response; `Retry-After` is a header of the rejection itself."""
     headers = limit_state.headers() if limit_state else []
-    return [(name.lower().encode(), value.encode()) for name, value in headers if name != "Retry-After"]
+    return [(name.lower().encode(), value.encode()) for name, value in headers]
 
 
 def _with_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:

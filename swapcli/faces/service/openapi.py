@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from swapcli import __version__
 from swapcli.core.model.network import Network
-from swapcli.core.records import NamedTuple
+from swapcli.faces.service.access_policy import EXPIRY_HEADER
 from swapcli.faces.service.endpoint_table import (
     DISCOVERY,
     ENDPOINTS,
@@ -17,7 +17,6 @@ from swapcli.faces.service.endpoint_table import (
     METRICS,
     NETWORK_PREFIX,
     READY,
-    READY_NETWORK,
     SERVICE,
     STARKNET,
     V1,
@@ -31,47 +30,49 @@ from swapcli.faces.service.rate_limits import RequestClass
 from swapcli.interface import json_types
 from swapcli.interface.errors import ErrorFormat
 from swapcli.interface.health import UNHEALTHY
-from swapcli.interface.json_schemas import any_of, build_components
+from swapcli.interface.json_schemas import build_components, one_of
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, WITNESSES_HEADER
 
 _ABOUT = """\
 Finds the best route for swapping one token for another over the liquidity pools of a network, and builds the
 transaction for it. Nothing is sent: the client signs and sends the transaction itself.
 
-Amounts are decimal integer strings in the smallest unit of their token. Paths are case-insensitive.
-Responses of the second generation contain `meta`; those of the first do not."""
+Amounts are decimal integer strings in base units. Paths are case-insensitive.
+V2 responses contain `meta`; V1 responses do not."""
 
-_KEY = "Identifies the integrator, who may then earn on swaps, and raises the rate limit."
+_KEY = "Identifies the integrator, allows integrator fees, and raises the rate limit."
 _TAGS = {
     V1: "Routes and transactions on every network.",
     V2: "Routes and transactions on EVM networks, with integrator fees.",
-    STARKNET: "Endpoints that only Starknet has.",
+    STARKNET: "Starknet only.",
     DISCOVERY: "Networks, tokens and protocols.",
     SERVICE: "The service itself.",
 }
 _ERRORS = {
-    401: "The API key is unknown or revoked, or an integrator parameter was used without one.",
-    404: "There is no such network, or nothing at this path.",
+    401: "The API key is unknown, revoked or expired, or an integrator parameter was used without one.",
+    403: "The API key is not valid for this network.",
+    404: "No such network or path.",
     408: "The body did not arrive in time.",
     413: "The body is larger than 1 MiB.",
-    429: "Too many requests or open streams; `Retry-After` gives the seconds to wait.",
-    500: "A defect of the service; `requestId` identifies it in the log.",
-    503: "The pool state is not loaded or too old, or too many orders are waiting: `Retry-After` then says how long.",
+    429: "Too many requests or open streams, or the key's quota is used up; `Retry-After` gives the seconds to wait.",
+    500: "Internal error; `requestId` identifies it in the log.",
+    503: "The pool state is not loaded or too old, or too many orders are waiting (`Retry-After` gives the wait).",
 }
-_READY_ERRORS = {
-    200: "Every network has been tried and at least one can be quoted; or the requested network can be quoted.",
-    401: _ERRORS[401],
-    404: "There is no such network here.",
-    429: _ERRORS[429],
-    503: "Some networks have not been tried yet, none has pools, or the requested network cannot be quoted.",
+_PAGE_RESPONSES = {
+    LIVE: {200: "The page.", UNHEALTHY: "Several searches are stuck: restart the process."},
+    READY: {
+        200: "Every network was tried and at least one can be quoted; or the requested network can be quoted.",
+        UNHEALTHY: "Some networks have not been tried yet, none has pools, or the requested network cannot be quoted.",
+    },
 }
-_NOT_LIVE = "Several searches are stuck: restart the process."
 _BAD_REQUEST = "The request is invalid, or the price has moved."
 _RATE_HEADERS = {
     "RateLimit-Limit": "Requests per minute.",
-    "RateLimit-Remaining": "Requests left now.",
+    "RateLimit-Remaining": "Requests left.",
     "RateLimit-Reset": "Seconds until the full limit is available again.",
 }
+_KEY_EXPIRY = "When the API key expires, as an HTTP date; present in its last 14 days."
+_COUNT = {"type": "integer", "minimum": 0}
 _STATE_HEADERS = {
     STATE_HEADER: (
         "The pool state behind the response: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with its block"
@@ -86,20 +87,14 @@ _STATE_HEADERS = {
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
     ),
     WITNESSES_HEADER: (
-        "The number of nodes that agree on the pool state of a transaction; absent for routes, and if no other node"
-        " confirms that state.",
+        "The number of nodes that agree on the transaction's pool state; absent for routes, and if no second node "
+        "confirms it.",
         r"^[0-9]+$",
         "2",
     ),
 }
+_WIDTHS = {"integer": "int64", "number": "double"}
 _NO_EXAMPLES: Mapping[str, RequestExample] = MappingProxyType({})
-
-
-class _Operation(NamedTuple):
-    """An endpoint as one network has it."""
-
-    endpoint: Endpoint
-    parameters: tuple[Parameter, ...]
 
 
 def build_document(
@@ -109,17 +104,31 @@ def build_document(
 
     `has_metrics` is whether the metrics are at the same port.
     """
-    return {
+    document = {
         "openapi": "3.1.0",
-        "info": {"title": "swapcli", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
+        "info": {
+            "title": "swapcli",
+            "version": __version__,
+            "description": _ABOUT,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
         "servers": [{"url": "/"}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
-        "paths": {**_network_paths(networks, examples), **_page_paths(has_metrics=has_metrics)},
+        "paths": _network_paths(networks, examples)
+        | {
+            each.path: {"get": _describe_operation(each, each.parameters(networks[0]))}
+            for each in ENDPOINTS
+            if each.networks is None and (has_metrics or each.path != METRICS)
+        },
         "components": {
             "schemas": build_components(_used_types(networks)),
             "headers": {
-                **{name: _integer_header(text) for name, text in _RATE_HEADERS.items()},
-                **{name: _text_header(*described) for name, described in _STATE_HEADERS.items()},
+                **{name: {"description": text, "schema": _COUNT} for name, text in _RATE_HEADERS.items()},
+                EXPIRY_HEADER: {"description": _KEY_EXPIRY, "schema": {"type": "string"}},
+                **{
+                    name: {"description": text, "schema": {"type": "string", "pattern": pattern}, "example": example}
+                    for name, (text, pattern, example) in _STATE_HEADERS.items()
+                },
             },
             "securitySchemes": {
                 "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": _KEY},
@@ -127,14 +136,17 @@ def build_document(
             },
         },
     }
+    return cast(dict[str, Any], _with_widths(document))
 
 
-def _integer_header(text: str) -> dict[str, Any]:
-    return {"description": text, "schema": {"type": "integer", "minimum": 0}}
-
-
-def _text_header(text: str, pattern: str, example: str) -> dict[str, Any]:
-    return {"description": text, "schema": {"type": "string", "pattern": pattern}, "example": example}
+def _with_widths(value: Any) -> Any:
+    """Return a document with the widths of its numbers, which are 32 bits in Java and Go otherwise."""
+    if isinstance(value, list):
+        return [_with_widths(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    width = None if "enum" in value else _WIDTHS.get(str(value.get("type")))
+    return {key: _with_widths(each) for key, each in value.items()} | ({"format": width} if width else {})
 
 
 def _used_types(networks: Sequence[Network]) -> Iterator[object]:
@@ -166,59 +178,41 @@ def _network_paths(networks: Sequence[Network], examples: Mapping[str, RequestEx
     Networks whose operations at a path are equal share the path `/{network}/...`, if they are the largest such group;
     the others have paths of their own.
     """
-    groups_by_path: dict[str, list[tuple[list[_Operation], list[Network]]]] = {}
+    groups: dict[str, dict[str, list[Network]]] = {}
     for network in networks:
-        for path, operations in _operations_by_path(network).items():
-            groups = groups_by_path.setdefault(path, [])
-            members = next((members for described, members in groups if described == operations), None)
-            if members is None:
-                groups.append((operations, [network]))
-            else:
-                members.append(network)
+        for path in dict.fromkeys(each.path for each in endpoints_of(network)):
+            groups.setdefault(path, {}).setdefault(repr(_operations(path, network)), []).append(network)
     paths: dict[str, Any] = {}
-    for path, groups in groups_by_path.items():
-        largest = max(groups, key=lambda group: len(group[1]))
-        shared = largest if len(largest[1]) > 1 else None
-        if shared:
-            paths[path] = _describe_shared_path(*shared, examples)
-        for operations, members in groups:
-            if shared is None or members is not shared[1]:
-                for network in members:
-                    own = f"/{network.name}{path.removeprefix(NETWORK_PREFIX)}"
-                    paths[own] = _describe_path(operations, network, examples)
+    for path, by_operations in groups.items():
+        shared = max(by_operations.values(), key=len)
+        if len(shared) > 1:
+            names = {"type": "string", "enum": [network.name for network in shared]}
+            place = Parameter("network", names, "A network.", is_required=True, is_path=True)
+            parameters = {"parameters": [_describe_parameter(place, shared[0].name)]}
+            paths[path] = _describe_path(path, shared[0], "", examples) | parameters
+        for members in by_operations.values():
+            for network in members if members is not shared or len(members) == 1 else ():
+                own = f"/{network.name}{path.removeprefix(NETWORK_PREFIX)}"
+                paths[own] = _describe_path(path, network, network.name.capitalize(), examples)
     return paths
 
 
-def _operations_by_path(network: Network) -> dict[str, list[_Operation]]:
-    by_path: dict[str, list[_Operation]] = {}
-    for endpoint in endpoints_of(network):
-        by_path.setdefault(endpoint.path, []).append(_Operation(endpoint, endpoint.parameters(network)))
-    return by_path
+def _operations(path: str, network: Network) -> list[tuple[Endpoint, tuple[Parameter, ...]]]:
+    return [(each, each.parameters(network)) for each in endpoints_of(network) if each.path == path]
 
 
 def _describe_path(
-    operations: Sequence[_Operation], network: Network, examples: Mapping[str, RequestExample]
+    path: str, network: Network, id_suffix: str, examples: Mapping[str, RequestExample]
 ) -> dict[str, Any]:
-    """Describe the operations at a path that one network has to itself."""
-    suffix, example = network.name.capitalize(), examples.get(network.name)
-    return {each.endpoint.method.lower(): _describe_operation(each, suffix, example) for each in operations}
-
-
-def _describe_shared_path(
-    operations: Sequence[_Operation], networks: Sequence[Network], examples: Mapping[str, RequestExample]
-) -> dict[str, Any]:
-    """Describe the operations at a path that several networks share."""
-    first = networks[0].name
-    names = {"type": "string", "enum": [network.name for network in networks]}
-    network = Parameter("network", names, "A network.", is_required=True, is_path=True)
-    item: dict[str, Any] = {
-        each.endpoint.method.lower(): _describe_operation(each, "", examples.get(first)) for each in operations
+    return {
+        endpoint.method.lower(): _describe_operation(endpoint, parameters, id_suffix, examples.get(network.name))
+        for endpoint, parameters in _operations(path, network)
     }
-    return item | {"parameters": [_describe_parameter(network, first)]}
 
 
-def _describe_operation(operation: _Operation, id_suffix: str, example: RequestExample | None) -> dict[str, Any]:
-    endpoint = operation.endpoint
+def _describe_operation(
+    endpoint: Endpoint, parameters: Sequence[Parameter], id_suffix: str = "", example: RequestExample | None = None
+) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": endpoint.operation_id + id_suffix,
         "tags": [endpoint.tag],
@@ -226,15 +220,21 @@ def _describe_operation(operation: _Operation, id_suffix: str, example: RequestE
     }
     if endpoint.description:
         described["description"] = endpoint.description
-    if operation.parameters:
-        values = example.query(operation.parameters) if example else {}
-        described["parameters"] = [_describe_parameter(each, values.get(each.name)) for each in operation.parameters]
+    if parameters:
+        values = example.query(parameters) if example else {}
+        described["parameters"] = [_describe_parameter(each, values.get(each.name)) for each in parameters]
     if endpoint.body:
-        described["requestBody"] = _describe_body(endpoint, example)
-    described["responses"] = _describe_responses(operation)
+        body = example.body(endpoint) if example else None
+        content = {"schema": one_of(endpoint.body)} | ({} if body is None else {"example": body})
+        described["requestBody"] = {"required": True, "content": {JSON: content}}
+    if endpoint.tag == SERVICE:
+        return described | {"responses": _describe_page_responses(endpoint)}
     # No operation as a whole needs a key, so "no key" is one of the alternatives.
-    described["security"] = [{}, {"ApiKey": []}, {"Bearer": []}]
-    return described
+    security: list[dict[str, list[str]]] = [{}, {"ApiKey": []}, {"Bearer": []}]
+    return described | {
+        "responses": _describe_responses(endpoint, has_input=bool(parameters or endpoint.body)),
+        "security": security,
+    }
 
 
 def _describe_parameter(parameter: Parameter, example: object) -> dict[str, Any]:
@@ -248,25 +248,15 @@ def _describe_parameter(parameter: Parameter, example: object) -> dict[str, Any]
     return described if example is None else {**described, "example": example}
 
 
-def _describe_body(endpoint: Endpoint, example: RequestExample | None) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": any_of(endpoint.body)}
-    body = example.body(endpoint) if example else None
-    if body is not None:
-        content["example"] = body
-    return {"required": True, "content": {JSON: content}}
-
-
-def _describe_responses(operation: _Operation) -> dict[str, Any]:
-    endpoint = operation.endpoint
-    own_headers = tuple(_STATE_HEADERS) if endpoint.is_quote else ()
-    responses = {"200": _json_response("The response.", endpoint.responses, own_headers)}
+def _describe_responses(endpoint: Endpoint, *, has_input: bool) -> dict[str, Any]:
+    responses = {
+        "200": _json_response("The response.", endpoint.responses, _STATE_HEADERS if endpoint.is_quote else ())
+    }
     if endpoint.content_type != JSON and endpoint.is_quote:
         text, *failures = endpoint.responses
-        content = {endpoint.content_type: {"schema": text}}
-        if failures:
-            content[JSON] = {"schema": any_of(failures)}
-        responses["200"] = {**responses["200"], "content": content}
-    if operation.parameters or endpoint.body:
+        failed = {JSON: {"schema": one_of(failures)}} if failures else {}
+        responses["200"]["content"] = {endpoint.content_type: {"schema": text}, **failed}
+    if has_input:
         responses["400"] = _json_response(_BAD_REQUEST, (_error_type(endpoint),))
     for status, text in _ERRORS.items():
         if endpoint.body or status not in (408, 413):
@@ -277,45 +267,18 @@ def _describe_responses(operation: _Operation) -> dict[str, Any]:
     return responses
 
 
-def _json_response(text: str, types: Iterable[object], own_headers: Iterable[str] = ()) -> dict[str, Any]:
-    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in (*_RATE_HEADERS, *own_headers)}
-    return {**_content(text, JSON, any_of(types)), "headers": headers}
-
-
-def _page_paths(*, has_metrics: bool) -> dict[str, Any]:
-    """Describe the paths that belong to no network."""
+def _describe_page_responses(endpoint: Endpoint) -> dict[str, Any]:
+    page, errors = one_of(endpoint.responses), (401, 404, 429) if endpoint.path == READY else (401, 429)
+    texts = _PAGE_RESPONSES.get(endpoint.path, {200: "The page."})
     return {
-        endpoint.path: {
-            "get": _describe_page(endpoint)
-            if endpoint.tag == SERVICE
-            else _describe_operation(_Operation(endpoint, ()), "", None)
-        }
-        for endpoint in ENDPOINTS
-        if endpoint.networks is None and (has_metrics or endpoint.path != METRICS)
+        **{str(status): _content(text, endpoint.content_type, page) for status, text in texts.items()},
+        **{str(status): _json_response(_ERRORS[status], (json_types.StatusErrorJson,)) for status in errors},
     }
 
 
-def _describe_page(endpoint: Endpoint) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "operationId": endpoint.operation_id,
-        "tags": [endpoint.tag],
-        "summary": endpoint.summary,
-    }
-    schema = any_of(endpoint.responses)
-    if endpoint.path == READY:
-        described["responses"] = {
-            str(status): _content(text, JSON, schema)
-            if status in (200, UNHEALTHY)
-            else _json_response(text, (json_types.StatusErrorJson,))
-            for status, text in _READY_ERRORS.items()
-        }
-        return described | {"parameters": [_describe_parameter(READY_NETWORK, None)]}
-    described["responses"] = {
-        "200": _content("The page.", endpoint.content_type, schema),
-        **({str(UNHEALTHY): _content(_NOT_LIVE, endpoint.content_type, schema)} if endpoint.path == LIVE else {}),
-        **{str(status): _json_response(_ERRORS[status], (json_types.StatusErrorJson,)) for status in (401, 429)},
-    }
-    return described
+def _json_response(text: str, types: Iterable[object], own_headers: Iterable[str] = ()) -> dict[str, Any]:
+    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in (*_RATE_HEADERS, EXPIRY_HEADER, *own_headers)}
+    return {**_content(text, JSON, one_of(types)), "headers": headers}
 
 
 def _content(text: str, media_type: str, schema: Mapping[str, Any]) -> dict[str, Any]:

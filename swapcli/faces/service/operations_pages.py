@@ -15,6 +15,7 @@ from swapcli.faces.service.error_responses import Headers, status_error
 from swapcli.faces.service.examples import RequestExample, build_example
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
+from swapcli.faces.service.static_pages import StaticPage
 from swapcli.faces.service.worker_group import GroupMember
 from swapcli.interface.listings import render_chains
 from swapcli.quoting.price_policy import PriceUse
@@ -35,7 +36,7 @@ class Page(NamedTuple):
 class PageBuilder(NamedTuple):
     """Builds a page from the raw query. A slow one is run off the event loop."""
 
-    build: Callable[[bytes], Page]
+    build: Callable[[bytes], Page | StaticPage]
     is_slow: bool = False
 
 
@@ -49,21 +50,16 @@ def build_pages(
 ) -> Mapping[str, PageBuilder]:
     """Return the builder of each page, by path. `is_alive` is False if the process should be restarted;
     `read_warnings` returns what an operator should know though the service answers. Without `has_metrics`, there is no
-    page of metrics: they have a port of their own."""
+    page of metrics: they have their own port."""
     pages = {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: _liveness(is_alive=is_alive())),
         READY: PageBuilder(lambda query: _readiness(registry, query, member, is_alive(), read_warnings())),
         OPENAPI: PageBuilder(OpenApiPage(registry, has_metrics=has_metrics).get, is_slow=True),
-        DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
+        DOCS: PageBuilder(lambda _: html_pages.docs_page()),
         DOCS_FOLDER: PageBuilder(lambda _: _DOCS_REDIRECT),
     }
     return pages | {METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE))} if has_metrics else pages
-
-
-def render_html(page: html_pages.HtmlPage) -> Page:
-    """Return the response with an HTML page."""
-    return Page(page.body, html_pages.CONTENT_TYPE, headers=page.headers)
 
 
 _DOCS_REDIRECT = Page(b"", status=308, headers=(("Location", f"..{DOCS}"),))
@@ -81,7 +77,7 @@ def _readiness(
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:
-        return Page(msgspec.json.encode(status_error(404, "there is no such network here").document), status=404)
+        return Page(msgspec.json.encode(status_error(404, "no such network on this service").document), status=404)
     missing = [name for name in names if not _can_quote(registry, name)] if names else list(registry.missing_networks)
     is_ready = is_alive and (not missing if names else registry.is_ready)
     document: dict[str, object] = {"ready": is_ready, "missing": missing}
@@ -110,20 +106,19 @@ class OpenApiPage:
     def __init__(self, registry: MarketRegistry, *, has_metrics: bool = True) -> None:
         self._registry, self._has_metrics = registry, has_metrics
         self._built_at_s = 0.0
-        self._page: Page | None = None
+        self._page: StaticPage | None = None
 
-    def get(self, _query: bytes = b"") -> Page:
+    def get(self, _query: bytes = b"") -> StaticPage:
         """Return the document, rebuilt before its examples expire."""
         now_s = self._registry.clock.monotonic_s()
         if self._page is None or now_s - self._built_at_s > EXAMPLES_S:
             self._page, self._built_at_s = self._build(), now_s
         return self._page
 
-    def _build(self) -> Page:
+    def _build(self) -> StaticPage:
         networks = tuple(self._registry.networks.values())
-        return Page(
-            msgspec.json.encode(openapi.build_document(networks, self._examples(), has_metrics=self._has_metrics))
-        )
+        document = openapi.build_document(networks, self._examples(), has_metrics=self._has_metrics)
+        return StaticPage(msgspec.json.encode(document), JSON)
 
     def _examples(self) -> dict[str, RequestExample]:
         registry = self._registry

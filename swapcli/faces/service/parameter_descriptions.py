@@ -11,10 +11,17 @@ from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.json_schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
 from swapcli.interface.quote_parameters import PARAMETERS, SENT, QuoteParameter
 from swapcli.interface.requests import LISTED, PROTOCOL_LISTS, ROUTE_V1, OrderParameters
-from swapcli.interface.slippage import SlippageRange
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 
-_DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
+_DETAILS = (
+    "Whether to add the quote's figures, state and warnings, and for a transaction its `Verdict` if a node "
+    "responds in time."
+)
+_ADVICE = "Whether the details also have the advised slippage, if the prices are real."
+_DIALECT = (
+    "The dialect of the network's router; required for transactions without `swap_parameters`, so that no client "
+    "mistakes the router."
+)
 
 
 class Parameter(NamedTuple):
@@ -35,21 +42,26 @@ def no_parameters(_network: Network) -> tuple[Parameter, ...]:
 def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
-    return (*order, *_sent(network), _details(), *describe_protocol_list(network), *_terms(accepted, network))
+    details = Parameter("details", {**BOOLEAN, "default": False}, _DETAILS)
+    advice = Parameter("advice", {**BOOLEAN, "default": False}, _ADVICE)
+    return (*order, *_sent(network), details, advice, *describe_protocol_list(network), *_terms(accepted, network))
 
 
 def describe_picture(network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order and of its picture."""
     schema = {"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH, "default": DEFAULT_WIDTH}
     width = Parameter("width", schema, "Width of the picture in pixels; text has the same size at every width.")
-    return (*(each for each in describe_order(ROUTE_V1, network) if each.name not in ("details", "proof")), width)
+    return (
+        *(each for each in describe_order(ROUTE_V1, network) if each.name not in ("details", "advice", "proof")),
+        width,
+    )
 
 
 def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of a batch of two or three orders for the same output token."""
     amount, address = (schema["pattern"].strip("^$") for schema in (AMOUNT, ADDRESS[network.kind]))
     return (
-        _text("amounts", f"^{amount}(,{amount}){{1,2}}$", "Two or three input amounts, separated by commas."),
+        _text("amounts", f"^{amount}(,{amount}){{1,2}}$", "Two or three input amounts, comma-separated."),
         _text("tokenInAddresses", f"^{address}(,{address}){{1,2}}$", "The input token of each amount."),
         _text("tokenOutAddresses", f"^{address}$", "The output token."),
         _excluded_protocols(network),
@@ -61,9 +73,9 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
 
 
 def describe_protocol_list(_network: Network) -> tuple[Parameter, ...]:
-    """Return the parameter that adds protocols which the interface does not list."""
+    """Return the parameter that adds protocols which the Fibrous API does not list."""
     schema = {"type": "string", "enum": list(PROTOCOL_LISTS), "default": LISTED}
-    return (Parameter("protocols", schema, "Which protocols: those of the interface's list, or also this program's."),)
+    return (Parameter("protocols", schema, "Protocols to use: those of the Fibrous API, or all."),)
 
 
 def describe_token(network: Network) -> tuple[Parameter, ...]:
@@ -78,35 +90,32 @@ def _order_v1(network: Network) -> tuple[Parameter, ...]:
 
 
 def _order_v2(network: Network) -> tuple[Parameter, ...]:
+    excluded = "Comma-separated IDs of protocols to exclude."
+    recipient = "Recipient of the integrator's fee or surplus; needs a key."
     return (
         *_order(network),
-        Parameter("reverse", {"type": "boolean", "const": False, "default": False}, "Reserved."),
+        Parameter("reverse", {"type": "string", "enum": ["false"], "default": "false"}, "Reserved."),
         _direct(network),
-        Parameter(
-            "excludeProtocols", {"type": "string", "default": ""}, "Ids of protocols to exclude, separated by commas."
-        ),
-        Parameter(
-            "integratorAddress", ADDRESS[network.kind], "Recipient of the integrator's fee or surplus; needs a key."
-        ),
+        Parameter("excludeProtocols", {"type": "string", "default": ""}, excluded),
+        Parameter("integratorAddress", ADDRESS[network.kind], recipient),
         _bps("integratorFeePercentageBps", MAX_FEE_BPS, "of the output"),
         _bps("integratorSurplusPercentageBps", MAX_SURPLUS_BPS, "of the output above the quote"),
-        _dialect(network),
+        Parameter("dialect", {"type": "string", "enum": [network.router_dialect]}, _DIALECT),
     )
 
 
 def _bps(name: str, max_bps: int, base: str) -> Parameter:
-    schema = {"type": "integer", "minimum": 0, "maximum": max_bps, "default": 0}
     text = (
         f"Basis points {base}; needs a key. A fee cannot be combined with a share of the surplus; 0 counts as absent."
     )
-    return Parameter(name, schema, text)
+    return Parameter(name, {"type": "integer", "minimum": 0, "maximum": max_bps, "default": 0}, text)
 
 
 def _order(network: Network) -> tuple[Parameter, ...]:
     is_token = network.kind.traits.native_is_token
     native = "" if is_token else "; the zero address, or the address of forty `e`, is the native token"
     return (
-        Parameter("amount", AMOUNT, "Input amount in the smallest unit, 1 to 2^256 - 1.", is_required=True),
+        Parameter("amount", AMOUNT, "Input amount in base units, 1 to 2^256 - 1.", is_required=True),
         Parameter("tokenInAddress", ADDRESS[network.kind], f"The input token{native}.", is_required=True),
         Parameter("tokenOutAddress", ADDRESS[network.kind], f"The output token{native}.", is_required=True),
     )
@@ -116,16 +125,12 @@ def _terms(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]
     if accepted.slippage is None:
         return ()
     is_required = accepted.needs_terms
+    default = {} if is_required else {"default": DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT}
+    text = "Maximum slippage below the quote, in percent, rounded down to four decimals."
     return (
-        _slippage(accepted.slippage, is_required=is_required),
+        Parameter("slippage", slippage_schema(accepted.slippage) | default, text, is_required=is_required),
         Parameter("destination", ADDRESS[network.kind], "Recipient of the output.", is_required=is_required),
     )
-
-
-def _slippage(accepted: SlippageRange, *, is_required: bool) -> Parameter:
-    default = {} if is_required else {"default": _DEFAULT_SLIPPAGE}
-    text = "Maximum slippage below the quote, in percent, rounded down to four decimals."
-    return Parameter("slippage", {**slippage_schema(accepted), **default}, text, is_required=is_required)
 
 
 def _direct(network: Network) -> Parameter:
@@ -142,22 +147,6 @@ def _describe_parameter(parameter: QuoteParameter, network: Network) -> Paramete
     schema = ADDRESS[network.kind] if kind is value_types.ADDRESS else dict(kind.schema)
     default = {} if parameter.served is None else {"default": kind.to_json(parameter.served)}
     return Parameter(parameter.query, schema | default, parameter.description)
-
-
-def _details() -> Parameter:
-    text = (
-        "Whether the route also has the figures of the quote, its state and its warnings: `QuoteFields`. Beside its"
-        " transaction it then has the `Verdict` on that, too, if a node of the network answers in time."
-    )
-    return Parameter("details", {**BOOLEAN, "default": False}, text)
-
-
-def _dialect(network: Network) -> Parameter:
-    text = (
-        "The dialect of the network's router. Where it has no `swap_parameters`, transactions need this parameter, so"
-        " that no client takes them for another router's."
-    )
-    return Parameter("dialect", {"type": "string", "enum": [network.router_dialect]}, text)
 
 
 def _excluded_protocols(network: Network) -> Parameter:

@@ -7,6 +7,7 @@ side ends, the other reads the end of the connection.
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from enum import Enum
 
 
@@ -23,25 +24,15 @@ _READY = b"!"
 
 
 class ParentChannel:
-    """The worker's end."""
+    """The worker's end. It is readable when there is a message."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-
-    def fileno(self) -> int:
-        """Return the file descriptor that is readable when there is a message."""
-        return self._connection.fileno()
-
-    def close(self) -> None:
-        """Close this end."""
-        self._connection.close()
+        self._connection, self.fileno, self.close = connection, connection.fileno, connection.close
 
     def report_ready(self) -> None:
         """Report to the parent that connections are accepted."""
-        try:
+        with suppress(OSError):  # the parent has ended, which the next message says
             self._connection.send(_READY)
-        except OSError:
-            return  # the parent has ended, which the next message says
 
     def receive(self) -> list[ParentMessage]:
         """Wait for messages, and return them."""
@@ -49,28 +40,20 @@ class ParentChannel:
             received = self._connection.recv(256)
         except OSError:
             received = b""
-        if not received:
-            return [ParentMessage.PARENT_ENDED]
-        return [ParentMessage(received[index : index + 1]) for index in range(len(received))]
+        return [ParentMessage(bytes([each])) for each in received] or [ParentMessage.PARENT_ENDED]
 
 
 class WorkerChannel:
-    """The parent's end. It never blocks."""
+    """The parent's end. It never blocks, and is readable when the worker is ready, or has ended."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+        self._connection, self.fileno, self.close = connection, connection.fileno, connection.close
         connection.setblocking(False)
-
-    def fileno(self) -> int:
-        """Return the file descriptor that is readable when the worker is ready, or has ended."""
-        return self._connection.fileno()
 
     def send(self, message: ParentMessage) -> None:
         """Send a message. It is lost if the worker has ended, or reads none."""
-        try:
+        with suppress(OSError):
             self._connection.send(message.value)
-        except OSError:
-            return
 
     def receive_ready(self) -> bool:
         """Read what the worker has sent; return whether it is ready, False at the end of the connection."""
@@ -78,10 +61,6 @@ class WorkerChannel:
             return self._connection.recv(16) == _READY
         except OSError:
             return False
-
-    def close(self) -> None:
-        """Close this end."""
-        self._connection.close()
 
 
 def open_channel() -> tuple[WorkerChannel, ParentChannel]:

@@ -23,7 +23,7 @@ from swapcli.interface.state_headers import (
     render_state,
     render_warnings,
 )
-from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_figures import find_warnings
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import payload_impact
@@ -35,10 +35,9 @@ def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTran
 
     `payload` is the transaction of a single quote, if it was built.
     """
-    figures = [compute_figures(answer, terms, payload) for answer in answers]
-    warnings = [warning for each in figures for warning in each.warnings]
-    known = [each.price_impact for each in figures if each.price_impact is not None]
-    highest = max(known, default=None, key=lambda each: each.fraction)
+    found = [find_warnings(answer, terms, payload) for answer in answers]
+    warnings = [warning for _, each in found for warning in each]
+    highest = max((impact for impact, _ in found if impact), default=None, key=lambda impact: impact.fraction)
     return _headers(answers[0].state_source, warnings, highest)
 
 

@@ -1,4 +1,4 @@
-"""Quotes as server-sent events: each order that somebody listens to is quoted at each block, once for all listeners.
+"""Quotes as server-sent events: each order that someone listens to is quoted at each block, once for all listeners.
 
 A stream carries the newest quote, not every one: what a client has not read yet is replaced by what is newer, and a
 client that does not read is disconnected. So a listener takes a few kilobytes, however slow it is. The stream of a key
@@ -6,42 +6,56 @@ that was revoked ends with its next event.
 
 | event | data |
 |---|---|
-| `quote` | `{"quote", "state", "warnings"}`: a V2 route that differs from the last one, its state, its warning codes |
+| `quote` | `{"quote", "state", "warnings"}`: a V2 route, its state, its warning codes |
 | `heartbeat` | `{"state"}`: the last quote still holds, at this state; after a time without another event |
-| `unavailable` | `{"statusCode", "message"}`: there is no quote at present, as the state is too old; a quote ends it |
+| `unavailable` | `{"statusCode", "message"}`: there is no quote currently, as the state is too old; a quote ends it |
 
-The id of a quote is the block and a digest of what it says. A client that reconnects with it in `Last-Event-ID` gets a
-quote only if it is another one. Streams end after `MAX_STREAM_S` and when the service stops; clients then reconnect.
+A quote is new if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its `route`
+or a code of its warnings differs from the last one. Nothing else counts: neither what depends on gas or prices in USD,
+as the output after gas, nor the search time, the expiry, and the codes of `_MOMENTARY`.
+
+The id of a quote is its block and a digest of what counts. Its search starts from the state of the block alone, so that
+every worker and replica has the same id at a block, but for orders whose search runs out of time. A client that
+reconnects with an id in `Last-Event-ID` gets a quote only if it is another one, and none of an earlier block before the
+first heartbeat. Streams end after `MAX_STREAM_S` and when the service stops; clients then reconnect.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+import re
+from collections import deque
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from swapcli.core.errors import MarketUnavailable, NoRoute, Overloaded, RateLimited, SwapcliError, UnknownToken
+from swapcli.core.errors import MarketUnavailable, NoRoute, Overloaded, SwapcliError, UnknownToken
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import Headers, error_response, with_v2_meta
 from swapcli.faces.service.order_costs import OrderClass, classify_order
-from swapcli.faces.service.refusal_reasons import RefusalReason
-from swapcli.faces.service.request_io import get_closing, get_connection, get_context, get_header, wait_for_disconnect
-from swapcli.interface import requests
-from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, parse_state, parse_warnings
+from swapcli.faces.service.refusal_reasons import RefusalReason, refusal_of, refused
+from swapcli.faces.service.request_io import (
+    RequestContext,
+    get_closing,
+    get_connection,
+    get_context,
+    get_header,
+    wait_for_disconnect,
+)
+from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, parse_state, parse_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.types import Receive, Scope, Send
 
+    from swapcli.core.model.market import MarketState
     from swapcli.faces.service.access_policy import AccessPolicy
-    from swapcli.faces.service.endpoint_messages import EndpointRequest
-    from swapcli.faces.service.endpoint_table import Handler
+    from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointWork
     from swapcli.faces.service.market_registry import MarketRegistry
     from swapcli.faces.service.metrics import Metrics
     from swapcli.faces.service.worker_thread import IsCancelled, Worker
@@ -51,58 +65,53 @@ HEARTBEAT_S: Final = 15.0
 """Proxies close connections on which nothing has arrived for a time, nginx after 60 seconds by default."""
 MAX_STREAM_S: Final = 3_600.0
 """After this time a client reconnects, so that clients spread over new replicas."""
-_TIMES: Final = frozenset({"meta", "state", "expiresAt", "warnings"})
-"""Fields that change with time alone. The codes of the warnings count, not their sentences, which have ages."""
-
-
-class _Message(NamedTuple):
-    """An event as bytes. `digest` says what a quote contains, None for another event."""
-
-    content: bytes
-    digest: str | None = None
+_CONTENT: Final = ("success", "inputAmount", "outputAmount", "outputAmountAfterFee", "route")
+"""Fields whose difference makes a new quote."""
+_MOMENTARY: Final = frozenset({"CLOCK_DIFFERS", "LIVE_UNAVAILABLE", "SEARCH_TIME_UP", "STATE_OLD"})
+"""Codes of warnings that tell of this machine and the time, not of the state of a block."""
+_EVENT_ID: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})")
 
 
 class _Found(NamedTuple):
-    """What a search has found: the document of V2 route, and its headers."""
+    """What a search has found: the V2 route as JSON, the headers of its response, and the codes of its warnings."""
 
-    document: Mapping[str, Any]
+    document: msgspec.Raw
     headers: Headers
+    warnings: tuple[str, ...]
+    state: ReportedState | None
     timestamp: int | None
     """Unix time of the block of the state."""
+    block: int
+    digest: str
 
 
 class _Topic:
-    """An order that somebody listens to, and the newest message about it.
+    """An order that someone listens to, and the newest quote for it.
 
     `version` is that of the market which was quoted last. `error` ended the order; `failure` is why it has no quote at
     present.
     """
 
-    def __init__(self, key: object, handler: Handler, request: EndpointRequest, order_class: OrderClass) -> None:
-        self.key, self.handler, self.request, self.order_class = key, handler, request, order_class
+    def __init__(self, key: object, network: str, work: EndpointWork, order_class: OrderClass) -> None:
+        self.key, self.network, self.work, self.order_class = key, network, work, order_class
         self.listeners: dict[_Listener, None] = {}
         self.version: int | None = None
         self.block_s: float | None = None
         self.is_waiting = False
         self.is_settled = asyncio.Event()
-        self.message: _Message | None = None
         self.found: _Found | None = None
         self.error: Exception | None = None
         self.failure: SwapcliError | None = None
 
     @property
-    def network(self) -> str:
-        return self.request.network.name
+    def context(self) -> RequestContext:
+        """The request whose turn the search takes: the one that has listened longest."""
+        return next(iter(self.listeners)).context
 
     @property
     def client(self) -> str:
-        """The client whose turn the search takes: the one that has listened longest."""
-        return next(iter(self.listeners)).client
-
-    def set_message(self, message: _Message) -> None:
-        """Replace the newest message, and wake the listeners."""
-        self.message = message
-        self.wake()
+        """The client of that request."""
+        return self.context.queue_client
 
     def wake(self) -> None:
         for listener in self.listeners:
@@ -110,30 +119,27 @@ class _Topic:
 
 
 class _Listener:
-    """One open stream. `sent` is the message that it got last."""
+    """One open stream.
 
-    __slots__ = ("client", "is_gone", "sent", "sent_digest", "topic", "wakeup")
+    `digest` is that of the quote that the client has, and `block` that of the quote which it had from another worker:
+    it gets none of an earlier block. `failure` is the one it was told of last.
+    """
 
-    def __init__(self, client: str, topic: _Topic, last_digest: str | None) -> None:
-        self.client, self.topic = client, topic
-        self.sent: _Message | None = None
-        self.sent_digest = last_digest
+    __slots__ = ("block", "context", "digest", "failure", "heartbeat_s", "is_gone", "topic", "wakeup")
+
+    def __init__(self, context: RequestContext, topic: _Topic, last_event_id: str) -> None:
+        self.context, self.topic = context, topic
+        known = _EVENT_ID.fullmatch(last_event_id)
+        self.block, self.digest = (int(known[1]), known[2]) if known else (0, "")
+        self.failure: SwapcliError | None = None
         self.wakeup = asyncio.Event()
+        self.heartbeat_s = 0.0
         self.is_gone = False
 
     def leave(self) -> None:
         """End the stream."""
         self.is_gone = True
         self.wakeup.set()
-
-    def take(self) -> _Message | None:
-        """Return the newest message unless the client has it."""
-        message = self.topic.message
-        if message is None or message is self.sent:
-            return None
-        is_known = self.sent is None and message.digest is not None and message.digest == self.sent_digest
-        self.sent = message
-        return None if is_known else message
 
 
 class RouteEvents:
@@ -148,37 +154,33 @@ class RouteEvents:
         self._registry, self._worker, self._metrics, self._policy = registry, worker, metrics, policy
         self._max_streams = max_streams
         self._topics: dict[object, _Topic] = {}
-        self._open: Counter[str] = Counter()
+        self.open_streams = 0
         self._lanes: dict[str, deque[_Topic]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing: asyncio.Event | None = None
 
-    @property
-    def open_streams(self) -> int:
-        """The number of open streams."""
-        return self._open.total()
-
     async def stream(
-        self, handler: Handler, request: EndpointRequest, scope: Scope, receive: Receive, send: Send
+        self, work: EndpointWork, request: EndpointRequest, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Send the quotes of the order in the request until its client leaves.
+        """Send the quotes of the order of a request until its client leaves.
 
-        Raises the errors of `handler` for the first quote, before anything is sent; `RateLimited` and `Overloaded` if
+        Raises the errors of `work` for the first quote, before anything is sent; `RateLimited` and `Overloaded` if
         there are too many streams.
         """
         self._start()
-        order = requests.parse_order(request.query_pairs(), request.network, requests.ROUTE_V2)
-        key_id = request.api_key.id if request.api_key and order.has_integrator else None
-        key = request.network.name, order, key_id, order.has_integrator
-        _, _, last_digest = (get_header(scope, b"last-event-id") or "").rpartition("-")
-        with self._listening(key, handler, request, scope, last_digest or None) as listener:
-            gone = asyncio.get_running_loop().create_task(wait_for_disconnect(receive))
-            gone.add_done_callback(lambda _: listener.leave())
-            try:
-                await self._send_all(listener, scope, send)
-            finally:
-                gone.cancel()
+        assert work.order is not None
+        key_id = request.api_key.id if request.api_key and work.order.has_integrator else None
+        key = request.network.name, work.order, key_id
+        context = get_context(scope)
+        async with self._policy.stream_slot(context.client, context.address, context.api_key):
+            with self._listening(key, work, request, scope) as listener:
+                gone = asyncio.get_running_loop().create_task(wait_for_disconnect(receive))
+                gone.add_done_callback(lambda _: listener.leave())
+                try:
+                    await self._send_all(listener, scope, send)
+                finally:
+                    gone.cancel()
 
     def close(self) -> None:
         """Stop searching."""
@@ -199,38 +201,30 @@ class RouteEvents:
 
     @contextmanager
     def _listening(
-        self, key: object, handler: Handler, request: EndpointRequest, scope: Scope, last_digest: str | None
+        self, key: object, work: EndpointWork, request: EndpointRequest, scope: Scope
     ) -> Iterator[_Listener]:
         context = get_context(scope)
-        client = context.client
-        self._check_room(client, context.address, context.api_key.id if context.api_key else None)
-        order_class = classify_order(context.pattern or "", request.network.name, request.query)
-        topic = self._topics.setdefault(key, _Topic(key, handler, request, order_class))
-        listener = _Listener(context.queue_client, topic, last_digest)
+        self._check_room()
+        network = request.network.name
+        order_class = classify_order(context.pattern or "", network, work.order, len(request.query))
+        topic = self._topics.setdefault(key, _Topic(key, network, work, order_class))
+        listener = _Listener(context, topic, get_header(scope, b"last-event-id") or "")
         topic.listeners[listener] = None
-        self._open[client] += 1
+        self.open_streams += 1
         self._watch_closing(get_closing(scope))
         self._enqueue(topic)
         try:
             yield listener
         finally:
-            self._open[client] -= 1
-            if not self._open[client]:
-                del self._open[client]
+            self.open_streams -= 1
             del topic.listeners[listener]
             if not topic.listeners:
                 self._forget(topic)
 
-    def _check_room(self, client: str, address: str | None, key_id: str | None) -> None:
-        limit = self._policy.max_streams(address, key_id)
-        if limit is not None and self._open[client] >= limit:
-            self._metrics.record_refusal(RefusalReason.CLIENT_STREAMS)
-            raise RateLimited(
-                f"more than {limit} open streams", retry_after_s=int(HEARTBEAT_S), hint="close some of them"
-            )
+    def _check_room(self) -> None:
         if self.open_streams >= self._max_streams:
-            self._metrics.record_refusal(RefusalReason.STREAMS)
-            raise Overloaded("too many open streams", retry_after_s=int(HEARTBEAT_S), hint="retry in a moment")
+            error = Overloaded("too many open streams", retry_after_s=int(HEARTBEAT_S), hint="retry in a moment")
+            raise refused(RefusalReason.STREAMS, error)
 
     def _watch_closing(self, closing: asyncio.Event | None) -> None:
         """End all streams when the service stops."""
@@ -241,8 +235,7 @@ class RouteEvents:
         async def end_all() -> None:
             await closing.wait()
             for topic in self._topics.values():
-                for listener in topic.listeners:
-                    listener.leave()
+                topic.wake()
 
         self._spawn(end_all())
 
@@ -257,17 +250,26 @@ class RouteEvents:
         if connection is not None:
             connection.begin_stream()
         await send(_head(topic.found.headers if topic.found else ()))
+        listener.heartbeat_s = loop.time() + HEARTBEAT_S
         has_body, is_key_valid = scope["method"] != "HEAD", get_context(scope).is_key_valid
-        while has_body and not listener.is_gone and loop.time() < ends_s and is_key_valid():
-            message = await self._next_message(listener)
-            if message is not None:
-                await send({"type": "http.response.body", "body": message.content, "more_body": True})
+        while has_body and not self._is_over(listener) and loop.time() < ends_s and is_key_valid():
+            event = await self._next_event(listener)
+            if event is not None:
+                listener.heartbeat_s = loop.time() + HEARTBEAT_S
+                await send({"type": "http.response.body", "body": event, "more_body": True})
                 self._metrics.record_event()
         if connection is not None and connection.is_dropped:
             self._metrics.record_dropped_stream()
         if topic.error is not None:
             raise topic.error
+        if connection is not None:
+            connection.end_stream()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _is_over(self, listener: _Listener) -> bool:
+        """Return whether the client has left, the order has failed because of a defect, or the service stops."""
+        is_closing = self._closing is not None and self._closing.is_set()
+        return listener.is_gone or listener.topic.error is not None or is_closing
 
     async def _wait_for_first_quote(self, listener: _Listener) -> None:
         """Wait until the order has been quoted or the client has left. Raises the error if there is no quote."""
@@ -282,29 +284,47 @@ class RouteEvents:
         if problem is not None:
             raise problem
 
-    async def _next_message(self, listener: _Listener) -> _Message | None:
-        """Return the newest message if the client does not have it; else a heartbeat after `HEARTBEAT_S`.
+    async def _next_event(self, listener: _Listener) -> bytes | None:
+        """Return the newest event if the client does not have it; otherwise a heartbeat `HEARTBEAT_S` after the last
+        event.
 
-        None if the wait for the heartbeat ended early: there is a new message, or the stream ends.
+        None if the wait for the heartbeat ended early: there is news of the order, or the stream ends.
         """
-        listener.wakeup.clear()  # before looking: a message that arrives from now on ends the wait
-        message = listener.take()
-        if message is not None:
-            return message
+        listener.wakeup.clear()  # before looking: what arrives from now on ends the wait
+        event = self._take(listener)
+        if event is not None:
+            return event
         try:
-            async with asyncio.timeout(HEARTBEAT_S):
+            async with asyncio.timeout_at(listener.heartbeat_s):
                 await listener.wakeup.wait()
         except TimeoutError:
-            return self._heartbeat(listener.topic)
+            return self._heartbeat(listener)
         return None
 
-    def _heartbeat(self, topic: _Topic) -> _Message | None:
+    def _take(self, listener: _Listener) -> bytes | None:
+        """Return the newest event about the order unless the client has it."""
+        topic, found = listener.topic, listener.topic.found
+        if topic.failure is not None:
+            if topic.failure is listener.failure:
+                return None
+            listener.failure, listener.digest = topic.failure, ""  # the next quote is news, even the same one
+            reply = error_response(topic.failure)
+            data = {"statusCode": 503 if reply is None else reply.status, "message": topic.failure.message}
+            return _encode("unavailable", data)
+        if found is None or found.digest == listener.digest or found.block < listener.block:
+            return None
+        listener.digest, listener.block = found.digest, 0
+        data = {"quote": found.document, "state": self._state(topic), "warnings": found.warnings}
+        return _encode("quote", data, f"{found.block}-{found.digest}")
+
+    def _heartbeat(self, listener: _Listener) -> bytes | None:
         """Return a heartbeat; None if the state has just become too old, which all listeners are now told."""
+        topic, listener.block = listener.topic, 0
         had_failed = topic.failure is not None
         self._check_age(topic)
         if topic.failure is not None or topic.found is None:
-            return _Message(b": no quote yet\n\n") if had_failed else None
-        return _Message(_encode("heartbeat", {"state": self._state(topic.found, topic.network)}))
+            return b": no quote yet\n\n" if had_failed else None
+        return _encode("heartbeat", {"state": self._state(topic)})
 
     def _check_age(self, topic: _Topic) -> None:
         """Report a failure if the state has become too old since the last block."""
@@ -320,8 +340,8 @@ class RouteEvents:
 
     def _on_block(self, network: str, at_s: float) -> None:
         for topic in list(self._topics.values()):
-            if topic.network == network:
-                topic.block_s = at_s
+            if topic.network == network and topic.version != self._registry.version(network):
+                topic.block_s = topic.block_s or at_s  # that of the first block without a quote
                 self._enqueue(topic)
 
     def _enqueue(self, topic: _Topic) -> None:
@@ -353,20 +373,21 @@ class RouteEvents:
                 lambda is_cancelled: self._quote(topic, is_cancelled),
                 client=topic.client,
                 order_class=topic.order_class,
+                on_done=partial(self._metrics.record_search, topic.context),
             )
         except Overloaded as error:
-            # The quote that is there stays until the next block.
-            if topic.message is None:
+            # The quote that is there stays until the next block, and no request is rejected.
+            if topic.found is None:
                 self._settle(topic, error)
+            elif (reason := refusal_of(error)) is not None:
+                self._metrics.record_refusal(reason)
         except SwapcliError as error:
-            if topic.message is None:
+            if topic.found is None:
                 self._settle(topic, error)
             elif topic.failure is None:
                 self._report_failure(topic, error)
         except Exception as error:  # a defect ends the streams of its order, and is logged by them
             self._settle(topic, error)
-            for listener in topic.listeners:
-                listener.leave()
         else:
             self._publish(topic, found)
 
@@ -384,28 +405,19 @@ class RouteEvents:
     def _quote(self, topic: _Topic, is_cancelled: IsCancelled) -> tuple[int, _Found]:
         """Quote the order on the worker thread; return the version of the market before that, and the quote."""
         name = topic.network
-        version = self._registry.version(name)
+        version, source = self._registry.version(name), self._registry.sources.get(name)
         try:
-            response = topic.handler(self._registry, topic.request._replace(is_cancelled=is_cancelled))
+            response = topic.work.run(is_cancelled)
             document, headers = cast("Mapping[str, Any]", response.document), response.headers
         except (NoRoute, UnknownToken) as error:
             reply = error_response(error)
             assert reply is not None
             amended = with_v2_meta(reply, self._registry.network_time_ms(name))
             document, headers = cast("Mapping[str, Any]", amended.document), ()
-        source = self._registry.sources.get(name)
-        return version, _Found(document, headers, source.market.timestamp if source else None)
+        return version, _describe(document, headers, source.market if source else None)
 
     def _publish(self, topic: _Topic, found: _Found) -> None:
         topic.found, topic.failure = found, None
-        warnings = parse_warnings(_header(found.headers, WARNINGS_HEADER)).codes
-        content = {name: value for name, value in found.document.items() if name not in _TIMES}
-        digest = blake2b(msgspec.json.encode([content, warnings], order="sorted"), digest_size=12).hexdigest()
-        if topic.message is None or topic.message.digest != digest:
-            state = self._state(found, topic.network)
-            data = {"quote": found.document, "state": state, "warnings": warnings}
-            event_id = f"{state.get('block') or 0}-{digest}"
-            topic.set_message(_Message(_encode("quote", data, event_id), digest))
         if topic.block_s is not None:
             assert self._loop is not None
             self._metrics.record_event_delay(self._loop.time() - topic.block_s)
@@ -414,19 +426,16 @@ class RouteEvents:
 
     def _report_failure(self, topic: _Topic, error: SwapcliError) -> None:
         topic.failure = error
-        reply = error_response(error)
-        status = 503 if reply is None else reply.status
-        topic.set_message(_Message(_encode("unavailable", {"statusCode": status, "message": error.message})))
+        topic.wake()
 
-    def _state(self, found: _Found, network: str) -> dict[str, object]:
-        """Return the state of a quote with its age now."""
-        state = parse_state(_header(found.headers, STATE_HEADER))
-        if state is None:
+    def _state(self, topic: _Topic) -> dict[str, object]:
+        """Return the state of the newest quote with its age now."""
+        found = topic.found
+        if found is None or found.state is None:
             return {}
-        age_s = (
-            None if found.timestamp is None else max(0, int(self._registry.network_time_s(network)) - found.timestamp)
-        )
-        return {"kind": state.provenance, "block": state.block, "ageS": age_s, "tag": state.tag}
+        now_s, from_s = int(self._registry.network_time_s(topic.network)), found.timestamp
+        age_s = None if from_s is None else max(0, now_s - from_s)
+        return {"kind": found.state.provenance, "block": found.state.block, "ageS": age_s, "tag": found.state.tag}
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -434,8 +443,17 @@ class RouteEvents:
         task.add_done_callback(self._tasks.discard)
 
 
-def _header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
-    return dict(headers).get(name)
+def _describe(document: Mapping[str, Any], headers: Headers, market: MarketState | None) -> _Found:
+    """Return a quote with the digest of what counts in it. `market` was the newest one before the search."""
+    reported = dict(headers)
+    warnings = parse_warnings(reported.get(WARNINGS_HEADER)).codes
+    lasting = sorted(code for code in warnings if code not in _MOMENTARY)
+    content = [[document.get(name) for name in _CONTENT], lasting]
+    digest = blake2b(msgspec.json.encode(content), digest_size=12).hexdigest()
+    state = parse_state(reported.get(STATE_HEADER))
+    block, timestamp = (market.block, market.timestamp) if market else (None, None)
+    block = state.block if state else block
+    return _Found(msgspec.Raw(msgspec.json.encode(document)), headers, warnings, state, timestamp, block or 0, digest)
 
 
 def _encode(event: str, data: object, event_id: str | None = None) -> bytes:

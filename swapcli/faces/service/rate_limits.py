@@ -1,8 +1,9 @@
 """Rate limits: one token bucket for each API key, or for each address without a key; and pacing of rejections.
 
-Times are in seconds of a monotonic clock that the caller passes in. A bucket holds one minute's requests and refills at
-that rate, so a client may send its requests all at once or evenly. The buckets are in this process, or in memory that
-several processes share; `redis_state` has them on a server.
+Times are in seconds of a monotonic clock that the caller passes in. A bucket holds the requests of one period, which is
+a minute unless the plan of a key names another one, and refills at that rate, so a client may send its requests all at
+once or evenly. The quota of a key is a counter of its day or month. Both are in this process, or in memory that several
+processes share; `redis_state` has them on a server.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from swapcli.core.encoding.url import is_loopback_address
 from swapcli.core.errors import RateLimited
+from swapcli.core.model.number_format import format_time
 from swapcli.core.records import NamedTuple
+from swapcli.faces.service.key_file import ApiKey
+from swapcli.faces.service.key_plans import QuotaUse
+from swapcli.faces.service.refusal_reasons import RefusalReason, refused
 from swapcli.faces.service.shared_memory import Entry, SharedTable, digest_key
 from swapcli.faces.service.trusted_proxies import parse_address
 
@@ -26,19 +31,20 @@ if TYPE_CHECKING:
     from swapcli.quoting.config.settings import ServiceSettings
 
 MAX_CLIENTS = 10_000
-"""Buckets kept for each request class. A bucket unused for a minute is full again, so evicting it loses nothing."""
+"""Buckets kept for each request class. A bucket unused for its period is full again, so evicting it loses nothing."""
 
 REJECTIONS_PER_S = 100.0
 """Average rate of rejections sent without delay. At 0.5 ms each they take about 5% of a processor."""
 BURST = 20
 """Rejections that may be sent at once after a pause."""
 MAX_DELAY_S = 2.0
-"""Maximum delay of a rejection, reached when 200 connections retry immediately: nobody waits longer than for an
+"""Maximum delay of a rejection, reached when 200 connections retry immediately: no one waits longer than for an
 order."""
 BATCH_S = 0.1
 """Delayed rejections are sent in batches at this interval, so that the event loop interrupts the worker less often."""
 
-MINUTE_S = 60.0
+MINUTE_S = 60
+_PERIOD_NAMES = {1: "second", MINUTE_S: "minute", 3_600: "hour"}
 _IPV6_SITE_BITS = 64
 _UNKNOWN_CLIENT = "unknown"
 
@@ -51,38 +57,59 @@ class RequestClass(StrEnum):
 
 
 class RateLimitState(NamedTuple):
-    """The state of a client's limit after a request. `retry_after_s` is 0 if the request is within the limit."""
+    """The state of a client's limit after a request. `retry_after_s` is 0 if the request is within the limit.
+
+    `quota` is that of the key, if the request counts in it, and `is_quota_left` false if it was used up.
+    """
 
     limit: int
     remaining: int
     reset_s: int
     retry_after_s: int = 0
+    period_s: int = MINUTE_S
+    quota: QuotaUse | None = None
+    is_quota_left: bool = True
+    quota_used: int = 0
+    """Used requests of the quota, if a server counts them."""
+
+    @property
+    def charged(self) -> QuotaUse | None:
+        """The quota from which the request was taken."""
+        return self.quota if self.is_quota_left and not self.retry_after_s else None
 
     def headers(self) -> list[tuple[str, str]]:
-        """Return the rate-limit headers; `RateLimit-Reset` is the time until the bucket is full again."""
-        headers = [
+        """Return the headers of every response; `RateLimit-Reset` is the time until the bucket is full again."""
+        return [
             ("RateLimit-Limit", str(self.limit)),
             ("RateLimit-Remaining", str(self.remaining)),
             ("RateLimit-Reset", str(self.reset_s)),
         ]
-        return [*headers, ("Retry-After", str(self.retry_after_s))] if self.retry_after_s else headers
 
-    def check(self) -> None:
-        """Raise `RateLimited` if the request exceeds the limit."""
+    def find_error(self, now_s: float) -> RateLimited | None:
+        """Return why the request is rejected at a Unix time: the limit, or the quota of its key; None if it is not."""
         if self.retry_after_s:
-            raise RateLimited(
-                f"more than {self.limit} requests a minute",
-                retry_after_s=self.retry_after_s,
-                hint="send fewer requests",
-            )
+            message = f"more than {self.limit} requests per {_PERIOD_NAMES[self.period_s]}"
+            error = RateLimited(message, retry_after_s=self.retry_after_s, hint="send fewer requests")
+            return refused(RefusalReason.REQUEST_RATE, error)
+        if self.is_quota_left or self.quota is None:
+            return None
+        period, ends_s = self.quota.period.kind, self.quota.ends_s
+        error = RateLimited(
+            f"the quota of {self.quota.requests:,} requests per {period} is used up",
+            retry_after_s=max(1, ceil(ends_s - now_s)),
+            hint=f"the next quota starts at {format_time(ends_s)}",
+        )
+        return refused(RefusalReason.QUOTA, error)
 
 
 class LimitedClient(NamedTuple):
-    """A client whose requests of a class are limited to `limit` a minute."""
+    """A client whose requests of a class are limited to `limit` in `period_s`, and to a quota if its key has one."""
 
     name: str
     request_class: RequestClass
     limit: int
+    period_s: int = MINUTE_S
+    quota: QuotaUse | None = None
 
 
 class Buckets(Protocol):
@@ -123,54 +150,97 @@ class SharedBuckets:
         return self._table.update(digest_key(client), change)
 
 
+class QuotaCounters:
+    """The used requests of quotas. `read_used` returns the stored ones of a quota that is not among the counters."""
+
+    def __init__(self, counters: Buckets, read_used: Callable[[QuotaUse], int]) -> None:
+        self._counters, self._read_used = counters, read_used
+
+    def take(self, quota: QuotaUse) -> bool:
+        """Take one request, if one is left."""
+        is_taken = False
+
+        def count(entry: Entry | None) -> Entry:
+            nonlocal is_taken
+            used = entry.value if entry else self._read_used(quota)
+            is_taken = used < quota.requests
+            return Entry(used + is_taken, quota.ends_s)
+
+        self._counters.update(quota.name, count)
+        return is_taken
+
+    def give_back(self, quota: QuotaUse) -> None:
+        """Give back a request that was taken."""
+        self._counters.update(
+            quota.name, lambda entry: Entry(max(0.0, entry.value - 1) if entry else 0.0, quota.ends_s)
+        )
+
+    def raise_to(self, quota: QuotaUse, used: int) -> None:
+        """Count at least the requests that others know of."""
+        self._counters.update(quota.name, lambda entry: Entry(max(entry.value if entry else 0, used), quota.ends_s))
+
+
+def _nothing_used(_: QuotaUse) -> int:
+    return 0
+
+
 class RateLimiter:
     """Decides which requests are within the limits. `buckets` are those of each request class."""
 
-    def __init__(self, settings: ServiceSettings, buckets: Mapping[RequestClass, Buckets] | None = None) -> None:
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        buckets: Mapping[RequestClass, Buckets] | None = None,
+        quotas: QuotaCounters | None = None,
+    ) -> None:
         self._settings = settings
         self._buckets = buckets or {each: ProcessBuckets() for each in RequestClass}
-
-    def acquire(
-        self, address: str | None, key_id: str | None, request_class: RequestClass, now_s: float
-    ) -> RateLimitState | None:
-        """Count a request and return the client's state; None if the client is exempt."""
-        client = self.limited_client(address, key_id, request_class)
-        return client and self.take(client, now_s)
+        self.quotas = quotas or QuotaCounters(ProcessBuckets(), _nothing_used)
 
     def limited_client(
-        self, address: str | None, key_id: str | None, request_class: RequestClass
+        self, address: str | None, api_key: ApiKey | None, request_class: RequestClass, quota: QuotaUse | None = None
     ) -> LimitedClient | None:
         """Return the client of a request; None if it is exempt.
 
-        Clients on this machine are exempt unless configured otherwise. `address` is the client's address behind
-        trusted proxies; `key_id` belongs to a valid key.
+        Clients on this machine are exempt unless configured otherwise, or unless the plan of their key has a limit or
+        a quota. `address` is the client's address behind trusted proxies; `api_key` is valid.
         """
         settings = self._settings
+        limit = api_key.plan.limit if api_key and request_class is RequestClass.WORK else None
+        if limit is None and quota is None and not settings.limit_loopback and is_loopback_address(address):
+            return None
+        name = client_name(address, api_key and api_key.id)
+        if limit is not None:
+            return LimitedClient(name, request_class, limit.requests, limit.period_s, quota)
+        return LimitedClient(
+            name, request_class, _limit(settings, request_class, has_key=api_key is not None), quota=quota
+        )
+
+    def max_streams(self, address: str | None, api_key: ApiKey | None) -> int | None:
+        """Return how many streams a client may have open; None if it is exempt. As `limited_client`."""
+        settings = self._settings
+        if api_key and api_key.plan.streams is not None:
+            return api_key.plan.streams
         if not settings.limit_loopback and is_loopback_address(address):
             return None
-        return LimitedClient(client_name(address, key_id), request_class, _limit(settings, key_id, request_class))
-
-    def max_streams(self, address: str | None, key_id: str | None) -> int | None:
-        """Return how many streams a client may have open; None if it is exempt."""
-        if self.limited_client(address, key_id, RequestClass.WORK) is None:
-            return None
-        return self._settings.streams_with_key if key_id else self._settings.streams
+        return settings.streams_with_key if api_key else settings.streams
 
     def take(self, client: LimitedClient, now_s: float) -> RateLimitState:
-        """Take a token from the bucket of a client, if it has one."""
+        """Take a token from the bucket of a client, if it has one, and then a request of its quota."""
         is_allowed = False
 
         def take_token(bucket: Entry | None) -> Entry:
             nonlocal is_allowed
-            tokens = _refill(bucket, client.limit, now_s)
+            tokens = _refill(bucket, client, now_s)
             is_allowed = tokens >= 1
             return Entry(tokens - is_allowed, now_s)
 
         bucket = self._buckets[client.request_class].update(client.name, take_token)
-        return limit_state(client, bucket.value, is_allowed=is_allowed)
+        is_quota_left = not is_allowed or client.quota is None or self.quotas.take(client.quota)
+        return limit_state(client, bucket.value, is_allowed=is_allowed, is_quota_left=is_quota_left)
 
     def set_remaining(self, client: LimitedClient, tokens: int, now_s: float) -> None:
-        """Set the tokens of a client's bucket to what a server says, so that this process can go on without it."""
+        """Set the tokens of a client's bucket to what a server says, so that this process can continue without it."""
         self._buckets[client.request_class].update(client.name, lambda _: Entry(tokens, now_s))
 
     def apply_settings(self, settings: ServiceSettings) -> None:
@@ -178,32 +248,39 @@ class RateLimiter:
         self._settings = settings
 
 
-def _limit(settings: ServiceSettings, key_id: str | None, request_class: RequestClass) -> int:
+def _limit(settings: ServiceSettings, request_class: RequestClass, *, has_key: bool) -> int:
     if request_class is RequestClass.HEALTH:
         return settings.health_requests_per_minute
-    return settings.requests_per_minute_with_key if key_id else settings.requests_per_minute
+    return settings.requests_per_minute_with_key if has_key else settings.requests_per_minute
 
 
 def client_name(address: str | None, key_id: str | None) -> str:
-    """Return the name under which a client is limited and queued: its key, else its address."""
+    """Return the name under which a client is limited and queued: its key, otherwise its address."""
     return f"key {key_id}" if key_id else address_client(address)
 
 
-def limit_state(client: LimitedClient, tokens: float, *, is_allowed: bool) -> RateLimitState:
+def limit_state(
+    client: LimitedClient, tokens: float, *, is_allowed: bool, is_quota_left: bool = True, quota_used: int = 0
+) -> RateLimitState:
     """Return the state of a client that has `tokens` after its request."""
-    rate = client.limit / MINUTE_S
+    rate = client.limit / client.period_s
     return RateLimitState(
         limit=client.limit,
         remaining=int(tokens),
         reset_s=ceil((client.limit - tokens) / rate),
         retry_after_s=0 if is_allowed else max(1, ceil((1 - tokens) / rate)),
+        period_s=client.period_s,
+        quota=client.quota,
+        is_quota_left=is_quota_left,
+        quota_used=quota_used,
     )
 
 
-def _refill(bucket: Entry | None, limit: int, now_s: float) -> float:
+def _refill(bucket: Entry | None, client: LimitedClient, now_s: float) -> float:
     if bucket is None:
-        return float(limit)
-    return min(float(limit), bucket.value + max(0.0, now_s - bucket.at) * limit / MINUTE_S)
+        return float(client.limit)
+    refill = max(0.0, now_s - bucket.at) * client.limit / client.period_s
+    return min(float(client.limit), bucket.value + refill)
 
 
 @lru_cache(maxsize=4096)

@@ -1,11 +1,16 @@
-"""State that services on several machines share on a Redis server: the buckets of rate limits, and issued V1 routes.
+"""State that services on several machines share on a Redis server: the buckets of rate limits, the quotas, open
+streams and usage of keys, and issued V1 routes.
 
 | key | content |
 |---|---|
 | `swapcli:limit:{CLASS}:{DIGEST OF THE CLIENT}` | a bucket: its tokens, and their time on the server's clock |
+| `swapcli:quota:{ID OF THE KEY}:{DAY OR MONTH}` | the used requests of the quota |
+| `swapcli:streams:{DIGEST OF THE CLIENT}` | its open streams, each until its lease ends on the server's clock |
+| `swapcli:usage:{DAY}` | `{ID}:requests`, `:rejections`, `:cpu_us` and `:last_s` of each key |
+| `swapcli:usage-batch:{BATCH}` | that the batch was added, as one whose answer is lost is sent again |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
-While the server does not answer, callers use the state of their own process. A background task tries it
+While the server does not respond, callers use the state of their own process. A background task tries it
 every `RETRY_S`, so that no request waits for a server that is known to be away. A key with content of another kind
 counts as absent.
 """
@@ -13,64 +18,131 @@ counts as absent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from random import uniform
+from functools import partial
+from itertools import islice
+from random import SystemRandom
 from typing import TypeVar
 
 from swapcli.core.encoding.redis_url import RedisUrl
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.issued_routes import RouteTimes
+from swapcli.faces.service.key_plans import DAY_S, QuotaUse
+from swapcli.faces.service.key_usage import KEPT_DAYS, DayKey, UsageCounts
 from swapcli.faces.service.rate_limits import LimitedClient, RateLimitState, RequestClass, limit_state
 from swapcli.faces.service.shared_memory import digest_key
-from swapcli.state.feed.redis_client import open_async_redis, translate_redis_errors
+from swapcli.state.feed.redis_client import open_async_redis, open_redis, translate_redis_errors
+from swapcli.state.tracing import span
 
 T = TypeVar("T")
 
 TIMEOUT_S = 0.25
 """Time for an answer, a hundred times what one takes within a data centre. It delays requests when the server hangs."""
-_MAX_WAIT_S = 8 * TIMEOUT_S
-"""Time after which a thread no longer waits for the event loop: two attempts that connect take less."""
+_ATTEMPTS = 8
+"""A thread waits for the event loop for this many timeouts: two attempts that connect take less."""
 RETRY_S = 1.0
 """The longest pause between two attempts; each is random from half of it on, as many services may try at once."""
+_RANDOM = SystemRandom()
+"""The state of the module's own functions belongs to the program."""
 ROUTE_LIFE_S = 3_600
 """Routes are known for an hour, or for twice the time in which they are fresh: later posts are checked by a replay."""
 
 _MAX_BATCH = 256
 """Requests in one run of the script, which takes about 2 microseconds for each and blocks the server."""
-_BUCKET_LIFE_MS = 61_000
-"""A bucket that was not used for a minute is full."""
+STREAM_LEASE_S = 5.0
+"""Time after which the streams of a process that was killed are free; a process renews its leases every `RETRY_S`."""
+_BATCH_LIFE_S = 3_600
+
+_QUOTA_USED_UP = 2
 
 _PROBE = LimitedClient("probe", RequestClass.HEALTH, 1)
 """Its bucket shows whether the server does for a request what it has to do."""
 
-_TAKE = f"""
+_TAKE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
-local results = {{}}
-for index, key in ipairs(KEYS) do
-  local limit = tonumber(ARGV[index])
+local results = {}
+for index = 1, #KEYS / 2 do
+  local bucket, counter = KEYS[2 * index - 1], KEYS[2 * index]
+  local limit, period = tonumber(ARGV[4 * index - 3]), tonumber(ARGV[4 * index - 2])
+  local quota, ends = tonumber(ARGV[4 * index - 1]), ARGV[4 * index]
   local tokens = limit
-  local before, at = string.match(redis.call('MGET', key)[1] or '', '^([%d.e-]+) ([%d.e+]+)$')
+  local before, at = string.match(redis.call('MGET', bucket)[1] or '', '^([%d.e-]+) ([%d.e+]+)$')
   before, at = tonumber(before or ''), tonumber(at or '')
   if before and at then
-    tokens = math.max(0, math.min(limit, before + math.max(0, now - at) * limit / 60))
+    tokens = math.max(0, math.min(limit, before + math.max(0, now - at) * limit / period))
   end
-  local allowed = 0
+  local allowed, used = 0, 0
   if tokens >= 1 then
     allowed = 1
     tokens = tokens - 1
+    if quota > 0 then
+      used = tonumber(string.match(redis.call('MGET', counter)[1] or '', '^%d+$') or '0')
+      if used < quota then
+        used = used + 1
+        redis.call('SET', counter, string.format('%.0f', used), 'EXAT', ends)
+      else
+        allowed = 2
+      end
+    end
   end
-  redis.call('SET', key, string.format('%.17g %.17g', tokens, now), 'PX', {_BUCKET_LIFE_MS})
-  results[2 * index - 1] = allowed
-  results[2 * index] = string.format('%.17g', tokens)
+  redis.call('SET', bucket, string.format('%.17g %.17g', tokens, now), 'PX', 1000 * period + 1000)
+  results[3 * index - 2] = allowed
+  results[3 * index - 1] = string.format('%.17g', tokens)
+  results[3 * index] = string.format('%.0f', used)
 end
 return results
 """
-"""Takes a token from each bucket, as `RateLimiter.take` does. KEYS are the buckets, ARGV their limits a minute. MGET
-returns nothing for a key of another type."""
+"""Takes a token from each bucket, and then a request of the quota, as `RateLimiter.take` does. KEYS are the bucket and
+the counter of each client; ARGV its limit, the seconds of its period, and its quota with the time when its counter
+ends; without a quota 0. The first result is 2 if only the quota is used up. MGET returns nothing for a key of another
+type, and a bucket that was not used for its period is full."""
+
+_GIVE_BACK = """
+if tonumber(string.match(redis.call('MGET', KEYS[1])[1] or '', '^%d+$') or '0') > 0 then
+  redis.call('DECR', KEYS[1])
+end
+return 1
+"""
+
+_STREAMS = """
+local time = redis.call('TIME')
+local now = 1000 * tonumber(time[1]) + math.floor(tonumber(time[2]) / 1000)
+local limit, lease = tonumber(ARGV[1]), tonumber(ARGV[2])
+for index, key in ipairs(KEYS) do
+  local kind = redis.call('TYPE', key)['ok']
+  if kind ~= 'zset' and kind ~= 'none' then
+    redis.call('DEL', key)
+  end
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  if limit >= 0 and redis.call('ZCARD', key) >= limit then
+    return 0
+  end
+  redis.call('ZADD', key, now + lease, ARGV[index + 2])
+  redis.call('PEXPIRE', key, lease)
+end
+return 1
+"""
+"""Opens a stream of a client that has less than the limit, or renews any number of streams with the limit -1."""
+
+_ADD_USAGE = f"""
+if redis.call('SET', KEYS[1], 1, 'NX', 'EX', {_BATCH_LIFE_S}) then
+  for index = 2, #KEYS do
+    local at = 5 * (index - 2) + 1
+    local id = ARGV[at]
+    redis.pcall('HINCRBY', KEYS[index], id .. ':requests', ARGV[at + 1])
+    redis.pcall('HINCRBY', KEYS[index], id .. ':rejections', ARGV[at + 2])
+    redis.pcall('HINCRBY', KEYS[index], id .. ':cpu_us', ARGV[at + 3])
+    redis.pcall('HSET', KEYS[index], id .. ':last_s', ARGV[at + 4])
+    redis.pcall('EXPIRE', KEYS[index], {KEPT_DAYS * DAY_S})
+  end
+end
+return 1
+"""
 
 
 class StateFigures(NamedTuple):
@@ -83,6 +155,14 @@ class StateFigures(NamedTuple):
     failures: int
     limit_fallbacks: int
     route_fallbacks: int
+
+
+class StreamLease(NamedTuple):
+    """An open stream: the key of its client, and its own name."""
+
+    key: str
+    stream: str
+    is_refused: bool = False
 
 
 class _Waiting(NamedTuple):
@@ -100,11 +180,21 @@ class RedisState:
     """
 
     def __init__(
-        self, server: RedisUrl, on_change: Callable[[UpstreamError | None], object], *, retry_s: float = RETRY_S
+        self,
+        server: RedisUrl,
+        on_change: Callable[[UpstreamError | None], object],
+        *,
+        retry_s: float = RETRY_S,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self._server, self._on_change, self._retry_s = server, on_change, retry_s
-        self._client = open_async_redis(server, TIMEOUT_S)
+        self._server, self._on_change, self._retry_s, self._timeout_s = server, on_change, retry_s, timeout_s
+        self._client = open_async_redis(server, timeout_s)
         self._take_script = self._client.register_script(_TAKE)
+        self._give_back_script = self._client.register_script(_GIVE_BACK)
+        self._streams_script = self._client.register_script(_STREAMS)
+        self._usage_script = self._client.register_script(_ADD_USAGE)
+        self._leases: set[StreamLease] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: list[_Waiting] = []
         self._sender: asyncio.Task[None] | None = None
@@ -129,28 +219,34 @@ class RedisState:
         for task in (self._watcher, self._sender):
             if task is not None:
                 task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self._timeout_s)
         await self._client.aclose()
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(uniform(0.5, 1.0) * self._retry_s)
+            await asyncio.sleep(_RANDOM.uniform(0.5, 1.0) * self._retry_s)
             await self._try_server()
+            for leases in _batched([*self._leases], _MAX_BATCH):
+                await self._exchange(partial(self._lease_streams, leases, -1))
 
     async def _try_server(self) -> None:
-        """Do what a request does, on another connection than a request that waits."""
+        """Do what a request does, on a different connection than a request that waits."""
         try:
             await self._run(lambda: self._take_tokens([_PROBE]))
         except UpstreamError as error:
             self._record_failure(error)
         except Exception as error:  # the task must survive defects of the client, too
-            self._record_failure(InvalidUpstreamResponse(f"a defect in the client of Redis ({type(error).__name__})"))
+            self._record_failure(
+                InvalidUpstreamResponse(f"an internal error in the Redis client ({type(error).__name__})")
+            )
         else:
             self._record_success()
 
     # --- rate limits
 
     async def take(self, client: LimitedClient) -> RateLimitState | None:
-        """Take a token from the bucket of a client, if it has one; None if the server does not answer.
+        """Take a token from the bucket of a client, if it has one; None if the server does not respond.
 
         Requests that arrive during an exchange share the next one.
         """
@@ -161,7 +257,8 @@ class RedisState:
             self._waiting.append(waiting)
             if self._sender is None:
                 self._sender = loop.create_task(self._send_batches())
-            result = await waiting.result
+            with span("Redis"):
+                result = await waiting.result
         self._limit_fallbacks += result is None
         return result
 
@@ -188,14 +285,81 @@ class RedisState:
         return [None] * len(clients) if states is None else states
 
     async def _take_tokens(self, clients: Sequence[LimitedClient]) -> list[RateLimitState]:
-        keys = [f"swapcli:limit:{each.request_class}:{digest_key(each.name).hex()}" for each in clients]
-        results = await self._take_script(keys=keys, args=[each.limit for each in clients])
+        keys: list[str] = []
+        arguments: list[int] = []
+        for each in clients:
+            bucket = f"swapcli:limit:{each.request_class}:{digest_key(each.name).hex()}"
+            quota = each.quota
+            keys += [bucket, bucket if quota is None else _quota_key(quota)]
+            arguments += [
+                each.limit,
+                each.period_s,
+                quota.requests if quota else 0,
+                quota.ends_s + DAY_S if quota else 0,
+            ]
+        results = await self._take_script(keys=keys, args=arguments)
         if not isinstance(results, list):
             raise TypeError
         return [
-            limit_state(client, float(tokens), is_allowed=bool(is_allowed))
-            for client, is_allowed, tokens in zip(clients, results[::2], results[1::2], strict=True)
+            limit_state(
+                client,
+                float(tokens),
+                is_allowed=bool(is_allowed),
+                is_quota_left=is_allowed != _QUOTA_USED_UP,
+                quota_used=int(used),
+            )
+            for client, is_allowed, tokens, used in zip(
+                clients, results[::3], results[1::3], results[2::3], strict=True
+            )
         ]
+
+    def give_back(self, quota: QuotaUse) -> None:
+        """Give a request back to a quota, in the background."""
+        self._spawn(lambda: self._give_back_script(keys=[_quota_key(quota)]))
+
+    # --- streams and usage of keys
+
+    async def open_stream(self, client: str, limit: int) -> StreamLease | None:
+        """Count one more stream of a client, until `close_stream`; None if the server does not respond.
+
+        A lease that `is_refused` is not counted: the client has `limit` streams.
+        """
+        lease = StreamLease(f"swapcli:streams:{digest_key(client).hex()}", secrets.token_hex(8))
+        is_open = await self._exchange(partial(self._lease_streams, [lease], limit))
+        if is_open is None:
+            return None
+        if not is_open:
+            return lease._replace(is_refused=True)
+        self._leases.add(lease)
+        return lease
+
+    def close_stream(self, lease: StreamLease) -> None:
+        """Count a stream no longer, in the background."""
+        self._leases.discard(lease)
+        self._spawn(lambda: self._client.zrem(lease.key, lease.stream))
+
+    async def _lease_streams(self, leases: Sequence[StreamLease], limit: int) -> bool:
+        arguments: list[int | str] = [limit, int(STREAM_LEASE_S * 1000), *(each.stream for each in leases)]
+        return bool(await self._streams_script(keys=[each.key for each in leases], args=arguments))
+
+    async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
+        """As `UsageStorage.add_usage`."""
+        # Quotas are counters of their own; a request that continues has no time of last use yet.
+        ended = ((day_key, each) for day_key, each in counts.items() if each.requests)
+        for number, entries in enumerate(_batched(ended, _MAX_BATCH)):
+            keys = [f"swapcli:usage-batch:{batch}:{number}", *(_usage_key(day) for (day, _), _ in entries)]
+            values: list[int | str] = []
+            for (_, key_id), each in entries:
+                values += [key_id, each.requests, each.rejections, each.cpu_us, each.last_s]
+            script = partial(self._usage_script, keys=keys, args=values)
+            if await self._exchange(script) is None:
+                return f"{self._server.shown} does not respond"
+        return None
+
+    def _spawn(self, command: Callable[[], Awaitable[object]]) -> None:
+        task = asyncio.get_running_loop().create_task(self._exchange(command))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     # --- issued routes
 
@@ -208,7 +372,7 @@ class RedisState:
         self._run_on_loop(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
 
     def find_route_time(self, digest: bytes) -> int | None:
-        """Return the time of a route; None if it is unknown, or if the server does not answer."""
+        """Return the time of a route; None if it is unknown, or if the server does not respond."""
         found = self._run_on_loop(lambda: self._client.mget(_route_key(digest)))  # see `_TAKE`
         try:
             return int(found[0]) if isinstance(found, list) else None
@@ -216,13 +380,14 @@ class RedisState:
             return None
 
     def _run_on_loop(self, command: Callable[[], Awaitable[object]]) -> object:
-        """Return the result of a command from another thread than the loop's; None if the server does not answer."""
+        """Return the result of a command from a different thread than the loop's; None if the server does not
+        respond."""
         result: object = None
         loop = self._loop
         if loop is not None and self._is_connected:
             exchange = asyncio.run_coroutine_threadsafe(self._exchange(command), loop)
-            with suppress(TimeoutError, CancelledError):  # the loop ends
-                result = exchange.result(_MAX_WAIT_S)
+            with span("Redis"), suppress(TimeoutError, CancelledError):  # the loop ends
+                result = exchange.result(_ATTEMPTS * self._timeout_s)
             exchange.cancel()
         self._route_fallbacks += result is None
         return result
@@ -230,7 +395,7 @@ class RedisState:
     # --- the server
 
     async def _exchange(self, command: Callable[[], Awaitable[T]]) -> T | None:
-        """Return the result of a command; None if the server does not answer."""
+        """Return the result of a command; None if the server does not respond."""
         if self._is_connected:
             try:
                 try:
@@ -261,7 +426,7 @@ class RedisState:
 
 
 class _RedisRouteTimes:
-    """Times on the server, and in the process for when the server does not answer."""
+    """Times on the server, and in the process for when the server does not respond."""
 
     def __init__(self, state: RedisState, own: RouteTimes, life_s: int) -> None:
         self._state, self._own, self._life_s = state, own, life_s
@@ -275,6 +440,38 @@ class _RedisRouteTimes:
         """As `RouteTimes.get`: the latest time that is known."""
         times = (self._own.get(digest), self._state.find_route_time(digest))
         return max((each for each in times if each is not None), default=None)
+
+
+def _batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the values in lists; `itertools.batched` is only in Python 3.12."""
+    iterator = iter(values)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def _quota_key(quota: QuotaUse) -> str:
+    return f"swapcli:quota:{quota.name}"
+
+
+def _usage_key(day: int) -> str:
+    return f"swapcli:usage:{day}"
+
+
+def read_usage(server: RedisUrl, days: Iterable[int]) -> dict[DayKey, UsageCounts]:
+    """Return the usage of keys on days. Raises `UpstreamError`, and `ConfigError` without the package."""
+    found: dict[DayKey, UsageCounts] = {}
+    with translate_redis_errors(server), open_redis(server, _ATTEMPTS * TIMEOUT_S) as client:
+        days = [*days]
+        pipeline = client.pipeline(transaction=False)
+        for day in days:
+            pipeline.hgetall(_usage_key(day))
+        for day, fields in zip(days, pipeline.execute(), strict=True):
+            for name, value in fields.items():
+                key_id, _, field = name.decode().partition(":")
+                counts = found.get((day, key_id), UsageCounts())
+                if field in UsageCounts._fields:
+                    found[day, key_id] = counts._replace(**{field: int(value)})
+    return found
 
 
 def _route_key(digest: bytes) -> str:

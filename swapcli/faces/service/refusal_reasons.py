@@ -1,9 +1,14 @@
-"""Why the service refuses a request or a connection: its limits, each with a count of its own in the metrics."""
+"""Why the service rejects a request or a connection: its limits, each with its own count in the metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from typing import TypeVar
+
+from swapcli.core.errors import SwapcliError
+
+E = TypeVar("E", bound=SwapcliError)
 
 
 class RefusalReason(StrEnum):
@@ -33,8 +38,14 @@ class RefusalReason(StrEnum):
     """The client does not read its responses; the connection is reset."""
     API_KEY = "api_key"
     """Status 401."""
+    KEY_EXPIRED = "key_expired"
+    """The plan of the key has ended. Status 401."""
+    KEY_NETWORK = "key_network"
+    """The plan of the key does not contain the network. Status 403."""
     REQUEST_RATE = "request_rate"
     """Status 429."""
+    QUOTA = "quota"
+    """The key has used up its quota of the day or month. Status 429."""
     CLIENT_STREAMS = "client_streams"
     """A client has too many open streams. Status 429."""
     STREAMS = "streams"
@@ -52,8 +63,20 @@ class RefusalReason(StrEnum):
 
 
 OnRefusal = Callable[[RefusalReason], object]
-"""Is called once for each refusal, on any thread."""
+"""Is called once for each refusal of a connection, on the event loop. Rejected requests carry the reason: `refused`."""
 
 
 def ignore_refusal(_reason: RefusalReason) -> None:
     """Count nothing."""
+
+
+def refused(reason: RefusalReason, error: E) -> E:
+    """Return the error that rejects a request, with the reason, which is counted and logged when the request ends."""
+    error.details["refusal"] = reason
+    return error
+
+
+def refusal_of(error: SwapcliError) -> RefusalReason | None:
+    """Return the reason that `refused` has added to an error; None for any other error."""
+    reason = error.details.get("refusal")
+    return reason if isinstance(reason, RefusalReason) else None

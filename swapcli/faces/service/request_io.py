@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from swapcli.core.errors import SwapcliError
 from swapcli.core.model.api_version import ApiVersion, version_of_path
 from swapcli.faces.service.error_responses import JsonResponse, with_v2_meta
 from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.rate_limits import client_name
+from swapcli.faces.service.refusal_reasons import RefusalReason, refusal_of
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
+from swapcli.state.tracing import Trace
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
+
+    from swapcli.faces.service.worker_thread import JobFigures
 
 MAX_BODY_BYTES = 2**20
 JSON = b"application/json"
@@ -24,7 +30,7 @@ _SCOPE_KEY = "swapcli.context"
 _REJECTION_KEY = "swapcli.rejection"
 _CONNECTION_KEY = "swapcli.connection"
 _CLOSING_KEY = "swapcli.closing"
-_EVICTED_KEY = "swapcli.evicted"
+_REFUSAL_KEY = "swapcli.refusal"
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -51,7 +57,14 @@ class StreamConnection(Protocol):
     """Whether it was closed because its client did not read."""
 
     def begin_stream(self) -> None:
-        """Keep little for a client that does not read, drop it soon, and take the end of its side for the end."""
+        """Keep little for a client that does not read, drop it soon, and take the end of its side for the end.
+
+        For a client of HTTP/1.0, which has no chunks, the response lasts as long as the connection.
+        """
+        ...
+
+    def end_stream(self) -> None:
+        """Expect no more of the response than its end."""
         ...
 
 
@@ -59,22 +72,27 @@ class RequestContext:
     """The context of a request, filled in on the way to its endpoint and read by the access log.
 
     `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
-    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` says whether
-    the key of the request, if it has one, has been revoked since: streams outlive that. `forwarded` names the client
-    that takes turns with others behind a proxy that is not trusted.
+    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` shows
+    whether the key of the request, if it has one, has been revoked since: streams outlive that. `forwarded` names the
+    client that takes turns with others behind a proxy that is not trusted. `refusal` is the limit that rejected the
+    request, `error_code` the code of the error that ended it, `cpu_s` the processor time of its searches.
     """
 
     __slots__ = (
         "address",
         "api_key",
         "clock",
+        "cpu_s",
+        "error_code",
         "forwarded",
         "is_key_valid",
         "network",
         "path",
         "pattern",
+        "refusal",
         "request_id",
         "status",
+        "trace",
     )
 
     def __init__(self, request_id: str, path: str, address: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -88,6 +106,23 @@ class RequestContext:
         self.api_key: ApiKey | None = None
         self.is_key_valid: Callable[[], bool] = _always
         self.forwarded: str | None = None
+        self.refusal: RefusalReason | None = None
+        self.error_code: str | None = None
+        self.cpu_s = 0.0
+        self.trace: Trace | None = None
+
+    def set_error(self, error: SwapcliError) -> None:
+        """Keep why the request ends with an error."""
+        self.refusal, self.error_code = refusal_of(error), error.code
+
+    def record_search(self, job: JobFigures) -> None:
+        """Add what a search for the request has taken, which has just ended."""
+        self.cpu_s += job.cpu_s
+        if self.trace is not None and self.trace.spans is not None:
+            end_ns = time.time_ns()
+            start_ns = end_ns - int(1e9 * job.run_s)
+            self.trace.add("queue", start_ns - int(1e9 * job.wait_s), start_ns)
+            self.trace.add("search", start_ns, end_ns)
 
     @property
     def client(self) -> str:
@@ -115,9 +150,9 @@ def get_context(scope: Scope) -> RequestContext:
     return context
 
 
-def set_rejection(scope: Scope, response: JsonResponse) -> None:
-    """Have a request with an invalid head answered by `response` instead of its endpoint."""
-    scope[_REJECTION_KEY] = response
+def set_rejection(scope: Scope, response: JsonResponse, refusal: RefusalReason) -> None:
+    """Have a request with an invalid head answered by `response` instead of its endpoint, for this reason."""
+    scope[_REJECTION_KEY], scope[_REFUSAL_KEY] = response, refusal
 
 
 def get_rejection(scope: Scope) -> JsonResponse | None:
@@ -128,12 +163,13 @@ def get_rejection(scope: Scope) -> JsonResponse | None:
 
 def set_evicted(scope: Scope) -> None:
     """Note that the connection of a request was closed before its body was complete, to make room for a new one."""
-    scope[_EVICTED_KEY] = True
+    scope[_REFUSAL_KEY] = RefusalReason.BODY_EVICTED
 
 
-def is_evicted(scope: Scope) -> bool:
-    """Return whether `set_evicted` was called. The client has then been told, with status 503."""
-    return _EVICTED_KEY in scope
+def get_counted_refusal(scope: Scope) -> RefusalReason | None:
+    """Return the reason of `set_rejection` or `set_evicted`, which the HTTP protocol has counted; None without one."""
+    refusal: RefusalReason | None = scope.get(_REFUSAL_KEY)
+    return refusal
 
 
 def set_connection(scope: Scope, connection: StreamConnection) -> None:
@@ -142,7 +178,7 @@ def set_connection(scope: Scope, connection: StreamConnection) -> None:
 
 
 def get_connection(scope: Scope) -> StreamConnection | None:
-    """Return the connection of a request; None if the server is another one than ours."""
+    """Return the connection of a request; None if the server is a different one than ours."""
     connection: StreamConnection | None = scope.get(_CONNECTION_KEY)
     return connection
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +14,12 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import PolicyReloader
-from swapcli.faces.service.app import get_metrics, get_policy, open_metrics_port
+from swapcli.faces.service.app import open_metrics_port
+from swapcli.faces.service.listeners import READY, Listeners, notify_manager, open_listeners
 from swapcli.faces.service.log_writer import log_stream
 from swapcli.faces.service.market_followers import FollowerThreads
-from swapcli.faces.service.server import bind, metrics_url, serve
+from swapcli.faces.service.server import ServerLimits, serve
 from swapcli.faces.service.service_sources import (
-    METRICS_PORT,
     ReadyService,
     ServicePolicy,
     ServiceSources,
@@ -43,7 +43,7 @@ class ServiceSetup(NamedTuple):
 
     def policy(self) -> ServicePolicy:
         """Read the policy. Raises `ConfigError` if the file of keys is invalid."""
-        return read_policy(self.sources.markets.setup.settings.service, self.keys_file)
+        return read_policy(self.sources.markets.setup.settings, self.keys_file)
 
 
 class ServiceRun(NamedTuple):
@@ -58,33 +58,39 @@ class ServiceRun(NamedTuple):
     on_ready: OnReady
     is_terminal_gone: Callable[[], bool] | None
     max_requests: int | None = None
-    skip_bad_pools: bool = False
 
-    def announce(
-        self, sources: ServiceSources, log: Callable[[str], object], url: str, metrics_url: str | None
-    ) -> None:
+    def read_policy(self) -> ServicePolicy:
+        """Read the policy again. Raises as `read_again` and `ServiceSetup.policy`."""
+        return self.read_again().policy()
+
+    def announce(self, sources: ServiceSources, listeners: Listeners, log: Callable[[str], object]) -> None:
         """Say that connections are accepted."""
-        lines = tuple(sources.describe(url))
-        self.on_ready(ReadyService(url, os.getpid(), sources.names, sources.modelled, metrics_url, lines), log)
+        url, lines = listeners.url, tuple(sources.describe(listeners.url))
+        ready = ReadyService(url, os.getpid(), sources.names, sources.modelled, listeners.metrics_url, lines)
+        self.on_ready(ready, log)
+        notify_manager(READY)
 
 
 def run_service(run: ServiceRun, log: Callable[[str], object]) -> int:
     """Run a service in the workers of its settings; `log` writes a line without a log. Return the exit status.
 
-    With a number of requests there is one process, which counts them. Raises as `open_service_sources`, `read_policy`
-    and `serve_by_workers`.
+    With a number of requests there is one process, which counts them. Raises as `open_service_sources`, `read_policy`,
+    `open_listeners` and `serve_by_workers`.
     """
-    sources = open_service_sources(run.setup.sources, run.networks, log, skip_bad_pools=run.skip_bad_pools)
+    sources = open_service_sources(run.setup.sources, run.networks, log)
     policy = run.setup.policy()
-    if policy.settings.workers > 1 and run.max_requests is None:
-        from swapcli.faces.service.worker_processes import serve_by_workers
+    listeners = open_listeners(policy.settings, log)
+    policy = policy._replace(settings=listeners.describe_in(policy.settings))
+    with closing(listeners):
+        if policy.settings.workers > 1 and run.max_requests is None:
+            from swapcli.faces.service.worker_processes import serve_by_workers
 
-        announce = partial(run.announce, sources, log)
-        return serve_by_workers(sources, policy, announce, lambda: run.read_again().policy(), run.is_terminal_gone)
-    return _serve_here(run, sources, policy)
+            announce = partial(run.announce, sources, listeners, log)
+            return serve_by_workers(sources, policy, listeners, announce, run.read_policy, run.is_terminal_gone)
+        return _serve_here(run, sources, policy, listeners)
 
 
-def _serve_here(run: ServiceRun, sources: ServiceSources, policy: ServicePolicy) -> int:
+def _serve_here(run: ServiceRun, sources: ServiceSources, policy: ServicePolicy, listeners: Listeners) -> int:
     settings, timeout_s = policy.settings, run.setup.sources.markets.setup.settings.live_timeout_s
     enable_garbage_collection()
     with log_stream(sys.stderr) as stream:
@@ -93,24 +99,15 @@ def _serve_here(run: ServiceRun, sources: ServiceSources, policy: ServicePolicy)
             for node in sources.nodes.values():
                 stack.callback(node.close)
             service = open_app(sources, policy, access_log, followers)
-            metrics = url_of_metrics = None
-            if settings.metrics_port is not None:
-                listener = stack.enter_context(bind(settings.host, settings.metrics_port, METRICS_PORT))
-                metrics, url_of_metrics = open_metrics_port(service, listener), metrics_url(listener)
             return serve(
                 service,
-                host=settings.host,
-                port=settings.port,
-                on_ready=lambda url: run.announce(sources, lambda line: stream.write(line + "\n"), url, url_of_metrics),
+                listeners.service,
+                ServerLimits(run.max_requests, settings.max_connections, settings.keep_alive_s),
+                on_ready=lambda: run.announce(sources, listeners, lambda line: stream.write(line + "\n")),
                 # With a limit of requests, none should be spent while the first state is read.
                 is_prepared=partial(followers.are_settled, timeout_s) if run.max_requests else None,
-                on_hangup=PolicyReloader(
-                    get_policy(service), lambda: run.read_again().policy(), access_log, sources.registry.clock
-                ),
+                on_hangup=PolicyReloader(service.policy, run.read_policy, access_log, sources.registry.clock),
                 is_terminal_gone=run.is_terminal_gone,
-                max_requests=run.max_requests,
-                max_connections=settings.max_connections,
-                keep_alive_s=settings.keep_alive_s,
-                metrics=metrics,
-                on_refusal=get_metrics(service).record_refusal,
+                metrics=None if listeners.metrics is None else open_metrics_port(service, listeners.metrics),
+                on_refusal=service.metrics.record_refusal,
             )

@@ -16,29 +16,25 @@ from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.openers.server_pool_sources import choose_service_pools
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.rpc.head_rule import READ_AGAIN
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from starlette.applications import Starlette
-
     from swapcli.core.encoding.secret import Secret
     from swapcli.faces.service.access_log import AccessLog
+    from swapcli.faces.service.app import ServiceApp
     from swapcli.faces.service.keys import KeyStore
     from swapcli.faces.service.market_followers import NetworkThreads
     from swapcli.faces.service.market_registry import MarketRegistry
     from swapcli.faces.service.redis_state import RedisState
     from swapcli.faces.service.worker_group import GroupMember
     from swapcli.interface.document_types import ReadyJson
-    from swapcli.quoting.config.settings import ServiceSettings
+    from swapcli.quoting.config.settings import ServiceSettings, Settings
     from swapcli.quoting.followers.feed_follower import AnyFollowed
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.state.rpc.rpc_node import RpcNode
     from swapcli.state.rpc.witness_node import Witnesses
-
-
-METRICS_PORT = "service.metrics_port"
-"""The setting that errors about the port of the metrics name; it has no flag of its own."""
 
 
 class ServiceSources(NamedTuple):
@@ -102,18 +98,14 @@ class ServicePolicy(NamedTuple):
     keys: KeyStore
 
 
-def open_service_sources(
-    sources: SourceChooser, names: Iterable[str], log: Callable[[str], object], *, skip_bad_pools: bool
-) -> ServiceSources:
+def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Callable[[str], object]) -> ServiceSources:
     """Return the sources of the networks `names`, or of all configured ones; `log` receives lines about nodes.
 
     Raises as `choose_service_pools`, and `InvalidOption` for a network without a router of its dialect.
     """
     from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 
-    pools = choose_service_pools(
-        sources.markets, sources.nodes, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=partial(_log_node, log)
-    )
+    pools = choose_service_pools(sources.markets, sources.nodes, list(names), warn_of_node=partial(_log_node, log))
     for network in pools.networks:
         _check_dialect(network)
     settings = sources.markets.setup.settings
@@ -136,13 +128,14 @@ def open_service_sources(
     )
 
 
-def read_policy(settings: ServiceSettings, keys_file: Path) -> ServicePolicy:
+def read_policy(settings: Settings, keys_file: Path) -> ServicePolicy:
     """Return the policy with the API keys in a file. Raises `ConfigError` if it is invalid."""
     from swapcli.faces.service.keys import KeyStore
+    from swapcli.quoting.config import network_names_from
 
-    keys = KeyStore(keys_file)
+    keys = KeyStore(keys_file, networks=network_names_from(settings, everything=True))
     keys.check()
-    return ServicePolicy(settings, keys)
+    return ServicePolicy(settings.service, keys)
 
 
 def open_app(
@@ -151,7 +144,7 @@ def open_app(
     log: AccessLog,
     followers: NetworkThreads,
     member: GroupMember | None = None,
-) -> Starlette:
+) -> ServiceApp:
     """Return the application of one process; `member` is its place among several. Raises as `open_shared_state`."""
     from swapcli.faces.service.app import create_app
 
@@ -187,11 +180,11 @@ def _check_dialect(network: Network) -> None:
     try:
         router_dialect(network)
     except InvalidOption as error:
-        hint = f"set networks.{network.name}.router_dialect to {FIBROUS}, or name the networks to serve"
+        hint = f"set networks.{network.name}.router_dialect to {FIBROUS}, or list the networks to serve"
         raise InvalidOption(error.message, hint=hint, details=error.details) from None
 
 
 def _log_node(log: Callable[[str], object], network: str, message: str) -> None:
     """Write a log line about a node that fails, or that a network lacks."""
-    now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-    log(json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))
+    time, level = format_iso_utc(int(SYSTEM_CLOCK.now_s() * 1000)), "info" if READ_AGAIN in message else "warning"
+    log(json.dumps({"time": time, "level": level, "network": network, "node": message}, separators=(",", ":")))

@@ -14,6 +14,7 @@ from tempfile import TemporaryFile
 from threading import Lock
 
 from swapcli.core.records import NamedTuple
+from swapcli.state.temporary_folders import temporary_folder
 
 KEY_BYTES = 16
 
@@ -39,7 +40,7 @@ class SharedLock:
         import fcntl
 
         # A lock of the process on a file, which the system releases when the process ends.
-        self._file = TemporaryFile()  # noqa: SIM115 - open as long as the lock exists
+        self._file = TemporaryFile(dir=temporary_folder())  # noqa: SIM115 - open as long as the lock exists
         self._threads = Lock()
         self._lock, self._exclusive, self._unlock = fcntl.lockf, fcntl.LOCK_EX, fcntl.LOCK_UN
 
@@ -71,8 +72,9 @@ class Entry(NamedTuple):
 class SharedTable:
     """Entries by a key of 16 bytes. In a full set of keys, the entry with the oldest time makes room."""
 
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _SETS * _WAYS * _RECORD.size)
+    def __init__(self, sets: int = _SETS) -> None:
+        self._sets = sets
+        self._memory = mmap.mmap(-1, sets * _WAYS * _RECORD.size)
         self._lock = SharedLock()
 
     def update(self, key: bytes, change: Callable[[Entry | None], Entry]) -> Entry:
@@ -88,9 +90,14 @@ class SharedTable:
         with self._lock:
             return self._locate(key)[1]
 
+    def clear(self) -> None:
+        """Remove all entries."""
+        with self._lock:
+            self._memory[:] = bytes(len(self._memory))
+
     def _locate(self, key: bytes) -> tuple[int, Entry | None]:
         """Return the offset for a key's record, and its entry."""
-        start = int.from_bytes(key[:4], "little") % _SETS * _WAYS * _RECORD.size
+        start = int.from_bytes(key[:4], "little") % self._sets * _WAYS * _RECORD.size
         end = start + _WAYS * _RECORD.size
         oldest_offset, oldest_at = start, float("inf")
         for index, (found, value, at) in enumerate(_RECORD.iter_unpack(self._memory[start:end])):

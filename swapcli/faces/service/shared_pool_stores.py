@@ -8,23 +8,23 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from multiprocessing.connection import wait
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Self
 
 from swapcli.core.errors import SwapcliError
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.market_followers import WriterThreads
-from swapcli.faces.service.metrics import MarketMetrics, Metrics
+from swapcli.faces.service.market_followers import StorePaths, WriterThreads
+from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.parent_channel import ParentChannel, ParentMessage
-from swapcli.faces.service.readiness import wait_until_readable
 from swapcli.faces.service.store_announcements import BlockAnnouncements
 from swapcli.faces.service.worker_group import GroupMember
 from swapcli.quoting.followers.feed_follower import AnyFollowed, FollowedFeed
 from swapcli.quoting.followers.market_follower import Followed, FollowedStore, find_own_store
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.head_source import poll_interval_s
+from swapcli.state.temporary_folders import memory_folder, store_folder, temporary_folder
 
 _PUBLISH_S = 0.5
 """As often as workers publish their metrics."""
@@ -39,22 +39,17 @@ class SharedStores:
     def __init__(self, followed: Iterable[AnyFollowed], workers: int) -> None:
         self._followed = list(followed)
         self._unwritten = [each for each in self._followed if isinstance(each, FollowedFeed) or each.node is None]
-        self._written: dict[Path, Followed] = {}
+        self._written: dict[StorePaths, Followed] = {}
         self._announcements = BlockAnnouncements([each.network.name for each in self._followed], workers)
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        folder: Path | None = None
+        parents = temporary_folder(), memory_folder()
+        private, copies = (self._stack.enter_context(store_folder(parent)) for parent in parents)
         for market in self._followed:
-            if isinstance(market, FollowedFeed) or market.node is None:
-                continue
-            path = _find_own_store(market)
-            if path is None:
-                folder = folder or Path(
-                    self._stack.enter_context(TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True))
-                )
-                path = folder / f"{market.network.name}.sqlite"
-            self._written[path] = market
+            if not isinstance(market, FollowedFeed) and market.node is not None:
+                name = f"{market.network.name}.sqlite"
+                self._written[StorePaths(_find_own_store(market) or private / name, copies / name)] = market
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -72,7 +67,7 @@ class SharedStores:
 
     def followed_by(self, slot: int) -> list[AnyFollowed]:
         """Return the markets as a worker follows them."""
-        written = [self._read_only(market, path, slot) for path, market in self._written.items()]
+        written = [self._read_only(market, paths.store, slot) for paths, market in self._written.items()]
         return [*self._unwritten, *written]
 
     def _read_only(self, market: Followed, path: Path, slot: int) -> FollowedStore:
@@ -87,9 +82,7 @@ class SharedStores:
         """Write the stores in this process until the parent says stop; return 0. `member` has the metrics."""
         with WriterThreads(self._written, self._announcements, log, clock) as threads:
             metrics = Metrics(networks, (), member)
-            metrics.watch_markets(
-                lambda: [MarketMetrics(name, failures=count) for name, count in threads.failures().items()]
-            )
+            metrics.watch_markets(lambda: threads.figures().values())
             _run_until_stopped(parent, metrics.publish)
         return 0
 
@@ -108,7 +101,7 @@ def _run_until_stopped(parent: ParentChannel, publish: Callable[[], None]) -> No
     signal.signal(signal.SIGTERM, lambda *_: is_stopped.set())
     parent.report_ready()
     while not is_stopped.is_set():
-        readable = wait_until_readable([parent.fileno()], _PUBLISH_S)
+        readable = wait([parent.fileno()], _PUBLISH_S)
         if readable and any(message is not ParentMessage.RELOAD for message in parent.receive()):
             is_stopped.set()
         publish()

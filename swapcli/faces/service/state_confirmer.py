@@ -21,7 +21,7 @@ from swapcli.state.snapshot_reader import ReadState
 TIMEOUT_S: Final = 8.0
 MAX_WAITING: Final = 64
 """Responses of one network that may wait. Most find their pools confirmed."""
-_LATE: Final = Confirmation(1, "no second node has confirmed the state of the pools in time")
+_LATE: Final = Confirmation(1, "no second node confirmed the pool state in time")
 
 
 class StateConfirmer:
@@ -65,7 +65,7 @@ class _NetworkConfirmer:
     def _confirm(self, built: BuiltRoute) -> Confirmation:
         market, pools = built.market, built.used_pools
         if market.block is None:
-            return Confirmation(1, "the block of the pool state is unknown, so no other node can confirm it")
+            return Confirmation(1, "the pool state's block is unknown, so no second node can confirm it")
         if market.block != self._block:
             self._block, self._confirmed = market.block, {}
         known = self._confirmed

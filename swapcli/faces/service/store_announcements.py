@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from multiprocessing.connection import wait
 from threading import Event
 
 import msgspec
 
 from swapcli.core.records import NamedTuple
-from swapcli.faces.service.readiness import wait_until_readable
 from swapcli.faces.service.shared_memory import SharedDocument
 from swapcli.state.rpc.head_source import FollowMode
 
@@ -24,13 +24,16 @@ _ANNOUNCEMENT = b"!"
 class WriterState(NamedTuple):
     """How a store is written: how new blocks are found, and, if the store does not exist yet, why.
 
-    `clock_offset_s` is as in `KnowsTime`, of the writer's node.
+    `clock_offset_s` is as in `KnowsTime`, of the writer's node. `path` is where the store is, "" before it is written.
+    `node` is the position of the node that it reads.
     """
 
     mode: FollowMode = FollowMode.POLLING
     status: str = ""
     is_failing: bool = False
     clock_offset_s: float = 0.0
+    path: str = ""
+    node: int = 0
 
 
 class BlockAnnouncements:
@@ -87,13 +90,18 @@ class AnnouncedHeads:
         """As `KnowsTime.clock_offset_s`, as the writer's nodes have shown."""
         return self._announcements.state(self._network).clock_offset_s
 
+    @property
+    def node(self) -> int:
+        """The position of the node that the writer reads, among several."""
+        return self._announcements.state(self._network).node
+
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """As `HeadSource.wait`."""
         del reached
         if pause_s > self.poll_s:  # after a failure
             self._is_stopped.wait(self.poll_s)
             pause_s -= self.poll_s
-        wait_until_readable([self._pipe.read_end, self._wakeup.read_end], pause_s)
+        wait([self._pipe.read_end, self._wakeup.read_end], pause_s)
         self._pipe.drain()
 
     def stop(self) -> None:

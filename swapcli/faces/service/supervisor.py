@@ -1,8 +1,8 @@
 """The parent of worker processes: it forks them, passes signals on, and replaces those that end.
 
-A worker that ends is replaced after a pause that doubles while its replacements end early. If that goes on, the service
-finishes open requests and ends with an error: a manager of services should see it. A worker that drains and ends with 0
-is replaced at once. A worker that hangs is killed, and then replaced.
+A worker that ends is replaced after a pause that doubles while its replacements end early. If that continues, the
+service finishes open requests and ends with an error: a manager of services should see it. A worker that drains and
+ends with 0 is replaced at once. A worker that hangs is killed, and then replaced.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, NoReturn
 
 from swapcli.core.errors import UnhealthyError
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.parent_channel import ParentChannel, ParentMessage, WorkerChannel, open_channel
-from swapcli.faces.service.readiness import wait_until_readable
 from swapcli.faces.service.server import GRACE_S
 from swapcli.faces.service.worker_group import WorkerGroup
 from swapcli.state.backoff import backoff_s
@@ -124,13 +124,12 @@ class Supervisor:
         waiting = [child for child in self._children if not child.is_running] if self._stop_s is None else []
         pauses_s = [child.start_at_s - now_s for child in waiting]
         running = {child.channel.fileno(): child for child in self._children if child.channel is not None}
-        readable = wait_until_readable([wakeup, *running], min([_POLL_S, *pauses_s]))
+        readable = wait([wakeup, *running], min([_POLL_S, *pauses_s]))
         if wakeup in readable:
             with suppress(BlockingIOError):
                 os.read(wakeup, 1_024)
-        for descriptor in readable:
-            if descriptor in running:
-                running[descriptor].read_channel()
+        for descriptor in running.keys() & readable:
+            running[descriptor].read_channel()
         self._set_status()
         if not self._is_announced and all(child.is_ready for child in self._children):
             self._is_announced = True
@@ -194,9 +193,9 @@ class Supervisor:
         self._on_problem(child.plan.name, problem)
         if child.early_ends >= MAX_EARLY_ENDS:
             self._failure = UnhealthyError(
-                f"{child.plan.name} ended {child.early_ends} times within {EARLY_S:g} seconds of its start; the last"
+                f"{child.plan.name} exited {child.early_ends} times within {EARLY_S:g} seconds of its start; the last"
                 f" time it {problem}",
-                hint="the lines of the log before this one may say why",
+                hint="earlier log lines may give the reason",
             )
             self._stop(ParentMessage.STOP)
 
@@ -273,7 +272,7 @@ class _Child:
             self.channel = None
 
     def record_heartbeat(self, heartbeat: int, now_s: float, paused_s: float) -> None:
-        """Record the present heartbeat; `paused_s` since the last call do not count, as all processes were paused."""
+        """Record the current heartbeat; `paused_s` since the last call do not count, as all processes were paused."""
         if heartbeat == self._heartbeat:
             self.last_heartbeat_s += paused_s
         else:

@@ -12,7 +12,7 @@ _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 
 
 def find_terminal() -> Callable[[], bool] | None:
-    """Return a function that says whether the terminal of this process is gone, or None if it has none.
+    """Return a function that shows whether the terminal of this process is gone, or None if it has none.
 
     A process whose parent ignores SIGHUP has none, as that is how `nohup` says that it should outlive its terminal.
     """

@@ -33,7 +33,7 @@ class BuiltResponse(NamedTuple):
 def amend_with_verdict(
     registry: MarketRegistry, built: BuiltResponse, amend: Callable[[VerdictJson], object]
 ) -> NodeCheck:
-    """Return what asks a node for the verdict and has `amend` add it to the document.
+    """Return what queries a node for the verdict and has `amend` add it to the document.
 
     The known pools are taken at once, since sources are used in one thread.
     """

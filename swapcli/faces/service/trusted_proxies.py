@@ -64,7 +64,7 @@ class TrustedProxies:
         return any(name in (_X_FORWARDED_FOR, _FORWARDED) and value.strip() for name, value in headers)
 
     def _follow(self, hop: Address, chain: Sequence[str]) -> Address | None:
-        """Return the first untrusted hop from the right, else the leftmost; None if a hop is not an address."""
+        """Return the first untrusted hop from the right, otherwise the leftmost; None if a hop is not an address."""
         for entry in reversed(chain):
             before = _parse_node(entry)
             if before is None:

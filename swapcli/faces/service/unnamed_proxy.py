@@ -42,7 +42,7 @@ class UnnamedProxyWatch:
         """Return the client that a request of such a proxy is queued for; None for any other request.
 
         It is the last address that the proxy gives, which may be forged by clients on this machine. It is never one
-        that is limited, so that nobody uses up the requests of another client.
+        that is limited, so that no one uses up the requests of another client.
         """
         self._forget_after_reload()
         rules = self._policy.rules

@@ -5,19 +5,25 @@ The parent creates a group before it forks the workers. Each member has a slot, 
 
 from __future__ import annotations
 
+import os
+
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.issued_routes import SharedRouteTimes
+from swapcli.faces.service.key_counters import KeyCounters
+from swapcli.faces.service.key_file import MAX_BYTES
 from swapcli.faces.service.metric_sums import add_up, decode_families, encode_families, without_gauges
 from swapcli.faces.service.rate_limits import RequestClass, SharedBuckets
 from swapcli.faces.service.shared_memory import SharedCounts, SharedDocument, SharedLock
+from swapcli.faces.service.stream_limits import SharedStreams
 
 MAX_METRICS_BYTES = 2**22
 """Metrics of a process: about 100 bytes a sample, with 15 samples an endpoint and status of a network. Only what is
 written takes memory."""
 
+MAX_PATH_BYTES = 4_096
 _STATUS_BYTES = 256
 
 
@@ -36,9 +42,13 @@ class WorkerGroup:
         self.size = size
         self.connections = SharedCounts(size)
         self.unnamed_proxies = SharedCounts(size)
-        """1 for each worker that has found one; no count for the others."""
+        """1 for each worker that has found one; the others have no count."""
         self.buckets = {each: SharedBuckets() for each in RequestClass}
+        self.quotas = SharedBuckets()
+        self.streams = SharedStreams(size)
+        self.key_file = SharedKeyFile()
         self.route_times = SharedRouteTimes()
+        self.key_counters = KeyCounters(size)
         self._status = SharedDocument(_STATUS_BYTES)
         self._lock = SharedLock()
         self._metrics = [SharedDocument(MAX_METRICS_BYTES) for _ in range(size + helpers)]
@@ -73,6 +83,7 @@ class WorkerGroup:
         if slot < self.size:
             self.connections.clear(slot)
             self.unnamed_proxies.clear(slot)
+            self.streams.clear(slot)
         with self._lock:
             published = [each for each in (self._metrics[slot].read(), self._past_metrics.read()) if each]
             if published:
@@ -81,8 +92,34 @@ class WorkerGroup:
                 self._metrics[slot].write(b"")
 
 
+class SharedKeyFile:
+    """The last good version of the file of API keys, with its path in front."""
+
+    def __init__(self) -> None:
+        self._document, self._lock = SharedDocument(MAX_BYTES + MAX_PATH_BYTES), SharedLock()
+        self._problem = SharedDocument(_STATUS_BYTES)
+
+    def write(self, path: str, content: bytes) -> None:
+        """Replace the copy. Any worker may do it."""
+        with self._lock:
+            self._document.write(os.fsencode(path) + b"\0" + content)
+
+    def read(self, path: str) -> bytes:
+        """Return the copy; b"" if there is none of the file at `path`."""
+        of_path, _, content = self._document.read().partition(b"\0")
+        return content if of_path == os.fsencode(path) else b""
+
+    def set_problem(self, problem: str | None) -> bool:
+        """Set the problem of the file; return whether no other worker has set the same."""
+        content = (problem or "").encode()[:_STATUS_BYTES]
+        with self._lock:
+            is_new = content != self._problem.read()
+            self._problem.write(content)
+            return is_new
+
+
 def _write_metrics(document: SharedDocument, families: list[Metric]) -> None:
-    """Write metrics, without the largest families if they are too long together; a gauge then says how many."""
+    """Write metrics, without the largest families if they are too long together; a gauge then shows how many."""
     if document.write(encode_families(families)):
         return
     written = sorted(families, key=lambda family: len(encode_families([family])))
@@ -90,7 +127,7 @@ def _write_metrics(document: SharedDocument, families: list[Metric]) -> None:
         written.pop()
         omitted = GaugeMetricFamily(
             "swapcli_metrics_omitted",
-            "Metrics that are missing here, because those of a worker take more memory than it has for them.",
+            "Metrics missing here because a worker has no room for them.",
             value=len(families) - len(written),
         )
         if document.write(encode_families([*written, omitted])):

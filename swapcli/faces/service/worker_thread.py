@@ -8,8 +8,9 @@ A long order lets short ones run, of its own client too: whenever it checks for 
 the same stack. Orders that are expected to be short may do so for at most the time that the long order itself has run.
 So short orders wait about as long as they take, and long orders keep half of the time.
 
-An order that would have to wait longer than `MAX_EXPECTED_WAIT_S` is refused at once, by the expected times of those
-ahead of it. One that has waited for `MAX_WAIT_S` all the same, because they took longer than expected, is refused then.
+An order that would have to wait longer than `MAX_EXPECTED_WAIT_S` is rejected at once, by the expected times of those
+ahead of it. One that has waited for `MAX_WAIT_S` all the same, because they took longer than expected, is rejected
+then.
 
 A search checks for cancellation every few milliseconds. One that has not done so for `STUCK_S` is stuck: its order
 fails, and another thread takes its place. The old one ends at its next check, if there is one.
@@ -22,15 +23,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from math import ceil, inf
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Generic, TypeVar
+from typing import Generic, TypedDict, TypeVar, Unpack
 
 from swapcli.core.errors import Cancelled, Overloaded
+from swapcli.core.records import NamedTuple
 from swapcli.faces.service.fair_queue import FairQueue, QueueFull
 from swapcli.faces.service.order_costs import OrderClass, OrderCosts
-from swapcli.faces.service.refusal_reasons import OnRefusal, RefusalReason, ignore_refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason, refused
 from swapcli.faces.service.retry_times import RetryTimes
 
 T = TypeVar("T")
@@ -38,13 +42,13 @@ IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
 MAX_EXPECTED_WAIT_S = 2.0
-"""An order is refused if it is not expected to start within this time: a client that waits longer has given up."""
+"""An order is rejected if it is not expected to start within this time: a client that waits longer has given up."""
 MAX_WAIT_S = 2.3
-"""An order that has waited this long is refused: with `SWEEP_S` and a busy event loop, before 2.5 s."""
+"""An order that has waited this long is rejected: with `SWEEP_S` and a busy event loop, before 2.5 s."""
 SWEEP_S = 0.1
 """Between two looks for orders that have waited too long."""
 _PRECEDED_WAIT_S = 0.25
-"""The time that an order may wait however many refused ones go before it: little, so that these are taken at their
+"""The time that an order may wait however many rejected ones go before it: little, so that these are taken at their
 times, and enough to keep the thread busy if they do not come."""
 MAX_DEPTH = 12
 """Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
@@ -60,7 +64,31 @@ MAX_STUCK = 3
 """Stuck threads that still run, each of which takes a part of the processor, with which the process should end."""
 
 
-def _ignore_wait(_wait_s: float) -> None:
+class JobFigures(NamedTuple):
+    """What a job took: its wait in the queue, the time from its start to its end, in which others may have interrupted
+    it, and the processor time of its own."""
+
+    wait_s: float
+    run_s: float
+    cpu_s: float
+
+
+class JobOptions(TypedDict, total=False):
+    """What a worker knows of a job.
+
+    `client` is the client that the work is for; None is the service itself. `order_class` is that of its order,
+    `connection` tells it from others of the client when it comes again. `on_done` is called on the thread when the job
+    has run, before its result is there.
+    """
+
+    client: str | None
+    order_class: OrderClass | None
+    connection: Hashable
+    is_urgent: bool
+    on_done: Callable[[JobFigures], object]
+
+
+def _ignore(_: object) -> None:
     pass
 
 
@@ -71,8 +99,8 @@ class SearchStuck(Exception):
 class Worker:
     """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic.
 
-    `on_wait` is called with the seconds that an order of a client has waited, and `on_refusal` with the reason for
-    which one was refused, on any thread.
+    `on_wait` is called with the seconds that an order of a client has waited, on any thread. Errors of rejected orders
+    have the reason: `refusal_reasons.refusal_of`.
     """
 
     def __init__(
@@ -80,19 +108,16 @@ class Worker:
         max_queue: int,
         *,
         timer_s: Callable[[], float] = time.perf_counter,
-        on_wait: Callable[[float], object] = _ignore_wait,
-        on_refusal: OnRefusal = ignore_refusal,
+        on_wait: Callable[[float], object] = _ignore,
     ) -> None:
         self._timer_s = timer_s
         self._on_wait = on_wait
-        self._on_refusal = on_refusal
         self._sweeping: asyncio.AbstractEventLoop | None = None
         self._lock = Lock()
         self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
         self._urgent: deque[_Job[object]] = deque()
         self._costs = OrderCosts()
         self._retries = RetryTimes()
-        self._waiting: dict[OrderClass, set[_Job[object]]] = {}
         self._running: list[_Job[object]] = []
         self._wakeups: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
@@ -114,36 +139,19 @@ class Worker:
         """The number of waiting orders."""
         return len(self._orders)
 
-    async def run(
-        self,
-        work: Work[T],
-        *,
-        client: str | None = None,
-        order_class: OrderClass | None = None,
-        is_urgent: bool = False,
-    ) -> T:
+    async def run(self, work: Work[T], **options: Unpack[JobOptions]) -> T:
         """Run `work` on the thread and return its result: as `submit`."""
-        return await self.submit(work, client=client, order_class=order_class, is_urgent=is_urgent)
+        return await self.submit(work, **options)
 
-    def submit(
-        self,
-        work: Work[T],
-        *,
-        client: str | None = None,
-        order_class: OrderClass | None = None,
-        connection: Hashable = None,
-        is_urgent: bool = False,
-    ) -> asyncio.Future[T]:
+    def submit(self, work: Work[T], **options: Unpack[JobOptions]) -> asyncio.Future[T]:
         """Have `work` run on the thread; return the future of its result. Cancelling that cancels the work.
 
-        `client` is the client that the work is for; None is the service itself. `order_class` is that of its order,
-        `connection` tells it from others of the client when it comes again. Raises `Overloaded` if the queue has no
-        place for the client, or if its order could not start in time; the future does so if another client evicts the
-        job, or if it has waited too long.
+        Raises `Overloaded` if the queue has no place for the client, or if its order could not start in time; the
+        future does so if another client evicts the job, or if it has waited too long.
         """
-        job: _Job[T] = _Job(work, client, order_class, connection)
-        self._add(job, is_urgent)  # type: ignore[arg-type]
-        job.future.add_done_callback(lambda _: self._discard(job, is_urgent))  # type: ignore[arg-type]
+        job: _Job[T] = _Job(work, **options)
+        self._add(job)  # type: ignore[arg-type]
+        job.future.add_done_callback(lambda _: self._discard(job))  # type: ignore[arg-type]
         return job.future
 
     def close(self) -> None:
@@ -152,17 +160,16 @@ class Worker:
             self._wakeups.put(False)
             self._thread = None
 
-    def _add(self, job: _Job[object], is_urgent: bool) -> None:
+    def _add(self, job: _Job[object]) -> None:
         evicted, retry_after_s = None, 1
         with self._lock:
-            if is_urgent:
+            if job.is_urgent:
                 self._urgent.append(job)
             else:
                 evicted = self._push(job)
                 retry_after_s = self._retry_after_s(evicted) if evicted else 1
         if evicted is not None:
-            self._on_refusal(RefusalReason.QUEUE)
-            evicted.fail(_overloaded(retry_after_s))
+            evicted.fail(_overloaded(RefusalReason.QUEUE, retry_after_s))
         if self._thread is None:
             self._start()
         self._wakeups.put(True)
@@ -176,13 +183,9 @@ class Worker:
         if job.client is not None:
             self._check_wait(job, job.client)
         try:
-            evicted = self._orders.push(job.client, job, job.expected_s, job.queued_s)
+            return self._orders.push(job.client, job, job.expected_s, job.queued_s)
         except QueueFull:
-            self._on_refusal(RefusalReason.QUEUE)
-            raise _overloaded(self._retry_after_s(job)) from None
-        if job.order_class is not None:
-            self._waiting.setdefault(job.order_class, set()).add(job)
-        return evicted
+            raise _overloaded(RefusalReason.QUEUE, self._retry_after_s(job)) from None
 
     def _check_wait(self, job: _Job[object], client: str) -> None:
         """Raise `Overloaded` if an order of a client could not start in time."""
@@ -190,16 +193,13 @@ class Worker:
         if self._orders.total_s + self._remaining_s(job.queued_s) > _PRECEDED_WAIT_S:
             preceding_s = self._retries.preceding_s(client, job.connection, job.queued_s)
             if self._expected_wait_s(job, client) > max(MAX_EXPECTED_WAIT_S - preceding_s, _PRECEDED_WAIT_S):
-                self._on_refusal(RefusalReason.EXPECTED_WAIT)
-                raise Overloaded(
-                    f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many are ahead of it",
-                    retry_after_s=self._retry_after_s(job),
-                    hint="retry later",
-                )
+                message = f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many are ahead of it"
+                error = Overloaded(message, retry_after_s=self._retry_after_s(job), hint="retry later")
+                raise refused(RefusalReason.EXPECTED_WAIT, error)
         self._retries.take(client, job.connection)
 
     def _retry_after_s(self, job: _Job[object]) -> int:
-        """Return when a refused order is due, in whole seconds."""
+        """Return when a rejected order is due, in whole seconds."""
         if job.client is None:
             return 1
         now_s = self._timer_s()
@@ -238,17 +238,12 @@ class Worker:
         now_s = self._timer_s()
         with self._lock:
             expired = self._orders.remove_older(now_s - MAX_WAIT_S)
-            refused = [(job, self._retry_after_s(job)) for job in expired]
-        for job, retry_after_s in refused:
+            late = [(job, self._retry_after_s(job)) for job in expired]
+        for job, retry_after_s in late:
             self._on_wait(now_s - job.queued_s)
-            self._on_refusal(RefusalReason.WAIT)
-            job.fail(
-                Overloaded(
-                    f"the order has waited for {MAX_WAIT_S:g} seconds: those ahead of it take longer than expected",
-                    retry_after_s=retry_after_s,
-                    hint="retry later",
-                )
-            )
+            message = f"the order waited for {MAX_WAIT_S:g} seconds: earlier orders take longer than expected"
+            error = Overloaded(message, retry_after_s=retry_after_s, hint="retry later")
+            job.fail(refused(RefusalReason.WAIT, error))
         self._sweeping = None
         if self._orders:
             self._sweep_later(loop)
@@ -280,27 +275,21 @@ class Worker:
         stuck = list(running)
         self._start()
         for job in stuck[:-1]:
-            self._on_refusal(RefusalReason.INTERRUPTED)
-            job.fail(_overloaded(1))
-        stuck[-1].fail(SearchStuck(f"a search has not been seen for {limit_s:g} seconds"))
+            job.fail(_overloaded(RefusalReason.INTERRUPTED, 1))
+        stuck[-1].fail(SearchStuck(f"a search has not responded for {limit_s:g} seconds"))
         with self._lock:
             waiting = len(self._orders) + len(self._urgent)
         for _ in range(waiting):
             self._wakeups.put(True)
         return True
 
-    def _discard(self, job: _Job[object], is_urgent: bool) -> None:
+    def _discard(self, job: _Job[object]) -> None:
         job.is_abandoned = True
         with self._lock:
-            if not is_urgent:
+            if not job.is_urgent:
                 self._orders.remove(job.client, job)
             elif job in self._urgent:
                 self._urgent.remove(job)
-            if job.order_class is not None and job.order_class in self._waiting:
-                alike = self._waiting[job.order_class]
-                alike.discard(job)
-                if not alike:
-                    del self._waiting[job.order_class]
 
     def _work(self, wakeups: SimpleQueue[bool], running: list[_Job[object]]) -> None:
         while running is self._running and wakeups.get():
@@ -316,12 +305,16 @@ class Worker:
         if job.client is not None:
             self._on_wait(job.started_s - job.queued_s)
         running.append(job)
+        cpu_s = time.thread_time()
         is_answered = job.run(lambda: self._is_cancelled(job, running))
+        cpu_s = time.thread_time() - cpu_s
         running.pop()
         now_s = self._timer_s()
         spent_s = now_s - job.started_s
+        job.on_done(JobFigures(job.started_s - job.queued_s, spent_s, cpu_s - job.others_cpu_s))
         if running:
             running[-1].paused_s += spent_s
+            running[-1].others_cpu_s += cpu_s
         if running is self._running:
             self._checked_s = now_s
         if job.client is not None:
@@ -332,19 +325,26 @@ class Worker:
         """Record the time of a job; waiting orders of its class from which more is expected, or less, now have it."""
         with self._lock:
             self._costs.record(client, job.order_class, spent_s, is_answered=is_answered)
-            if job.order_class is None or job.order_class not in self._waiting:
+            if job.order_class is None:
                 return
             expected_s, _ = self._costs.estimate(client, job.order_class)
-            for waiting in self._waiting[job.order_class]:
-                if waiting.is_guess or not 0.5 * waiting.expected_s <= expected_s <= 2.0 * waiting.expected_s:
+            changed = {}
+            for waiting in self._orders:
+                is_near = 0.5 * waiting.expected_s <= expected_s <= 2.0 * waiting.expected_s
+                if waiting.order_class == job.order_class and (waiting.is_guess or not is_near):
                     waiting.expected_s, waiting.is_guess = expected_s, False
-                    self._orders.set_cost(waiting.client, waiting, expected_s)
+                    changed[waiting] = expected_s
+            if changed:
+                self._orders.set_costs(changed)
 
     def _is_cancelled(self, job: _Job[object], running: list[_Job[object]]) -> bool:
+        """Return whether a job is to end, once jobs that should run before it continues have run. A search asks this
+        every 0.1 ms, so that it must cost little while no order waits."""
         if running is not self._running:
             return True  # it was stuck, and another thread has taken its place
         self._checked_s = self._timer_s()
-        while not job.is_abandoned and len(running) < MAX_DEPTH:
+        # Without the lock: a job that comes at this moment is found the next time.
+        while self._orders.cheapest_s < inf and not job.is_abandoned and len(running) < MAX_DEPTH:
             shorter = self._pop_shorter_job(job, running)
             if shorter is None:
                 break
@@ -355,7 +355,6 @@ class Worker:
         """Remove and return a waiting job that should run before `job` continues; None if there is none."""
         own_s = self._timer_s() - job.started_s - job.paused_s
         allowance_s = (own_s - job.paused_s) / MIN_RATIO
-        # Without the lock, as this is asked every 0.1 ms: a job that comes at this moment is found the next time.
         if self._orders.cheapest_s >= allowance_s:
             return None
         allows_guess = allowance_s > UNKNOWN_COST_S and not any(each.is_guess for each in running[1:])
@@ -363,44 +362,32 @@ class Worker:
             return self._orders.pop_cheaper(allowance_s, lambda each: allows_guess or not each.is_guess)
 
 
+@dataclass(slots=True, eq=False)
 class _Job(Generic[T]):
     """Work, and the future that its caller awaits on an event loop. Times are of the worker's timer."""
 
-    __slots__ = (
-        "_error",
-        "_result",
-        "client",
-        "connection",
-        "expected_s",
-        "future",
-        "is_abandoned",
-        "is_guess",
-        "order_class",
-        "paused_s",
-        "queued_s",
-        "started_s",
-        "work",
-    )
-
-    def __init__(self, work: Work[T], client: str | None, order_class: OrderClass | None, connection: Hashable) -> None:
-        self.work = work
-        self.connection = connection
-        self.client = client
-        self.order_class = order_class
-        self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self.is_abandoned = False
-        self.expected_s = 0.0
-        self.is_guess = False
-        self.queued_s = 0.0
-        self.started_s = 0.0
-        self.paused_s = 0.0
-        self._result: T | None = None
-        self._error: BaseException | None = None
+    work: Work[T]
+    client: str | None = None
+    order_class: OrderClass | None = None
+    connection: Hashable = None
+    is_urgent: bool = False
+    on_done: Callable[[JobFigures], object] = _ignore
+    context: Context = field(default_factory=copy_context)
+    future: asyncio.Future[T] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    is_abandoned: bool = False
+    expected_s: float = 0.0
+    is_guess: bool = False
+    queued_s: float = 0.0
+    started_s: float = 0.0
+    paused_s: float = 0.0
+    others_cpu_s: float = 0.0
+    _result: T | None = None
+    _error: BaseException | None = None
 
     def run(self, is_cancelled: IsCancelled) -> bool:
         """Do the work; return whether it has a result and no error. `settle` then passes either to the caller."""
         try:
-            self._result = self.work(is_cancelled)
+            self._result = self.context.run(self.work, is_cancelled)
         except BaseException as error:
             self._error = error
         return self._error is None
@@ -426,17 +413,19 @@ class _Job(Generic[T]):
             settle(outcome)
 
 
-def _overloaded(retry_after_s: int) -> Overloaded:
-    return Overloaded("too many orders at once", retry_after_s=retry_after_s, hint="retry in a moment")
+def _overloaded(reason: RefusalReason, retry_after_s: int) -> Overloaded:
+    return refused(reason, Overloaded("too many orders at once", retry_after_s=retry_after_s, hint="retry in a moment"))
 
 
 async def cancel_on_disconnect(work: asyncio.Future[T], disconnected: asyncio.Task[None]) -> T:
     """Return the result of `work`. If `disconnected` ends first, cancel the work and raise `Cancelled`."""
+    disconnected.add_done_callback(lambda _: work.cancel())
     try:
-        await asyncio.wait((work, disconnected), return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            raise Cancelled("the client disconnected before the response")
-        return work.result()
+        return await work
+    except asyncio.CancelledError:
+        if not disconnected.done() or disconnected.cancelled():
+            raise  # the caller was cancelled
+        raise Cancelled("the client disconnected before the response") from None
     finally:
         work.cancel()
         disconnected.cancel()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Self
 
+from swapcli.core.annotations import Any, ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
@@ -79,7 +79,7 @@ class BalancerPool(Pool):
     reserves: tuple[int, ...]
     rates: tuple[int, ...]
     swap_fee: int
-    changes_without_events: bool = field()  # or else the property of `Pool` would be its default
+    changes_without_events: bool
 
     vault_fields: ClassVar[FieldTable]
     further_fields: ClassVar[FieldTable]

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple

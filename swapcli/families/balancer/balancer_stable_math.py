@@ -8,8 +8,8 @@ invariant differently. `MetaStablePool` of 2021 computes its invariant in an old
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InsufficientLiquidity, PoolError, SwapReverts
 from swapcli.core.model.pool import RateCurve
 from swapcli.families.balancer.balancer_pool import integer

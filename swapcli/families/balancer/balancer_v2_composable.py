@@ -7,10 +7,10 @@ over the remaining tokens. A pool whose `tokens` do not contain its address does
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self, TypeVar
 
+from swapcli.core.annotations import ClassVar, Final, Self, TypeVar
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.core.validation.values import MAX_UINT256
@@ -158,7 +158,7 @@ class BalancerV2Composable(BalancerV2Stable):
 
         `old_rates` and `yield_fee_exempt` (0 or 1) have an entry for each of the other tokens.
         """
-        pool = super(BalancerV2Composable, cls).from_state(identity, state)
+        pool = super().from_state(identity, state)
         if identity.address not in identity.tokens:
             return pool
         own = identity.tokens.index(identity.address)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
+from swapcli.core.annotations import ClassVar
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.families.balancer.balancer_v2_vault import BalancerV2
 from swapcli.families.balancer.eclp_math import EclpParameters
 from swapcli.families.balancer.eclp_pool import EclpPool

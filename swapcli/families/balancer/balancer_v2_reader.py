@@ -149,7 +149,7 @@ def _read_weighted(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Poo
     pool_tokens, weights, fee, paused, later = answers
     _check_not_paused(paused)
     if _read_tokens(pool_tokens) != ref.tokens:
-        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
+        raise invalid_response(_POOL_TOKENS, "the pool has different tokens")
     state: dict[str, object] = {
         "reserves": read_list(pool_tokens, _POOL_TOKENS, 1),
         "weights": read_list(weights, _WEIGHTS),
@@ -171,7 +171,7 @@ def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]
     is_composable, is_own_traded = ref.family == "balancer_v2_composable", ref.address in ref.tokens
     left_out = read_word(further[0], _OWN_TOKEN) if is_composable and not is_own_traded else None
     if _without(_read_tokens(pool_tokens), left_out) != ref.tokens:
-        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
+        raise invalid_response(_POOL_TOKENS, "the pool has different tokens")
     value, is_updating, precision = read_words(amp, 3, _AMP)
     if precision != AMP_PRECISION:
         raise invalid_response(_AMP, f"a precision of {precision} instead of {AMP_PRECISION}")
@@ -225,7 +225,7 @@ def _read_eclp(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
     pool_tokens, parameters, fee, paused, *listed = answers
     _check_not_paused(paused)
     if _read_tokens(pool_tokens) != ref.tokens:
-        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
+        raise invalid_response(_POOL_TOKENS, "the pool has different tokens")
     providers = [read_address(answer, name) for answer, name in zip(listed, _ECLP_PROVIDERS, strict=True)]
     used = [k for k, provider in enumerate(providers) if provider != ZERO_ADDRESS]
     rates = [WAD] * len(ref.tokens)
@@ -292,7 +292,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     """
     del wrapped_native
     if len(log.topics) < 3:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
     pool_tokens, weights, weight_update, amp, eclp = yield [
         ContractCall(factory.address, encode_call(_POOL_TOKENS, pool_id)),

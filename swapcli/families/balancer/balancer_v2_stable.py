@@ -7,9 +7,9 @@ quoted block.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import RateCurve
 from swapcli.families.balancer.balancer_pool import FieldTable, flag
 from swapcli.families.balancer.balancer_stable_math import (

@@ -10,10 +10,9 @@ A family derives from `BalancerV2` and gives its maths, `scaled_amount_out` and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, Final, Self
-
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import BalancerPool, FieldTable, FurtherField
 from swapcli.families.fast_replace import fast_replace
@@ -28,7 +27,7 @@ BALANCE_BITS: Final = 112
 class BalancerV2(BalancerPool):
     """A pool of the Vault. `pool_id` is what the Vault calls it, 32 bytes in hex; empty if it is unknown."""
 
-    pool_id: str = field()  # or else the property of `Pool` would be its default
+    pool_id: str
 
     balance_bits: ClassVar[int] = BALANCE_BITS
     vault_fields: ClassVar[FieldTable] = (

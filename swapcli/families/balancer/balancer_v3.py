@@ -1,8 +1,8 @@
 """What Balancer V3's Vault does around the maths of every pool, step by step as its `swap` with an exact input.
 
 The Vault scales balances and amounts to 18 decimals, times the tokens' rates; it calls scaled ones "live". It takes the
-fee off the input, rounded up, asks the pool for the output, and rounds it down to base units, with a rate rounded up.
-Inputs after the fee and outputs below a minimum revert. A part of the fee, the aggregate fee, leaves the balances.
+fee off the input, rounded up, queries the pool for the output, and rounds it down to base units, with a rate rounded
+up. Inputs after the fee and outputs below a minimum revert. A part of the fee, the aggregate fee, leaves the balances.
 
 A family derives from `BalancerV3` and gives its maths, `scaled_amount_out` and `curve`, and the table of its
 `further_fields`; `fee_for_swap` if a hook sets its fee.
@@ -13,10 +13,10 @@ between the swaps of a route.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import BalancerPool, FieldTable, FurtherField, optional_integer
 from swapcli.families.fast_replace import fast_replace
@@ -90,7 +90,7 @@ class BalancerV3(BalancerPool):
 
     def _check_trade_amount(self, scaled_amount: int, amount_in: int) -> None:
         if scaled_amount < self.min_trade_amount:
-            raise SwapReverts(f"pool {self.key}: the Vault refuses trades as small as {amount_in}")
+            raise SwapReverts(f"pool {self.key}: the Vault rejects trades as small as {amount_in}")
 
 
 def _rate_rounded_up(rate: int) -> int:

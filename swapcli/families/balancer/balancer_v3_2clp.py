@@ -7,10 +7,10 @@ rounded up, that of the bought token down. All numbers have 18 decimals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.errors import InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, integer
@@ -43,7 +43,7 @@ class BalancerV3TwoClp(BalancerV3):
         up, down = self._virtual_balances(balances)
         bought = ((balances[j] + down[j]) * amount_in // WAD) * WAD // (balances[i] + up[i] + amount_in)
         if bought > balances[j]:
-            raise SwapReverts(f"pool {self.key} does not hold that much of the bought token (AssetBoundsExceeded)")
+            raise SwapReverts(f"pool {self.key} does not have enough of the bought token (AssetBoundsExceeded)")
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:

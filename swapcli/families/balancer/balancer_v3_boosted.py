@@ -8,10 +8,10 @@ the price of a share, total assets over total shares as of the quoted block, and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import parse_hex

@@ -9,10 +9,10 @@ Source: `FixedPriceLBPool` of balancer/balancer-v3-monorepo, @0a5890a8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.errors import InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, integer
@@ -45,7 +45,7 @@ class BalancerV3FixedLbp(BalancerV3):
 
     def check(self) -> None:
         """Require that no token has a rate, and balances that the Vault can hold."""
-        super(BalancerV3FixedLbp, self).check()
+        super().check()
         if any(rate != WAD for rate in self.rates):
             raise InvalidPoolState("rates", "such a pool has no rates")
 

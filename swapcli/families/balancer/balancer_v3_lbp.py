@@ -9,11 +9,11 @@ more, but pays no more than it holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import expm1, log1p
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, flag, integer, optional_integer
 from swapcli.families.balancer.balancer_v3_weighted import BalancerV3Weighted
@@ -47,7 +47,7 @@ class BalancerV3Lbp(BalancerV3Weighted):
 
     def scaled_balances(self) -> list[int]:
         """Return the balances that the contract's maths uses, with the virtual one."""
-        balances = super(BalancerV3Lbp, self).scaled_balances()
+        balances = super().scaled_balances()
         balances[1 - self.project] += self.virtual_reserve
         return balances
 
@@ -55,7 +55,7 @@ class BalancerV3Lbp(BalancerV3Weighted):
         """Return the output of the pool's `onSwap`."""
         if self.is_project_bought_only and i == self.project:
             raise SwapReverts(f"pool {self.key} does not buy {self.tokens[i]}")
-        bought = super(BalancerV3Lbp, self).scaled_amount_out(balances, i, j, amount_in)
+        bought = super().scaled_amount_out(balances, i, j, amount_in)
         if j != self.project and bought > balances[j] - self.virtual_reserve:
             raise InsufficientLiquidity(f"pool {self.key} does not hold {bought} of {self.tokens[j]}")
         return bought

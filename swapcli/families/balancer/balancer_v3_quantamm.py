@@ -10,11 +10,11 @@ Source: `QuantAMMWeightedPool` of QuantAMMProtocol/QuantAMM-V1, @e6729606.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import expm1, log1p
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.errors import InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, FurtherField, integer, texts
 from swapcli.families.balancer.balancer_v3_weighted import BalancerV3Weighted
@@ -54,7 +54,7 @@ class BalancerV3QuantAmm(BalancerV3Weighted):
         """Return the output of the pool's `onSwap`."""
         if amount_in > balances[i] * self.max_trade_ratio // WAD:
             raise SwapReverts(f"pool {self.key} takes at most a part of its balance in one swap")
-        bought = super(BalancerV3QuantAmm, self).scaled_amount_out(balances, i, j, amount_in)
+        bought = super().scaled_amount_out(balances, i, j, amount_in)
         if bought > balances[j] * self.max_trade_ratio // WAD:
             raise SwapReverts(f"pool {self.key} pays at most a part of its balance in one swap")
         return bought

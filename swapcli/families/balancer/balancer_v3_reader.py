@@ -1,6 +1,6 @@
 """Pools of Balancer V3's vault: balances, rates, fees and hooks from the vault, the rest from the pool.
 
-A pool's `version()` names its kind. The vault answers with the balances that a swap would start from: yield fees that
+A pool's `version()` names its kind. The vault responds with the balances that a swap would start from: yield fees that
 are due are already taken off.
 """
 
@@ -155,7 +155,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     """Read kind and tokens of a pool that was registered at the vault, in one round; a stable pool in two."""
     del wrapped_native
     if len(log.topics) < 3:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     address = to_address(int(log.topics[1], 16), "PoolRegistered")
     tokens, version, hooks = yield [
         ContractCall(factory.address, encode_call(_POOL_TOKENS, address)),
@@ -201,7 +201,7 @@ def _read_vault_pool(ref: PoolRef, data: ReturnData, config: ReturnData, hooks: 
     struct = data[WORD:] if data else data
     tokens = tuple(to_address(each, _POOL_DATA) for each in read_list(struct, _POOL_DATA, 1))
     if tokens != pool_tokens(ref):
-        raise invalid_response(_POOL_DATA, "the pool holds other tokens")
+        raise invalid_response(_POOL_DATA, "the pool has different tokens")
     state: dict[str, object] = {
         "reserves": read_list(struct, _POOL_DATA, 3),
         "rates": read_list(struct, _POOL_DATA, 5),
@@ -228,7 +228,7 @@ def _read_hooks(answer: ReturnData) -> HooksConfig:
 
 
 def _is_own_hook(address: str, hooks: HooksConfig) -> bool:
-    """Return whether the pool itself is the hook, and is asked at most before a swap: whether swaps are open."""
+    """Return whether the pool itself is the hook, and is queried at most before a swap: whether swaps are open."""
     return hooks.contract == address and not (hooks.adjusts_amounts or hooks.sets_fee or hooks.runs_after_swap)
 
 
@@ -276,7 +276,7 @@ def _read_surge(ref: PoolRef, hook: HooksConfig) -> BatchRead[dict[str, object]]
     return {
         "max_surge_fee": read_word(max_fee, _SURGE_FEE),
         "surge_threshold": read_word(threshold, _SURGE_THRESHOLD),
-        "changes_without_events": True,  # the hook announces changes of its fee at an address of its own
+        "changes_without_events": True,  # the hook announces changes of its fee at its own address
     }
 
 
@@ -319,10 +319,10 @@ def _fixed_lbp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnDat
 def _sold_token(ref: PoolRef, is_open: ReturnData, project: ReturnData) -> int:
     """Return the position of the token that a sale sells. Raises `InvalidUpstreamResponse` out of its time."""
     if not read_word(is_open, _SWAPS_OPEN):
-        raise invalid_response(_SWAPS_OPEN, "the sale has not begun, or is over")
+        raise invalid_response(_SWAPS_OPEN, "the sale has not started or is over")
     token = read_address(project, _PROJECT)
     if token not in ref.tokens:
-        raise invalid_response(_PROJECT, "the token that is sold is not one of the pool's")
+        raise invalid_response(_PROJECT, "the sold token is not in the pool")
     return ref.tokens.index(token)
 
 

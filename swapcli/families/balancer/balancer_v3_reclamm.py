@@ -8,10 +8,10 @@ later swaps in the same block do not move them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.errors import SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import RateCurve
 from swapcli.families.balancer.balancer_pool import FieldTable, FurtherField, texts
 from swapcli.families.balancer.balancer_v3 import BalancerV3
@@ -45,7 +45,7 @@ class BalancerV3Reclamm(BalancerV3):
         product = require_uint256((balances[j] + virtual[j]) * amount_in)
         bought = product // (balances[i] + virtual[i] + amount_in)
         if bought > balances[j]:
-            raise SwapReverts(f"pool {self.key} does not hold that much of the bought token")
+            raise SwapReverts(f"pool {self.key} does not have enough of the bought token")
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:

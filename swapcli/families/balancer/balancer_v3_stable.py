@@ -1,16 +1,16 @@
 """Stable pools of Balancer V3: `StableMath` on live balances, inside the Vault's `swap`.
 
-Pools of the third version (2026) also refuse swaps after which the largest balance is 10,000 times the smallest.
+Pools of the third version (2026) also reject swaps after which the largest balance is 10,000 times the smallest.
 `amp` is that of the quoted block; while it changes, the state holds at that block only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
 
+from swapcli.core.annotations import ClassVar, Final
 from swapcli.core.errors import SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import RateCurve
 from swapcli.families.balancer.balancer_pool import FieldTable, flag
 from swapcli.families.balancer.balancer_stable_math import AMP_FIELD, amount_out, balance_v3, invariant, stable_curve

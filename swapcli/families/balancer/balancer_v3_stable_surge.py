@@ -7,10 +7,10 @@ without a fee: if it lifts the imbalance, and above the threshold, the fee rises
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
 
+from swapcli.core.annotations import ClassVar, Final
 from swapcli.core.errors import SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, integer

@@ -7,10 +7,10 @@ both balances to stay above a floor.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.errors import SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, FurtherField, texts
 from swapcli.families.balancer.balancer_v3 import BalancerV3

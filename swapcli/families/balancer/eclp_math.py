@@ -3,7 +3,7 @@
 The pool's two balances, scaled to 18 decimals, lie on an ellipse: the unit circle times the invariant r, stretched by
 lambda, rotated by the angle with cosine c and sine s, and shifted by the offsets (a, b) so that the prices at its ends
 are alpha and beta. A swap computes r from both balances with a bound on its error, and solves a quadratic equation for
-the balance of the token that is bought. r is taken twice, as an underestimate and as an overestimate, and each place
+the balance of the bought token. r is taken twice, as an underestimate and as an overestimate, and each place
 uses the one that is worse for the trader; every product has its own rounding, so the order of operations matters.
 
 Formulas: "E-CLP Mathematics", sections 2.1 and 2.2 (github.com/gyrostable/technical-papers). tau_alpha and tau_beta are
@@ -13,11 +13,11 @@ chi of the ellipse's box. s and c have 18 decimals, so s^2 + c^2 = d_sq is not e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import dist, hypot
-from typing import Final, Self
 
+from swapcli.core.annotations import Final, Self
 from swapcli.core.errors import InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.balancer.signed_fixed_point import (
@@ -101,11 +101,19 @@ class _InvariantTerms(NamedTuple):
     inverse_denominator: int
 
 
+class _DerivedValues:
+    """What is computed once from the parameters."""
+
+    __slots__ = ("_directions", "_terms")
+    _directions: tuple[_Direction, _Direction]
+    _terms: _InvariantTerms
+
+
 @dataclass(frozen=True, slots=True)
-class EclpParameters:
+class EclpParameters(_DerivedValues):
     """A pool's parameters as `getECLPParams()` returns them: the first five with 18 decimals, the others with 38.
 
-    Raises `InvalidPoolState` for parameters that the contract's constructor refuses, and for derived parameters beyond
+    Raises `InvalidPoolState` for parameters that the contract's constructor rejects, and for derived parameters beyond
     one, which no ellipse has.
     """
 
@@ -121,8 +129,6 @@ class EclpParameters:
     w: int
     z: int
     d_sq: int
-    _directions: tuple[_Direction, _Direction] = field(init=False, repr=False, compare=False)
-    _terms: _InvariantTerms = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -131,6 +137,10 @@ class EclpParameters:
         second = _direction(self, self.c, self.s, (-alpha_x, alpha_y), (-beta_x, beta_y))
         object.__setattr__(self, "_directions", (first, second))
         object.__setattr__(self, "_terms", _invariant_terms(self))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """Return what copies and pickles are made of: the parameters alone."""
+        return type(self), tuple(getattr(self, name) for name in self.__match_args__)
 
     @classmethod
     def from_fields(cls, fields: StateFields) -> Self:
@@ -187,7 +197,7 @@ class EclpParameters:
         invariant = self.invariant(*balances)
         balance_in = balances[token_in] + net_in
         if balance_in > self.max_balance(invariant, token_in):
-            raise SwapReverts("the pool does not hold that much of the bought token (AssetBoundsExceeded)")
+            raise SwapReverts("the pool does not have enough of the bought token (AssetBoundsExceeded)")
         balance_out = self._other_balance(balance_in, invariant, token_in)
         if not 0 <= balance_out <= balances[1 - token_in]:
             raise SwapReverts("the pool's bought balance leaves its range")
@@ -262,7 +272,7 @@ class EclpParameters:
 
 
 def _check(p: EclpParameters) -> None:
-    """Raise `InvalidPoolState` for parameters that the contract's constructor refuses."""
+    """Raise `InvalidPoolState` for parameters that the contract's constructor rejects."""
     _require(0 <= p.s <= WAD and 0 <= p.c <= WAD, "s", "s and c are not from 0 to 10^18")
     _require(abs(mul_down(p.s, p.s) + mul_down(p.c, p.c) - WAD) <= _NORM_TOLERANCE, "s", "s^2 + c^2 is not one")
     _require(WAD <= p.lambda_ <= _MAX_LAMBDA, "lambda", f"expected 10^18 to 10^26, not {p.lambda_}")
@@ -286,7 +296,7 @@ def _check_derived(p: EclpParameters) -> None:
     for name, price, (x, y) in (("tau_alpha", p.alpha / WAD, p.tau_alpha), ("tau_beta", p.beta / WAD, p.tau_beta)):
         tangent = lambda_ * (c * price - s) / (c + s * price)
         point = tangent / hypot(1.0, tangent), 1.0 / hypot(1.0, tangent)
-        _require(dist(point, (x / ONE_38, y / ONE_38)) < _DERIVED_TOLERANCE, name, "is at another price")
+        _require(dist(point, (x / ONE_38, y / ONE_38)) < _DERIVED_TOLERANCE, name, "is at a different price")
         points.append(point)
     (alpha_x, alpha_y), (beta_x, beta_y) = points
     for name, expected, exact in (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
+from swapcli.core.annotations import ClassVar
 from swapcli.core.model.pool import RateCurve
 from swapcli.families.balancer.balancer_pool import BalancerPool, FieldTable, FurtherField
 from swapcli.families.balancer.eclp_curve import eclp_curve

@@ -8,8 +8,8 @@ decimals is multiplied by one of 38 decimals, they mean towards minus and plus i
 from __future__ import annotations
 
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 

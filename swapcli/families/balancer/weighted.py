@@ -11,11 +11,11 @@ margin even for the exponents 1, 2 and 4, which later ones (`20220908-weighted-p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import exp, expm1, log, log1p, nextafter
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.log_exp import power
@@ -98,7 +98,7 @@ class Weighted(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, and `weights`, each at least 1%.
 
-        Optional: `version`, `pool_id`, and `swap_fee` for a fee that is no whole number of parts per million.
+        Optional: `version`, `pool_id`, and `swap_fee` for a fee that is not a whole number of parts per million.
         """
         check_multi_token(identity)
         fields = StateFields(state)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.families.rounding import CAPACITY_MARGIN
 
 _TILT: Final = 1e-7

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, log1p
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.units import BPS
 from swapcli.core.validation.values import MAX_UINT256

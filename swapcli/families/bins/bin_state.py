@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Self, cast
 
+from swapcli.core.annotations import Final, Self, cast
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import InvalidValue, parse_integer, parse_integers, parse_list

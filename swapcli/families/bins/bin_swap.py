@@ -1,16 +1,16 @@
 """A swap of an exact input through bins, as PancakeSwap Infinity and Liquidity Book compute it.
 
 X is the first token, Y the second. Every bin trades at its own constant price. A swap empties the active bin of the
-bought token, then goes on to the next one: down when X is sold, up when Y is. The fee of an emptied bin is added to its
-price; in the last bin it comes off the rest of the input. Each rounds on its own.
+bought token, then continues to the next one: down when X is sold, up when Y is. The fee of an emptied bin is added to
+its price; in the last bin it comes off the rest of the input. Each rounds on its own.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from typing import Final, Protocol
 
+from swapcli.core.annotations import Final, Protocol
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple

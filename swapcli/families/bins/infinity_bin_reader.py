@@ -1,7 +1,7 @@
 """Pools of bins of PancakeSwap Infinity whose hooks leave swap amounts alone, from the storage of their manager.
 
 The ids of the bins with liquidity are the bits of a tree of three levels of 256. Only some of its words around the
-active bin are read; a swap that would leave them is refused as if the pool had no more liquidity.
+active bin are read; a swap that would leave them is rejected as if the pool had no more liquidity.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from swapcli.families.reading.pool_ref import LastBins, PoolRef
 from swapcli.families.reading.views import optional_view, read_addresses, read_views, view, words
 
 REACH: Final = 50
-"""Bins to either side of the active one that are read. A swap that would leave them is refused as if the pool had no
+"""Bins to either side of the active one that are read. A swap that would leave them is rejected as if the pool had no
 more liquidity. At a step of 20 basis points they are 10% either way."""
 _ACTIVE_ID: Final = "getActiveId()"
 _HOOKS: Final = "getLBHooksParameters()"

@@ -7,8 +7,7 @@ earlier swaps. So the fee depends on the time of the swap and on the bin. Source
 
 from __future__ import annotations
 
-from typing import Final, Self
-
+from swapcli.core.annotations import Final, Self
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.units import BPS, WAD
 from swapcli.core.records import NamedTuple

@@ -13,11 +13,11 @@ The stored invariant is not that of the stored balances, except in a ramp, when 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isqrt
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import PPM, WAD
 from swapcli.core.records import NamedTuple
@@ -49,10 +49,10 @@ _BITS: Final = 128
 _FEE_PARAMETER_BITS: Final = 64
 """The contracts pack fees and the parameters of the price scale in 64 bits each."""
 _LIMIT_MARGIN: Final = 0.01
-"""Part of the contract's limits of a balance that the curve leaves out: the fees of a swap move the limits."""
+"""Part of the contract's limits of a balance that the curve omits: the fees of a swap move the limits."""
 _MAX_RAMP_BITS: Final = 64  # seconds, as of any time of the chain
 _MAX_UINT128: Final = (1 << 128) - 1
-"""The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools refuse a price of this value."""
+"""The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools reject a price of this value."""
 
 
 class CryptoParameters(NamedTuple):

@@ -14,8 +14,8 @@ H = ((1 + z) (1 + 3 z) + gamma Q(z)) / amp.
 from __future__ import annotations
 
 from math import cbrt, expm1, inf, log, log1p, sqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.families.hull_curve import HULL_SAMPLES, HullCurve
 

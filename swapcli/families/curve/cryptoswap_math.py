@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isqrt
 from types import MappingProxyType
-from typing import Final, NoReturn
 
+from swapcli.core.annotations import Final, NoReturn
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
@@ -66,7 +66,7 @@ class Maths(NamedTuple):
     """Whether the pool contract checks the balances at a new price scale once more."""
 
     def check_limits(self, amp: int, gamma: int, d: int) -> None:
-        """Raise `SwapReverts` for values that the contract refuses."""
+        """Raise `SwapReverts` for values that the contract rejects."""
         if not (self.min_ann <= amp <= self.max_ann and MIN_GAMMA <= gamma <= self.max_gamma):
             _refuse("A or gamma is out of the contract's range")
         if not MIN_INVARIANT <= d <= MAX_INVARIANT:

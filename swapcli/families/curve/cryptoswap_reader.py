@@ -1,6 +1,6 @@
 """Curve's cryptoswap pools, twocrypto-ng and tricrypto-ng.
 
-The pool and its maths contract say their versions, which decide the maths and their limits; others are left out. The
+The pool and its maths contract say their versions, which decide the maths and their limits; others are omitted. The
 price oracle, A, gamma and what is released of donated liquidity are as of the block's time.
 """
 

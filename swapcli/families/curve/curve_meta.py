@@ -12,10 +12,10 @@ state of all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState, PoolError
+from swapcli.core.frozen_dataclass import dataclass, replace
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.core.model.units import PPM, WAD
 from swapcli.core.validation.values import parse_hex
@@ -132,7 +132,9 @@ class CurveMeta(Pool):
         """Read the fields of `state`. Raises `InvalidPoolState`."""
         check_multi_token(identity)
         if len(identity.tokens) < _COINS + 2:
-            raise InvalidPoolState("tokens", "expected the own coin, the liquidity token and two coins or more")
+            raise InvalidPoolState(
+                "tokens", "expected the pool's own coin, the liquidity token and at least two more coins"
+            )
         if identity.decimals[_LP] != MAX_DECIMALS:
             raise InvalidPoolState("decimals", f"the liquidity token has 18, not {identity.decimals[_LP]}")
         fields = StateFields(state)

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isqrt, log
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple

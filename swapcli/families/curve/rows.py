@@ -43,7 +43,7 @@ def _by_number(log: Event) -> SwapAmounts:
 
 
 def _meta_coins(use: PoolUse) -> ExtraData:
-    """Return the indices of `exchange`, or those of `exchange_underlying`, which leaves out the liquidity token."""
+    """Return the indices of `exchange`, or those of `exchange_underlying`, which omits the liquidity token."""
     i, j = (use.pool.tokens.index(token) for token in (use.token_in, use.token_out))
     return bytes((i, j)) if max(i, j) < 2 else bytes((max(i - 1, 0), max(j - 1, 0), 1))
 
@@ -60,7 +60,7 @@ def _by_underlying_number(log: Event) -> SwapAmounts:
 
 
 def _by_metapool(log: Event, pool: str) -> SwapPart:
-    """Return a part without amounts. Raises `InvalidInput` for what somebody else has deposited or withdrawn."""
+    """Return a part without amounts. Raises `InvalidInput` for what someone else has deposited or withdrawn."""
     if read_address(int(log.topics[1], 16), "provider") != pool:
         raise invalid_field("provider", "not the metapool")
     return SwapPart()

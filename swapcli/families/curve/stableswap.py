@@ -8,20 +8,20 @@ admin fee. The contract pays zero for an input that is too small; a router canno
 `amp` is A without the contract's precision factor of 100; in a ramp between two values, `amp_hundredths` are the digits
 that the factor adds at the block's time. The contract's own views drop them, its swaps do not.
 
-`variant` says which contract that is: StableSwap-NG's ("ng", also of a state without the field), or a plain pool of the
-factory before it, without ("plain") or with ("plain_ema") an oracle of its price. Plain pools have a constant fee and
-two to four coins; those with an oracle have two. With three or four coins they divide the invariant's product by n with
-each factor, with two coins after both factors, as NG does. Without an oracle no price makes a swap revert, and the
+`variant` shows which contract that is: StableSwap-NG's ("ng", also of a state without the field), or a plain pool of
+the factory before it, without ("plain") or with ("plain_ema") an oracle of its price. Plain pools have a constant fee
+and two to four coins; those with an oracle have two. With three or four coins they divide the invariant's product by n
+with each factor, with two coins after both factors, as NG does. Without an oracle no price makes a swap revert, and the
 older oracle reverts at other prices than NG's. The rest of an exchange is the same as NG's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, RoundingGain, SharedState
 from swapcli.core.model.units import WAD
 from swapcli.families.curve.stableswap_curve import StableSwapCurve

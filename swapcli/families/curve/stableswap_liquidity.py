@@ -5,9 +5,8 @@ Both charge a part of the swap fee for the imbalance that they cause. Half of it
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
+from swapcli.core.frozen_dataclass import replace
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.curve.stableswap import StableSwap

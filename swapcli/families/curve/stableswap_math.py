@@ -6,8 +6,8 @@ They are StableSwap-NG's unless a function says otherwise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.families.rounding import require_uint256

@@ -1,7 +1,7 @@
 """Curve's pools of StableSwap-NG, and plain pools of the factory before it, which lack some functions.
 
 `version()` distinguishes the two, and `ma_exp_time()` shows which plain pools have an oracle of their price. A pool of
-another version may round otherwise, so it is left out. So are plain pools with rates from oracles, whose contracts this
+another version may round otherwise, so it is omitted. So are plain pools with rates from oracles, whose contracts this
 family was not compared with, and pools of the native coin, which a swap would pay with the transaction.
 """
 
@@ -112,7 +112,7 @@ def _base_fee(answers: Sequence[ReturnData]) -> dict[str, object]:
 def _parse_state(answers: Sequence[ReturnData], decimals: Sequence[int]) -> dict[str, object]:
     """Return the state but the fee. A metapool has a balance and a rate more than `decimals`, of its liquidity token.
 
-    The rate of a liquidity token is left out: it follows from the base pool."""
+    The rate of a liquidity token is omitted: it follows from the base pool."""
     amp, _, precise, goal, multiplier, rates, *balances = answers
     state: dict[str, object] = {
         **_amp(read_word(amp, "A()"), precise, goal),
@@ -143,7 +143,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     ]
     _check_version(base_version, "base pool")
     if tokens[1:] != (base_pool,):
-        raise invalid_response(address, "its second coin is not the liquidity token of its base pool")
+        raise invalid_response(address, "its second coin is not its base pool's liquidity token")
     ref = factory.new_ref(address, (*tokens, *_coins(base_coins)), CurveMeta.family)
     return ref._replace(constants=MetapoolConstants(base_pool))
 
@@ -183,7 +183,7 @@ def _variant(version: ReturnData, oracle_time: ReturnData, *, has_rates: bool) -
 
 
 def _check_version(version: ReturnData, role: str) -> None:
-    """Refuse metapools and base pools whose deposits and withdrawals have other fees than StableSwap-NG's."""
+    """Reject metapools and base pools whose deposits and withdrawals have different fees than StableSwap-NG's."""
     known = read_text(version, _VERSION) if version else "none"
     if known != _NG_VERSION:
         raise invalid_response(_VERSION, f"a {role} of version {known}, only {_NG_VERSION} is supported")

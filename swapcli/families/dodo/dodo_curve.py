@@ -12,8 +12,8 @@ The first ends at the rate i, where the second begins if it starts at its target
 from __future__ import annotations
 
 from math import sqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.families.rounding import CAPACITY_MARGIN
 
 _LEAST: Final = 1e-300
@@ -22,7 +22,7 @@ _LEAST: Final = 1e-300
 
 class DodoCurve:
     """See `RateCurve`. Of the sold token, `balance_in` is below `target_in` by what the first part takes; they are
-    equal if there is none. The second part starts at `balance_out`, and is left out if `target_out` is 0.
+    equal if there is none. The second part starts at `balance_out`, and is omitted if `target_out` is 0.
 
     `price` and both amounts of the bought token are after the fee. 0 < `k` <= 1; `max_in` is the largest input that
     the contract stores.

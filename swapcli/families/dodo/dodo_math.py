@@ -12,8 +12,8 @@ i and k are fractions of 10^18. Functions raise `SwapReverts` where the contract
 from __future__ import annotations
 
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.families.rounding import UINT256_LIMIT, div_up, require_uint256
@@ -75,7 +75,7 @@ def solve_for_trade(target: int, balance: int, sold: int, price: int, k: int) ->
     )
     numerator = root - b_abs if b > 0 else require_uint256(root + b_abs)
     if b > 0 and not numerator:
-        raise SwapReverts("what the pool would keep rounds to zero")
+        raise SwapReverts("the amount the pool would keep rounds to zero")
     return max(balance - div_up(require_uint256(numerator * WAD), 2 * (WAD - k)), 0)
 
 
@@ -92,4 +92,4 @@ def _trade_at_full_slippage(target: int, balance: int, sold: int, price: int) ->
 def _require_positive(balance: int) -> None:
     """The contracts divide by what the pool holds."""
     if not balance:
-        raise SwapReverts("the pool holds nothing of a token")
+        raise SwapReverts("the pool holds none of one token")

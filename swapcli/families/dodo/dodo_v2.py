@@ -2,7 +2,7 @@
 
 They differ in who provides liquidity, and in one thing that a swap shows: a vending machine derives the target of its
 base token from its reserves before every swap and keeps none of the quote token; the others store both targets, and a
-state R that says which of them holds more than its target, or that both are at theirs. `dodo_math` has the formulas.
+state R that shows which of them holds more than its target, or that both are at theirs. `dodo_math` has the formulas.
 
 A fee for liquidity providers stays in the pool, and one for the maintainer leaves it; both are taken from the output.
 The maintainer's may depend on who sends the transaction: it is that of a sender of whom the contract knows nothing.
@@ -11,11 +11,11 @@ The maintainer's may depend on who sends the transaction: it is that of a sender
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.families.dodo.dodo_curve import DodoCurve

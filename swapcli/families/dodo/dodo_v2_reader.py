@@ -1,7 +1,7 @@
 """Pools of DODO's second version, each read in one round.
 
 The fees are those of a sender of whom the contract knows nothing. Owners of private pools set price, slippage and fees,
-and anyone can have a pool count its balances, all without an event of their own: pools are read at every block.
+and anyone can have a pool count its balances, all without their own event: pools are read at every block.
 """
 
 from __future__ import annotations

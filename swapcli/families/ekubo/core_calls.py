@@ -71,7 +71,7 @@ def read_version(class_hash: ReturnData, core: str) -> int:
     """Return the version of the core. Raises `InvalidUpstreamResponse` if its class is not a known one."""
     version = _VERSIONS.get(read_felts(class_hash, 1, "the class of the core")[0])
     if version is None:
-        raise invalid_response(core, "the contract was upgraded to a class that is not known")
+        raise invalid_response(core, "the contract was upgraded to an unknown class")
     return version
 
 

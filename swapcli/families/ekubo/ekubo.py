@@ -15,8 +15,8 @@ returns the state before that withdrawal, which is enough for further swaps in t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.validation.values import MAX_FELT

@@ -8,8 +8,8 @@ of `center_tick`. With an amplification of 0 and a centre of 0 that is the full 
 
 An extension can run before and after a swap if the first byte of its address says so. Of those that do, the oracle and
 boosted fees leave the amounts alone. MEVCapture takes a further part of the output: once the fee for each tick spacing
-between the tick after the swap and the tick before the first swap with the same block time; quotes assume that nobody
-has swapped at that time yet. Pools with other such extensions are refused.
+between the tick after the swap and the tick before the first swap with the same block time; quotes assume that no one
+has swapped at that time yet. Pools with other such extensions are rejected.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import exp, floor, log
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import PoolIdentity, RateCurve

@@ -83,7 +83,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round. Its key must hash to its id: that is how a swap names it."""
     key = ref.constants_as(EkuboEvmConstants)
     if not key.lens:
-        raise invalid_response(_FETCH, "the catalogue knows no contract that reads its ticks")
+        raise invalid_response(_FETCH, "the catalogue has no contract that reads its ticks")
     token0 = ZERO_ADDRESS if key.is_native else ref.tokens[0]
     if ekubo_evm_pool_id(token0, ref.tokens[1], key.config) != key.pool_id:
         raise InvalidPoolState("pool_id", "not the hash of the pool's key")
@@ -130,7 +130,7 @@ def _read_position(answer: ReturnData, config: _Config) -> dict[str, object]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's initialisation, without a call. Refuse extensions that may change a swap."""
+    """Decode the event of a pool's initialisation, without a call. Reject extensions that may change a swap."""
     yield from ()
     _, *tokens, packed, _, _ = read_words(log.data, 6, _INITIALIZED)
     token0, token1 = (to_address(word, "token") for word in tokens)
@@ -154,7 +154,7 @@ def find_by_tokens(
 ) -> BatchRead[Sequence[PoolRef]]:
     """Read the pools of two tokens whose fee, spacing and extension are recorded ones, in one round.
 
-    The core knows no pools by their tokens: a key whose state is 0 has none. `currencies` have the zero address for the
+    The core has no pools by their tokens: a key whose state is 0 has none. `currencies` have the zero address for the
     native token, which `pair` has in its wrapped form.
     """
     refs = [_ref_of_key(factory, currencies, pair, config) for config in _recorded_configs()]

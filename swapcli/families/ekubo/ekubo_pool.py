@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import expm1, log, log1p
-from typing import Any, ClassVar, Final, Self
 
+from swapcli.core.annotations import Any, ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
@@ -38,8 +38,8 @@ class Core(NamedTuple):
     the bitmap has `word_bits` ticks of the spacing; the first one begins `word_offset` spacings below tick 0.
     `rounds_to_units`: the ratio after an input of token0 is rounded on the way to whole units of token0.
     `round_ratio`: the ratio after a step is rounded to the form in which the core stores it.
-    `passes_reached_ticks`: a swap that stands at its tick goes on, even if the fee takes all of its input; going down,
-    a step that just reaches the tick takes no more input than that.
+    `passes_reached_ticks`: a swap that stands at its tick continues, even if the fee takes all of its input; going
+    down, a step that just reaches the tick takes no more input than that.
     """
 
     fee_bits: int

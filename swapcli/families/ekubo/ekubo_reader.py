@@ -120,7 +120,7 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     """Decode the event of a pool's initialisation; read what its extension does, unless it is a known one.
 
-    Refuse extensions that run before or after a swap: they may change it.
+    Reject extensions that run before or after a swap: they may change it.
     """
     del wrapped_native
     felts = read_felts(log.data, _INITIALIZED_FELTS, "PoolInitialized")
@@ -148,7 +148,7 @@ def key_count(factory: Factory) -> int:
 def find_by_tokens(factory: Factory, pair: tuple[str, str]) -> BatchRead[Sequence[PoolRef]]:
     """Read the pools of two tokens whose fee, spacing and extension are recorded ones, in one round.
 
-    The core knows no pools by their tokens: a key whose price is 0 has none.
+    The core has no pools by their tokens: a key whose price is 0 has none.
     """
     refs = [_ref_of_key(factory, pair, *key) for key in _recorded_keys(factory)]
     answers = yield [EkuboPoolCalls(ref).price_call() for ref in refs]
@@ -201,7 +201,7 @@ def _read_next(gap: Gap, answer: ReturnData) -> tuple[int, bool]:
 
 
 def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[Gap]:
-    """Return the gaps between the known ticks in a range, else equal parts of the range."""
+    """Return the gaps between the known ticks in a range, otherwise equal parts of the range."""
     inside = [tick for tick in known_ticks if low <= tick <= high]
     if not inside:
         step = (high - low) // _PLACES + 1

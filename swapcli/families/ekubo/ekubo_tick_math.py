@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import log, log1p
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 Q128: Final = 1 << 128

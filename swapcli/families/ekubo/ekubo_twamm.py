@@ -9,11 +9,11 @@ that of any pool of the core. The contract is `extensions/twamm` of EkuboProtoco
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import parse_integer, parse_list

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
 from swapcli.families.rounding import UINT256_LIMIT, mul_div_up, require_uint256
@@ -27,7 +27,7 @@ _PRECISION: Final = 420
 def next_sqrt_ratio(sqrt_ratio: int, liquidity: int, sale_rates: tuple[int, int], elapsed_s: int, fee_x128: int) -> int:
     """Return the square-root ratio after both tokens were sold at `sale_rates` for `elapsed_s`; both are above 0.
 
-    Rates are base units a second with 32 fractional bits. Raises `SwapReverts` where the contract panics.
+    Rates are base units per second with 32 fractional bits. Raises `SwapReverts` where the contract panics.
     """
     rate0, rate1 = sale_rates
     sale_ratio = (rate1 << 128) // rate0

@@ -1,7 +1,7 @@
 """Ekubo's TWAMM: the pool as the core has it, the sale rates, and the times at which orders begin or end.
 
 A call of the extension finds the next such time after a time, up to another. So the span since its last execution is
-searched from several starts at once. Both contracts can be upgraded: a pool is left out unless their classes are known.
+searched from several starts at once. Both contracts can be upgraded: a pool is omitted unless their classes are known.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def read_twamm(ref: PoolRef) -> BatchRead[Pool]:
     ]
     version = read_version(core_class, ref.address)
     if read_felts(own_class, 1, "the class of the extension")[0] not in _CLASSES:
-        raise invalid_response(TWAMM_EXTENSION, "the contract was upgraded to a class that is not known")
+        raise invalid_response(TWAMM_EXTENSION, "the contract was upgraded to an unknown class")
     sqrt_ratio, tick = read_price(price)
     whole = join_signed(read_felts(at_end, 2, DELTA), DELTA)
     rate0, rate1, executed_at = read_felts(rates, 3, _RATES)

@@ -13,8 +13,8 @@ Source: `CurveLib.sol` of euler-xyz/euler-swap, tags eulerswap-1.0 and eulerswap
 from __future__ import annotations
 
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple

@@ -25,12 +25,12 @@ euler-xyz/euler-vault-kit. Swap hooks of the second version are not computed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass, replace
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.core.model.units import PPM, WAD
 from swapcli.core.networks.pool_addresses import v4_pool_id
@@ -209,7 +209,7 @@ class EulerSwap(Pool):
         added = max(-left - self.min_deposits[sold] - 1, 0)
         collateral = account.collateral[bought] + added * account.collateral_rates[bought] // COLLATERAL_SCALE
         borrowed = _counted(collateral) - self.debts[bought]
-        # With a debt, the lender refuses any withdrawal that leaves too little.
+        # With a debt, the lender rejects any withdrawal that leaves too little.
         return 0 if borrowed <= 0 < self.debts[bought] else withdrawn + max(borrowed, 0)
 
     def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], VaultAccount | None]:

@@ -3,7 +3,7 @@
 Both versions quote no more than the vaults' room, cash and caps allow. An account may still lack the collateral to
 borrow that much, which only shows when it swaps. So the deposits of both tokens, its other collateral, their borrowing
 loan-to-value ratios and the prices of the lender's oracle are read: oracles price in proportion to the amount. Swaps go
-through Uniswap V4, whose hook each pool is; others, and those whose owner has set a swap hook, are left out.
+through Uniswap V4, whose hook each pool is; others, and those whose owner has set a swap hook, are omitted.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _UNLOCKED: Final = 1  # status of a pool that can be swapped in
 _COLLATERALS: Final = "getCollaterals(address)"
 _HOOKS: Final = "hookConfig()"
 _MAX_REFERENCE: Final = 1 << 96
-"""The largest amount whose price is read: vaults and oracles refuse those of more than 112 bits."""
+"""The largest amount whose price is read: vaults and oracles reject those of more than 112 bits."""
 _WITHDRAW, _BORROW, _REPAY, _STATUS_CHECK = 1 << 2, 1 << 6, 1 << 7, 1 << 14
 """Operations of a vault, as its hook configuration counts them."""
 _WAD_PER_PPM: Final = WAD // PPM
 
 
 class _Vaults(NamedTuple):
-    """The vaults of one token; `borrow` is None where the account borrows nothing."""
+    """The vaults of one token; `borrow` is None if the account borrows nothing."""
 
     supply: str
     borrow: str | None
@@ -102,7 +102,7 @@ class _Loans(NamedTuple):
     hooks: tuple[int, ...] | None = None
 
     def disables(self, operation: int) -> bool:
-        """Return whether the vault refuses an operation."""
+        """Return whether the vault rejects an operation."""
         return _disables(self.hooks, operation)
 
 
@@ -254,7 +254,7 @@ def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
 def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
     """Raise `InvalidUpstreamResponse` for a pool that has expired, or that a contract of its owner's follows."""
     if configuration.hooked_operations:
-        raise invalid_response(_DYNAMIC, "a swap hook of the owner's may set fees, refuse swaps or change the curve")
+        raise invalid_response(_DYNAMIC, "the owner's swap hook may set fees, reject swaps or change the curve")
     expires_at = configuration.expires_at
     if expires_at and read_block_time(answer, "at which the pool may have expired") >= expires_at:
         raise invalid_response(_DYNAMIC, f"the pool has expired at {expires_at}")
@@ -267,20 +267,20 @@ def _check_lenders(configuration: _Configuration, controllers: Sequence[str]) ->
     """
     own = {borrow for _, borrow in configuration.vaults}
     if others := set(controllers) - own:
-        raise invalid_response(_CONTROLLERS, f"the account owes to {min(others)}, which is no vault of the pool")
+        raise invalid_response(_CONTROLLERS, f"the account owes to {min(others)}, which is not a vault of the pool")
 
 
 def _check_operations(ref: PoolRef, supplies: Sequence[_Supply], loans: Sequence[_Loans]) -> None:
-    """Raise `InvalidUpstreamResponse` if a vault refuses all operations, or the repayment of a debt."""
+    """Raise `InvalidUpstreamResponse` if a vault rejects all operations, or the repayment of a debt."""
     for supply, loan in zip(supplies, loans, strict=True):
         if _disables(supply.hooks, _STATUS_CHECK) or loan.disables(_STATUS_CHECK):
-            raise invalid_response(_HOOKS, f"a vault of {ref.address} refuses all operations")
+            raise invalid_response(_HOOKS, f"a vault of {ref.address} rejects all operations")
         if loan.debt and loan.disables(_REPAY):
-            raise invalid_response(_HOOKS, f"a vault of {ref.address} refuses repayments")
+            raise invalid_response(_HOOKS, f"a vault of {ref.address} rejects repayments")
 
 
 def _disables(hooks: tuple[int, ...] | None, operation: int) -> bool:
-    """Return whether a vault's hooks refuse an operation: those with the zero address as their target."""
+    """Return whether a vault's hooks reject an operation: those with the zero address as their target."""
     return hooks is not None and not hooks[0] and bool(hooks[1] & operation)
 
 
@@ -330,7 +330,7 @@ def _loans(values: Mapping[str, Any], configuration: _Configuration, k: int) -> 
 
 
 def _decode_cap(cap: int) -> int | None:
-    """Return a cap of two digits and an exponent as a number; None where there is none."""
+    """Return a cap of two digits and an exponent as a number; None if there is none."""
     return 10 ** (cap & 63) * (cap >> 6) // 100 if cap else None
 
 

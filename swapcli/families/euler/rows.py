@@ -33,7 +33,7 @@ def _without_fees(log: Event) -> SwapAmounts:
 
 
 def _add_fee(pool: Pool, amounts: SwapAmounts) -> SwapAmounts:
-    """Return the amounts with the least input that leaves so much after the fee."""
+    """Return the amounts with the smallest input that leaves so much after the fee."""
     fees = pool.state()["fees"]
     if amounts.problem != _WITHOUT_FEE or not isinstance(fees, list) or not isinstance(amounts.sold, int):
         return amounts
@@ -51,7 +51,7 @@ def _with_fees(log: Event) -> SwapAmounts:
 
 
 def _deposit(log: Event, pool: str) -> SwapPart:
-    """Read what the pool has deposited. Raises `InvalidInput` for a deposit of somebody else's."""
+    """Read what the pool has deposited. Raises `InvalidInput` for a deposit of someone else's."""
     if read_address(int(log.topics[1], 16), "Deposit") != pool:
         raise invalid_field("sender", "not the pool")
     return SwapPart(amount_in=read_words(log, 1, "Deposit")[0])
@@ -73,7 +73,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
         (
             *("version", "reserves", "equilibrium", "min_reserves", "prices", "concentrations", "fees", "debts"),
             *("deposit_capacity", "min_deposits", "output_limits", "deposits", "collateral", "collateral_rates"),
-            *("fee_paid_out", "manager_balances", "pool_manager", "v4_fee_ppm", "\nvaults"),
+            *("fee_paid_out", "manager_balances", "pool_manager", "v4_fee_ppm", "vaults"),
         ),
         # The pool is the hook of a Uniswap V4 pool.
         RouterEncoding(RouterPoolKind.SINGLETON, v4_pool_key),

@@ -8,10 +8,10 @@ that migrates holders of a bridged coin to its native successor trades in the sa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Self
 
+from swapcli.core.annotations import ClassVar, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.fast_replace import fast_replace

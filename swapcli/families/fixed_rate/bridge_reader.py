@@ -2,7 +2,7 @@
 
 The trial mints or burns zero tokens at the block. It covers the bridge's expiry, an emergency stop, and whether the
 stablecoin still lets it mint. The trial uses its own sender: calls come from the zero address by default, and tokens
-refuse transfers from it.
+reject transfers from it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.validation.values import MAX_UINT256
 from swapcli.families.bins.bin_curve import BinCurve
 

@@ -7,10 +7,10 @@ Every conversion rounds down, those of sUSDS twice; the module pays what it hold
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.fast_replace import fast_replace

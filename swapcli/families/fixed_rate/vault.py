@@ -7,10 +7,10 @@ both totals are rounded too, a conversion may change the last digits of that pri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.validation.values import MAX_UINT256
 from swapcli.families.bins.bin_curve import BinCurve

@@ -7,11 +7,11 @@ form throughout, so this pool serves only the orders that wrap or unwrap.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.identity_checks import check_no_fee

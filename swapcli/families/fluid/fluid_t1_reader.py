@@ -38,7 +38,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round. Raises `InvalidUpstreamResponse` without the resolver."""
     resolver, is_native = ref.constants_as(FluidConstants)
     if not resolver:
-        raise invalid_response(ref.address, "the contract that the pool is read from is not known")
+        raise invalid_response(ref.address, "the contract that reads the pool is unknown")
     reserves, scales, *slots = yield [
         ContractCall(resolver, encode_call(_RESERVES, ref.address)),
         ContractCall(ref.address, encode_call(_SCALES)),
@@ -47,7 +47,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     words = read_words(reserves, _WORD_COUNT, _RESERVES)
     variables, settings = (read_word(slot, _STORAGE) for slot in slots)
     if to_address(words[0], _RESERVES) != ref.address:
-        raise invalid_response(_RESERVES, "the reserves are those of another pool")
+        raise invalid_response(_RESERVES, "the reserves belong to a different pool")
     if settings >> 255:
         raise invalid_response(ref.address, "swaps are paused")
     _check_scales(ref, read_words(scales, 4, _SCALES))
@@ -96,7 +96,7 @@ def _check_scales(ref: PoolRef, scales: tuple[int, ...]) -> None:
     """Raise `InvalidUpstreamResponse` unless the pool scales its tokens to 12 decimals."""
     expected = [10 ** max(sign * (ADJUSTED_DECIMALS - places), 0) for places in ref.decimals for sign in (1, -1)]
     if list(scales) != expected:
-        raise invalid_response(_SCALES, "the pool scales its tokens in another way than by their decimals")
+        raise invalid_response(_SCALES, "the pool does not scale tokens by their decimals")
 
 
 def _read_big_number(word: int) -> int:

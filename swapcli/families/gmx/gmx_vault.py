@@ -9,11 +9,11 @@ whole basis points. The fee leaves the vault. Formulas: Vault.sol and VaultUtils
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import BPS, PPM_PER_BPS, WAD
 from swapcli.core.validation.values import MAX_UINT256
@@ -129,7 +129,7 @@ class GmxVault(Pool):
         )
 
     def _max_amount_in(self, i: int, j: int) -> int:
-        """Return the largest input that neither limit refuses, or a little less."""
+        """Return the largest input that neither limit rejects, or a little less."""
         sellable = max(0, self.reserves[j] - self.min_reserves[j])
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         limit: int = sellable * self.max_prices[j] * unit_in // (self.min_prices[i] * unit_out)

@@ -1,7 +1,7 @@
 """Vaults of GMX V1 and its forks, each read in one round: amounts, debts, prices and fees by the vault's own views.
 
 The vault asks its oracle for the prices of each swap: `getMinPrice` and `getMaxPrice` are those of the block. They
-revert while the oracle's are too old, and then the vault is left out. So is a fork with another rule for fees: the
+revert while the oracle's are too old, and then the vault is omitted. So is a fork with another rule for fees: the
 vault answers `getFeeBasisPoints` for a debt that rises and for one that falls, which must follow the maths. The oracle
 is told when a swap asks; that of GMX gives views the same price, but a fork's might not.
 """
@@ -63,7 +63,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         if not is_listed:
             raise invalid_response(ref.address, f"the vault no longer trades {token}")
     if tuple(state.pop("decimals")) != ref.decimals:
-        raise invalid_response(ref.address, "the vault counts a token in other decimals than the token itself")
+        raise invalid_response(ref.address, "the vault and the token have different decimals")
     if not is_dynamic:
         state["targets"] = [0] * count
     _check_fees(answers[fees:], state)
@@ -101,4 +101,4 @@ def _check_fees(answers: Sequence[ReturnData], state: Mapping[str, Sequence[int]
             debt_after = debt + change if rises else max(0, debt - change)
             expected.append(fee_of_token(debt, debt_after, target, base_bps, tax_bps))
     if [read_word(answer, _FEE) for answer in answers] != expected:
-        raise invalid_response(_FEE, "the vault has another rule for its fees")
+        raise invalid_response(_FEE, "the vault has a different fee rule")

@@ -29,7 +29,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         # Balancer V3's has the same signature, and the pool in its topics.
         swaps={"Swap(address,address,address,uint256,uint256,uint256,uint256)": _by_address_in_data},
         roles=("vault",),
-        # Other operations of the vault emit some of them as well, and then an event of their own.
+        # Other operations of the vault emit some of them as well, and then their own event.
         parts=dict.fromkeys(
             (
                 "CollectSwapFees(address,uint256,uint256)",

@@ -3,18 +3,18 @@
 `iziswap_math` has the steps. A swap goes from point to point: first the limit orders at the current one, then the
 liquidity up to the next point that is marked, where liquidity begins or ends or an order stands, or to the end of the
 word of the contract's bitmap, since each step rounds. What a swap leaves of its input is worth less than what its last
-point rounds off; one that runs out of points is refused.
+point rounds off; one that runs out of points is rejected.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
@@ -309,7 +309,7 @@ def _read_rows(fields: StateFields, key: str, width: int, point_delta: int) -> l
     previous = -MAX_POINT - 1
     for k, (point, *_) in enumerate(rows):
         if point <= previous or point % point_delta or point > MAX_POINT:
-            raise InvalidPoolState(f"{key}[{k}]", f"{point} is no multiple of {point_delta} above {previous}")
+            raise InvalidPoolState(f"{key}[{k}]", f"{point} is not a multiple of {point_delta} above {previous}")
         previous = point
     return list(zip(*rows, strict=True)) or [()] * width
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import exp, expm1, log, log1p
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 _LOG_RATE: Final = log1p(1e-4) / 2.0

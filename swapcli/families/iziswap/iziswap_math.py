@@ -10,8 +10,7 @@ Selling X moves the price down, selling Y up. Functions take amounts after the f
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import mul_div_up
 from swapcli.families.tick_math import Q96, sqrt_ratio_at_tick, tick_at_sqrt_ratio
@@ -118,7 +117,7 @@ def _sell_y_at_point(amount: int, price: int, liquidity_x: int) -> tuple[int, in
 def _sell_x_in_points(liquidity: int, left: int, right: int, price: int, amount: int) -> tuple[int, int, int | None]:
     """Sell X to the points from `right - 1` down to `left`; `price` is that of `right`.
 
-    Return cost, what is acquired, and the point in which the sale ends, which those leave out; None for none.
+    Return cost, what is acquired, and the point in which the sale ends, which those omit; None for none.
     """
     step = price - mul_div_up(price, Q96, SQRT_RATE)
     whole = mul_div_up(liquidity, sqrt_ratio_at_tick(right - left) - Q96, step)

@@ -1,7 +1,7 @@
 """Pools of iZiSwap: the current point, and the marked points around it with their liquidity and limit orders.
 
 As with Uniswap V3's ticks, only some words of the bitmap of points are read, and liquidity that extends beyond them is
-closed at their ends: a swap that would leave them is refused as if the pool had no more.
+closed at their ends: a swap that would leave them is rejected as if the pool had no more.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     yield from ()
     del wrapped_native
     if len(log.topics) < 4:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     token_x, token_y = (to_address(int(topic, 16), _CREATED) for topic in log.topics[1:3])
     delta, pool = read_words(log.data, 2, _CREATED)
     ref = factory.new_ref(to_address(pool, _CREATED), (token_x, token_y))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from math import inf, sqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 _MIN_GROWTH: Final = 1.0 + 1e-12
@@ -47,7 +47,7 @@ class MaverickCurve:
                 continue
             q = max(sale.q, end)
             # In a tick of a few units, the rounded amounts can also give an end price far beyond the edge. All the
-            # ticks after it would then start there, so the units that rounding adds to the input are left out.
+            # ticks after it would then start there, so the units that rounding adds to the input are omitted.
             end = max(min(sale.amount_in / (sale.amount_out * q), sale.edge), q * _MIN_GROWTH)
             net = min(sale.amount_in, sale.amount_out * q * end)
             liquidity = net / (end - q)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import div_up, mul_div_up

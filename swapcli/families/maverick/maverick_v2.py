@@ -2,8 +2,8 @@
 
 The source of the pools is not published, only their bytecode and the source of their libraries (see `maverick_math`).
 Tokens A and B are in the order of their addresses, and amounts are scaled to 18 decimals. In a tick the input after
-the fee buys a part of the reserve, or all of it; then the walk goes on at the next tick with reserves, upwards if A is
-sold.
+the fee buys a part of the reserve, or all of it; then the walk continues at the next tick with reserves, upwards if A
+is sold.
 
 Some kinds of bins move: after a swap, the contract moves them towards the average price, which depends on the block's
 time. So the state after a swap equals the contract's only in a pool whose bins are all static, and a route swaps only
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple

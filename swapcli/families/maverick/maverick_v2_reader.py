@@ -22,7 +22,7 @@ from swapcli.families.reading.views import address_views, decode_addresses, read
 REACH: Final = 2_000
 """Hundredths of a percent of the price to either side that are read, within the limits of the number of ticks."""
 MIN_TICKS, MAX_TICKS = 8, 64
-"""Ticks to either side. A swap beyond them is refused as if the pool had no more liquidity."""
+"""Ticks to either side. A swap beyond them is rejected as if the pool had no more liquidity."""
 _STATE: Final = "getState()"
 """Both reserves, three numbers of the average, active tick, lock, number of bins, the protocol's share of the fees."""
 _STATE_WORDS: Final = 9
@@ -41,7 +41,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in two rounds; one if its active tick is that of the last read."""
     key = ref.constants_as(MaverickConstants)
     if not key.tick_spacing:
-        raise invalid_response(ref.address, "its tick spacing is not known")
+        raise invalid_response(ref.address, "its tick spacing is unknown")
     guesses = _tick_calls(ref.address, _ticks_around(ref.last_ticks.tick, key.tick_spacing)) if ref.last_ticks else []
     return (yield from with_prefetch(_load(ref, key), guesses))
 
@@ -76,7 +76,7 @@ def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pools that everybody may use, in two rounds."""
+    """Read the addresses of all pools that everyone may use, in two rounds."""
     (count,) = yield [ContractCall(factory.address, encode_call(_COUNT))]
     total = min(read_word(count, _COUNT), MAX_LISTED_POOLS)
     starts = range(0, total, _POOLS_PER_CALL)

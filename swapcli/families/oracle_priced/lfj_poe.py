@@ -2,17 +2,17 @@
 
 The formulas are in `lfj_poe_math`. The fee is in the second token: on the input of its sales, on the output of those of
 the first, rounded up. It goes to a contract that pays liquidity providers (DefiLlama dimension-adapters, dexs/lfj-poe).
-A sale that would drain the pool is only filled in part, and counts as refused here. The contract is not published, so
+A sale that would drain the pool is only filled in part, and counts as rejected here. The contract is not published, so
 that a route uses such a pool once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, RoundingGain
 from swapcli.core.model.units import BPS, PPM
 from swapcli.families.fast_replace import fast_replace

@@ -14,8 +14,8 @@ is rounded up, that of the bought one down. Facts: developers.lfj.gg/poe, and Ky
 from __future__ import annotations
 
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InsufficientLiquidity
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple

@@ -2,16 +2,16 @@
 
 The pool is asked for some sales of either token by the sizes of its reserves: they must be those of the maths, which
 also covers data that have expired, for which a pool quotes nothing. Pools whose oracle knows them by another key are
-left out as well.
+omitted as well.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import InsufficientLiquidity, PoolError
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.address import keccak256
 from swapcli.families.oracle_priced.lfj_poe import LfjPoe
 from swapcli.families.reading.block_time import time_view
 from swapcli.families.reading.build_pool import build_pool
@@ -56,7 +56,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     assert isinstance(built, LfjPoe)
     for name, (i, amount) in sales.items():
         if not _is_quoted(built, i, amount, values[name]):
-            raise invalid_response(_QUOTE, f"the quote of {amount} does not follow the known rule")
+            raise invalid_response(_QUOTE, f"the quote for {amount} does not follow the known rule")
     return built
 
 

@@ -2,17 +2,17 @@
 
 The formulas are in `lunarbase_math`. A swap does not move the published price. Callers without a privilege pay the fee
 `fee_multiplier` times. The contract, which is not published, stands behind a proxy: its rule for slippage was replaced
-on 2026-08-21, so that the state says which one a pool has. Whether the fee stays in the reserves is not published
+on 2026-08-21, so that the state shows which one per pool has. Whether the fee stays in the reserves is not published
 either, so that a route uses such a pool once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import MAX_FEE_PPM, Pool, PoolIdentity, RateCurve, RoundingGain
 from swapcli.core.model.units import PPM
 from swapcli.families.fast_replace import fast_replace
@@ -75,7 +75,7 @@ class Lunarbase(Pool):
     swap_gas: ClassVar[int] = 120_000
     """As public routers estimate it: the contract is not published."""
     changes_without_events: ClassVar[bool] = True
-    """The published price becomes stale after some blocks, and the pool then refuses swaps."""
+    """The published price becomes stale after some blocks, and the pool then rejects swaps."""
 
     @property
     def is_single_use(self) -> bool:

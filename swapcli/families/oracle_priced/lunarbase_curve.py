@@ -9,8 +9,8 @@ until a larger sale would be paid less, where the curve ends.
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 _MAX_STEPS: Final = 60
@@ -18,7 +18,7 @@ _MAX_STEPS: Final = 60
 _CLOSE: Final = 1e-13
 """Of an amount: searches end there."""
 _MARGIN: Final = 1e-9
-"""Of a capacity: its search ends there, and as much is left out."""
+"""Of a capacity: its search ends there, and as much is omitted."""
 
 
 class Side(NamedTuple):

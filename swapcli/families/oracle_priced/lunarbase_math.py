@@ -14,8 +14,8 @@ vectors of the quadratic rule are in KyberNetwork/kyberswap-dex-lib@ae6a99aa.
 from __future__ import annotations
 
 from math import isqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import UINT256_LIMIT, div_up, mul_div_up, require_uint256

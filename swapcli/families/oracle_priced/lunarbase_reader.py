@@ -81,7 +81,7 @@ def _build(ref: PoolRef, state: Mapping[str, object], slippage: str, multiplier:
 
 
 def _quotes_of(pool: Lunarbase, sales: Mapping[str, tuple[str, str, int]]) -> dict[str, int]:
-    """Return what the pool pays for sales, 0 for one that it refuses."""
+    """Return what the pool pays for sales, 0 for one that it rejects."""
     return {key: _paid(pool, *sale) for key, sale in sales.items()}
 
 

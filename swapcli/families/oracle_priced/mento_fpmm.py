@@ -9,10 +9,10 @@ with the first swap after their end. FPMM.sol and TradingLimitsV2.sol of mento-p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import BPS, DAY_S, PPM_PER_BPS, WAD
 from swapcli.core.records import NamedTuple

@@ -2,7 +2,7 @@
 
 `getRebalancingState` returns the rate of a swap, inverted where the pair inverts it, and reverts while the oracle gives
 none: the market for the currency is closed, a circuit breaker has tripped, or the last report is too old. The pair is
-then left out, as it is where its own output for a sale is not that of the maths.
+then omitted, as it is where its own output for a sale is not that of the maths.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     if values["rate"] is None:
         raise invalid_response(_RATE, "the oracle has no valid rate now, or the pair is empty")
     if [values[name] for name in _DECIMALS] != [10**decimals for decimals in ref.decimals]:
-        raise invalid_response(_DECIMALS[0], "the pair counts a token in other decimals than the token itself")
+        raise invalid_response(_DECIMALS[0], "the pair and the token have different decimals")
     lp_fee_bps = values["lp_fee_bps"]
     state = {
         "reserves": list(values["reserves"]),

@@ -8,7 +8,8 @@ the product for t > 0.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+
+from swapcli.core.annotations import Final
 
 MAX_TICK: Final = (1 << 19) - 1  # `Tick.MAX_TICK`
 PRICE_BITS: Final = 96  # fractional bits of a price

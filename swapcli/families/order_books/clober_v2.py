@@ -9,10 +9,10 @@ with whom the call spends for. A market has two books, one for each direction; t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import parse_hex
@@ -67,7 +67,7 @@ class FeePolicy(NamedTuple):
 class CloberV2(Pool):
     """`address` is that of the book manager, `book_id` 32 bytes in hex. `levels` are [tick, units], descending.
 
-    The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` says which of
+    The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` shows which of
     `tokens` is the native token, listed in its wrapped form: "base", "quote", or empty.
     """
 
@@ -141,7 +141,7 @@ class CloberV2(Pool):
         policies = {name: fields.uint(name, 24) for name in ("maker_policy", "taker_policy")}
         for name, packed in policies.items():
             if not FeePolicy.decode(packed).is_valid:
-                raise InvalidPoolState(name, f"{packed} is no fee policy")
+                raise InvalidPoolState(name, f"{packed} is not a fee policy")
         fee_ppm = max(FeePolicy.decode(policies["taker_policy"]).rate_ppm, 0)
         if identity.fee_ppm != fee_ppm:
             raise InvalidPoolState("fee_ppm", f"expected the taker's fee of {fee_ppm} ppm, not {identity.fee_ppm}")

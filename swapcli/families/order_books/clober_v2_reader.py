@@ -22,7 +22,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view
 
 REACH: Final = 64
-"""Ticks that are read. A swap that would need others is refused as if the book had no more bids."""
+"""Ticks that are read. A swap that would need others is rejected as if the book had no more bids."""
 _LIQUIDITY: Final = "getLiquidity(uint192,int24,uint256)"
 _OPEN: Final = "Open"
 _TOPICS: Final = 4
@@ -34,7 +34,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     key = ref.constants_as(CloberConstants)
     _check_key(ref, key)
     if not key.lens:
-        raise invalid_response(_LIQUIDITY, "the catalogue knows no contract that reads its ticks")
+        raise invalid_response(_LIQUIDITY, "the catalogue has no contract that reads its ticks")
     values = yield from read_views(
         view("levels", key.lens, _LIQUIDITY, key.pool_id, MAX_TICK, REACH, decode=read_pairs)
     )
@@ -54,7 +54,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     """Decode the event of a book's opening, without a call."""
     yield from ()
     if len(log.topics) < _TOPICS:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     tokens, native = book_tokens([int(topic, 16) for topic in log.topics[2:_TOPICS]], wrapped_native)
     unit_size, maker, taker, hooks = read_words(log.data, 4, _OPEN)
     constants = CloberConstants(

@@ -9,10 +9,10 @@ oracle, are among the orders, so that the book of another block is another one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.frozen_dataclass import dataclass, replace
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.bins.bin_curve import BinCurve

@@ -17,7 +17,7 @@ from swapcli.families.reading.views import read_views, view, words
 from swapcli.families.swap_fees import FEE_PER_PPM
 
 REACH: Final = 48
-"""Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
+"""Prices of each side that are read. A swap that would need others is rejected as if there were no more orders."""
 _BOOK: Final = "assembleOrderbookFromOrders(address,bool,uint24)"
 _CONFIG_WORDS: Final = 13  # words that `getConfig()` returns
 _AGGRESSIVE_FEE, _PASSIVE_PAYOUT = 9, 11
@@ -31,7 +31,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a book in one round."""
     lens = ref.constants_as(HanjiConstants).lens
     if not lens:
-        raise invalid_response(_BOOK, "the catalogue knows no contract that assembles its orders")
+        raise invalid_response(_BOOK, "the catalogue has no contract that assembles its orders")
     values = yield from read_views(
         view("config", ref.address, "getConfig()", decode=words(_CONFIG_WORDS)),
         view("bids", lens, _BOOK, ref.address, 0, REACH, decode=_decode_levels),

@@ -26,7 +26,7 @@ _TOKEN_INDEX: Final = "getTokenIndex(address)"
 _HYPE_INDEX: Final = 150
 _USDC: Final = "0xb88339cb7199b77e23db6e890353e22632ba630f"
 _USDC_INDEX: Final = 0
-"""Circle links it by a contract of its own, so that the registry does not have it."""
+"""Circle links it by a separate contract, so that the registry does not have it."""
 _FIRST_SPOT: Final = 10_000
 """Assets of spot markets follow those of perpetuals: the index of the market on top of this."""
 _PRICE_DECIMALS: Final = 8
@@ -37,9 +37,9 @@ _SPOTS, _CONTRACT, _SIZE_DECIMALS, _FIELDS = 1, 4, 5, 8
 
 
 class SpotBook(NamedTuple):
-    """The best prices of a market, times 10^`decimals`; the base is the first of the tokens asked for, or the second.
+    """The best prices of a market, times 10^`decimals`; the base is the first of the tokens requested, or the second.
 
-    A price is 0 where nobody offers one.
+    A price is 0 where no one offers one.
     """
 
     base_is_first: bool

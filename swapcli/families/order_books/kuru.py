@@ -12,11 +12,11 @@ Source: OrderBook.sol and AbstractAMM.sol of Kuru-Labs/Kuru-contracts-dex-public
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import inf, log, log1p
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass, replace
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import BPS, PPM, PPM_PER_BPS, WAD
 from swapcli.core.records import NamedTuple
@@ -131,7 +131,7 @@ class Kuru(Pool):
     """`tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the first are the best.
 
     `vault` is None if it has no orders. `is_cut` says of asks and bids whether the market has more than these.
-    `native` says which token is the native one, listed in its wrapped form: "base", "quote", or empty.
+    `native` shows which token is the native one, listed in its wrapped form: "base", "quote", or empty.
     """
 
     size_precision: int
@@ -360,7 +360,7 @@ def _parse_cut(value: object) -> tuple[bool, bool]:
 def _power_of_ten(fields: StateFields, key: str, maximum: int) -> int:
     value = fields.integer(key, 1, maximum)
     if 10 ** (len(str(value)) - 1) != value:
-        raise InvalidPoolState(key, f"{value} is no power of ten")
+        raise InvalidPoolState(key, f"{value} is not a power of ten")
     return value
 
 

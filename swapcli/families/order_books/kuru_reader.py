@@ -21,7 +21,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view, words
 
 REACH: Final = 64
-"""Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
+"""Prices of each side that are read. A swap that would need others is rejected as if there were no more orders."""
 _BOOK: Final = "getL2Book(uint32,uint32)"
 _REGISTERED: Final = "MarketRegistered"
 _REGISTERED_WORDS: Final = 12  # words of the event's data

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Protocol
 
+from swapcli.core.annotations import Final, Protocol
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.units import PPM

@@ -14,9 +14,9 @@ BLOCK_TIME: Final = ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True
 
 
 def read_block_time(answer: ReturnData, use: str) -> int:
-    """Return the block's time. Raises `InvalidUpstreamResponse` without one; `use` says what depends on it."""
+    """Return the block's time. Raises `InvalidUpstreamResponse` without one; `use` shows what depends on it."""
     if not answer:
-        raise invalid_response(_TIME, f"the block's time cannot be read, {use}")
+        raise invalid_response(_TIME, f"the block's time, {use}, cannot be read")
     return read_word(answer, _TIME)
 
 

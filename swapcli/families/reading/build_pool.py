@@ -14,7 +14,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.swap_fees import FEE_PER_PPM, write_swap_fee
 
 PAUSED: Final = "the factory has paused all swaps"
-"""The reason why a factory's pools are left out for a while."""
+"""The reason why a factory's pools are omitted for a while."""
 
 CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
 """A million tokens of 18 decimals, with digits down to the last, so that a conversion shows every rounding."""

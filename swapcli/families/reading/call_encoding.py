@@ -11,8 +11,8 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD, decode_list, decode_text, decode_word, decode_words, encode_word, to_signed
 from swapcli.core.encoding.abi import to_address as address_of_word
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.calls import ReturnData
 
 SELECTORS: Final[dict[str, str]] = {
@@ -206,7 +206,7 @@ SELECTORS: Final[dict[str, str]] = {
 _selector_bytes: Final = {signature: bytes.fromhex(selector) for signature, selector in SELECTORS.items()}
 
 ANY_ADDRESS: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
-"""An arbitrary account without tokens: functions that look at an account treat it as everybody."""
+"""An arbitrary account without tokens: functions that look at an account treat it as everyone."""
 
 
 NATIVE_CURRENCY: Final = "0x" + "ee" * 20
@@ -233,6 +233,12 @@ def _selector(signature: str) -> bytes:
     if known is None:
         known = _selector_bytes[signature] = keccak256(signature.encode())[:4]
     return known
+
+
+def signature_of(calldata: bytes) -> str:
+    """Return the signature of a call that was encoded here; its first four bytes in hex if it was not."""
+    begin = calldata[:4]
+    return next((signature for signature, known in _selector_bytes.items() if known == begin), f"0x{begin.hex()}")
 
 
 def read_words(data: ReturnData, count: int, name: str) -> tuple[int, ...]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
-from swapcli.core.networks.address import keccak256
-from swapcli.families import FAMILIES, KIND_NAMES, family_row, kind_row
+from swapcli.families import family_names, family_row, is_family, is_kind, kind_names, kind_row
 from swapcli.families.reading.starknet_calls import selector
 from swapcli.families.row import KindRow
+
+T = TypeVar("T")
 
 
 class _Kinds(Mapping[str, KindRow]):
@@ -22,19 +24,40 @@ class _Kinds(Mapping[str, KindRow]):
         return kind_row(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(KIND_NAMES)
+        return iter(kind_names())
 
     def __len__(self) -> int:
-        return len(KIND_NAMES)
+        return len(kind_names())
 
 
 KINDS: Final[Mapping[str, KindRow]] = _Kinds()
 """The row of each kind, by its name."""
 
 
+class KindTable(Mapping[str, T]):
+    """Something of each kind, computed from its row when it is asked for: families of packages add kinds when used."""
+
+    def __init__(self, compute: Callable[[KindRow], T]) -> None:
+        self._compute = compute
+        self._computed: dict[str, T] = {}
+
+    def __getitem__(self, kind: str) -> T:
+        if kind not in self._computed:
+            self._computed[kind] = self._compute(KINDS[kind])
+        return self._computed[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(KINDS)
+
+    def __len__(self) -> int:
+        return len(KINDS)
+
+
 @lru_cache
 def kinds_of_family(family: str, network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
     """Return the contract kinds of a pool family on networks of a kind; one that is not read from a node has none."""
+    if not is_family(family):  # a package's family must be loaded, so that its kinds are known
+        return ()
     of_network = (each for each in KINDS.items() if each[1].network_kind is network_kind)
     return tuple(kind for kind, row in of_network if family in row.families)
 
@@ -45,11 +68,11 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[str, ...]:
     The definition names them (`contracts`) where the family is not enough. Raises `ConfigError` for an unknown name,
     also of the family.
     """
-    if protocol.family is not None and protocol.family not in FAMILIES:
-        raise _unknown_name(protocol, "family", protocol.family, FAMILIES)
+    if protocol.family is not None and not is_family(protocol.family):
+        raise _unknown_name(protocol, "family", protocol.family, family_names())
     for name in protocol.contracts:
-        if name not in KIND_NAMES:
-            raise _unknown_name(protocol, "contract kind", name, KIND_NAMES)
+        if not is_kind(name):
+            raise _unknown_name(protocol, "contract kind", name, kind_names())
     if protocol.contracts or protocol.family is None:
         return tuple(protocol.contracts)
     kinds = kinds_of_family(protocol.family, network.kind)

@@ -24,10 +24,10 @@ class Factory(NamedTuple):
     `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks. `fee_ppm` is the constant fee
     of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
     `quoted_protocols` that cannot be computed can be sampled. `wrapped_native` is the token that native currency counts
-    as. `quoter` says how pools that are sampled are announced and quoted. `swap_quoter` is the contract of a deployment
-    of Algebra or Uniswap V4 that quotes swaps in its pools, `lens` the one that reads the pools of a kind that needs
-    it; both are empty if the catalogue knows none. `hook_rules` are the rules of a V4 manager's hooks, as JSON, by
-    address.
+    as. `quoter` shows how pools that are sampled are announced and quoted. `swap_quoter` is the contract of a
+    deployment of Algebra or Uniswap V4 that quotes swaps in its pools, `lens` the one that reads the pools of a kind
+    that needs it; both are empty if the catalogue knows none. `hook_rules` are the rules of a V4 manager's hooks, as
+    JSON, by address.
     """
 
     address: str

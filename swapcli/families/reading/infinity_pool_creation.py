@@ -23,13 +23,13 @@ _TOPICS: Final = 4  # kind, id and two currencies
 
 
 def read_initialized(factory: Factory, log: Log, wrapped_native: str | None, family: str) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap.
+    """Decode the event of a pool's creation, without a call. Reject hooks that may change the amounts of a swap.
 
     Its data begin with hooks, fee and parameters.
     """
     yield from ()
     if len(log.topics) < _TOPICS:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     hooks, fee, parameters = read_words(log.data, 3, "Initialize")
     tokens, native = read_currencies(log, wrapped_native)
     is_dynamic = fee == DYNAMIC_FEE

@@ -26,7 +26,7 @@ _GAS_BITS: Final = 64  # gas is a uint64
 
 
 def encode_l1_gas_call(to: str, data: bytes) -> bytes:
-    """Return the calldata that asks for the gas of a transaction to `to` with `data`."""
+    """Return the calldata that requests the gas of a transaction to `to` with `data`."""
     padding = bytes(-len(data) % WORD)
     return encode_call(_ESTIMATE, to, _NO_CREATION, _HEAD_BYTES) + encode_word(len(data)) + data + padding
 

@@ -25,7 +25,8 @@ class SkippedItem(NamedTuple):
 
 
 class FaultyItem(SkippedItem):
-    """An item whose read raised another exception than a `SwapcliError`: the reason names a defect of the program."""
+    """An item whose read raised a different exception than a `SwapcliError`: the reason names a defect of the
+    program."""
 
     __slots__ = ()
 

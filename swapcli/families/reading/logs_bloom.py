@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from swapcli.core.networks.address import keccak256
+from swapcli.core.encoding.keccak import keccak256
 
 BITS: Final = 2_048  # bits of a block's Bloom filter
 _CACHED_MASKS: Final = 1 << 15

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import encode_word, to_signed
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.call_encoding import encode_list_call, invalid_response, read_list, to_address
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.tick_bitmap import PriceState

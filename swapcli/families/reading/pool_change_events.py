@@ -1,28 +1,40 @@
 """The events that signal a change of a pool's state, and the pool that each event is about.
 
-The new state in an event is not used: the pool is read again. So an event of another kind, or one that an untrusted
+The new state in an event is not used: the pool is read again. So an event of a different kind, or one that an untrusted
 contract emits, can cost a request but never change an amount.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
 from swapcli.core.model.network import Kind
-from swapcli.families import FAMILIES
+from swapcli.families import families_in_use
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, kinds_of_family, topic_of
+from swapcli.families.reading.contract_kinds import KINDS, KindTable, kinds_of_family, topic_of
 from swapcli.families.reading.logs_bloom import bloom_mask, may_contain
 from swapcli.families.row import KeyOfEvent, key_of_emitter
 
-EVENTS: Final[dict[str, dict[str, KeyOfEvent]]] = {
-    kind: {topic_of(signature): key_of for signature, key_of in row.events.items()} for kind, row in KINDS.items()
-}
+EVENTS: Final = KindTable[dict[str, KeyOfEvent]](
+    lambda row: {topic_of(signature): key_of for signature, key_of in row.events.items()}
+)
 """The events of each contract kind by first topic. Kinds without any emit no events on a change."""
 
-_ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
+
+@lru_cache(1)
+def _events_of_kinds(count: int) -> Mapping[str, KeyOfEvent]:
+    """Return the events of all kinds by first topic; `count` is the current number of kinds, which may grow.
+
+    The kinds of packages come last, and change nothing about the events of the others.
+    """
+    del count
+    found: dict[str, KeyOfEvent] = {}
+    for topic, key_of in chain.from_iterable(events.items() for events in EVENTS.values()):
+        found.setdefault(topic, key_of)
+    return found
 
 
 def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
@@ -68,7 +80,7 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
             for topic, names in EVENTS[kind].items()
             if may_contain(bloom, topic)
         )
-        for name in FAMILIES
+        for name in families_in_use()
     }
     others = {name: names - {key_of_emitter} for name, names in present.items()}
     emitting = {name for name, names in present.items() if key_of_emitter in names}
@@ -81,5 +93,5 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
 
 def changed_pool(log: Log) -> str | None:
     """Return the key of the pool that an event is about; None if it is unknown."""
-    names = _ALL.get(log.topics[0]) if log.topics else None
+    names = _events_of_kinds(len(KINDS)).get(log.topics[0]) if log.topics else None
     return None if names is None or (names.is_in_topic and len(log.topics) < 2) else names(log)

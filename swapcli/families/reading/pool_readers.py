@@ -22,7 +22,7 @@ _BATCH_SIZE = 250  # pools that are read side by side, per request that the read
 
 
 class PoolReader(Protocol):
-    """A module `<kind>_reader`; `KindRow` says which of these functions each kind needs."""
+    """A module `<kind>_reader`; `KindRow` shows which of these functions each kind needs."""
 
     def load(self, ref: PoolRef) -> BatchRead[Pool]:
         """Read the state of a pool."""

@@ -53,7 +53,7 @@ class PoolRef(NamedTuple):
     last_read: LastTicks | LastBins | None = None
 
     def constants_as(self, record: type[C]) -> C:
-        """Return the constants if they are in such a record, else an empty record of the type."""
+        """Return the constants if they are in such a record, otherwise an empty record of the type."""
         return self.constants if isinstance(self.constants, record) else record()
 
     @property
@@ -118,7 +118,8 @@ def _only_address(protocol: str, roles: Collection[str], network: Network) -> st
 
 
 def _kind_of_pool(pool: Pool, network: Network) -> str | None:
-    """Return the kind that the definition names for the pool's protocol and family, else the only kind of the family.
+    """Return the kind that the definition names for the pool's protocol and family, otherwise the only kind of the
+    family.
 
     Where the family has several, the state shows which it is.
     """
@@ -139,5 +140,5 @@ def with_decimals(ref: PoolRef, tokens: Mapping[str, Token]) -> PoolRef | Skippe
     """Return the reference with the decimals of its tokens, or a skipped item if a token is unknown."""
     missing = next((address for address in ref.tokens if address not in tokens), None)
     if missing:
-        return SkippedItem(ref.key, f"its token {missing} is not known or was skipped")
+        return SkippedItem(ref.key, f"its token {missing} is unknown or was skipped")
     return ref._replace(decimals=tuple(tokens[address].decimals for address in ref.tokens))

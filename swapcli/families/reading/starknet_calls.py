@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD
-from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, keccak256
+from swapcli.core.encoding.keccak import keccak256
+from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT
 from swapcli.families.reading.call_encoding import invalid_response, read_words
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead

@@ -3,7 +3,7 @@
 A word of the bitmap covers 256 ticks of the pool's spacing. Reading all of them would take up to 6,932 calls, so only
 some words to either side are read, and the table is closed at their ends: liquidity that extends beyond them is removed
 there. Inside, swaps equal the contract's to the unit, since their steps end at word boundaries anyway; a swap that
-would leave the range is refused as if the pool had no more liquidity.
+would leave the range is rejected as if the pool had no more liquidity.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], tuple[PriceSt
 def read_around_price(source: TickDataSource, spacing: int, near_tick: int | None, reach: int = REACH) -> TickRead:
     """Return the price state, and the fields of a market file for it and the ticks around it.
 
-    Takes two rounds if `near_tick` is close enough to the price, else three. Raises as `BatchRead`.
+    Takes two rounds if `near_tick` is close enough to the price, otherwise three. Raises as `BatchRead`.
     """
     calls = source.position_calls()
     prefetched = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass, replace
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.validation.values import MAX_UINT256, InvalidValue, parse_integer, parse_list, parse_number_text
 from swapcli.families.fast_replace import fast_replace
@@ -27,11 +27,11 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 MAX_SAMPLES: Final = 64
-"""Of one direction: more than any reader asks for."""
+"""Of one direction: more than any reader requests."""
 _MAX_CONSTANTS: Final = 16  # far above the fields of any key
 _ID_BYTES: Final = 32  # bytes of a pool's id
 _KEY_ADDRESSES: Final = {"token0": "currency0", "token1": "currency1", "hooks": "hooks"}
-"""Addresses of the interface's extra data, and the constants that have them."""
+"""Addresses of the Fibrous API's extra data, and the constants that have them."""
 _KEY_NUMBERS: Final = ("fee", "tickSpacing")
 
 
@@ -41,8 +41,8 @@ class Sampled(Pool):
 
     `constants` are what the quote function needs to know about the pool besides its address and tokens, by name: texts
     of numbers.
-    `pool_id` is 32 bytes in hex if one contract has many pools, else empty. `balances` are the most that the pool can
-    pay of each token, None if unknown.
+    `pool_id` is 32 bytes in hex if one contract has many pools, otherwise empty. `balances` are the most that the pool
+    can pay of each token, None if unknown.
     """
 
     constants: tuple[tuple[str, str], ...] = ()
@@ -62,7 +62,7 @@ class Sampled(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool id if one contract has many pools, else the address."""
+        """Return the pool id if one contract has many pools, otherwise the address."""
         return self.pool_id or self.address
 
     @property
@@ -80,7 +80,7 @@ class Sampled(Pool):
         return self.forward_samples if is_forward(self, token_in, token_out) else self.backward_samples
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Return the quoted output of a sample, else an estimate from below. Raises as `Pool.swap`."""
+        """Return the quoted output of a sample, otherwise an estimate from below. Raises as `Pool.swap`."""
         samples = self.samples(token_in, token_out)
         if self.is_spent:
             raise SwapReverts(f"pool {self.key}: its protocol quotes no second swap")
@@ -204,7 +204,9 @@ def _check_samples(name: str, samples: Sequence[QuotedSale], balance: int | None
         raise InvalidPoolState(name, "an input or all outputs are zero")
     for before, after in pairwise(samples):
         if after.amount_in <= before.amount_in:
-            raise InvalidPoolState(name, f"the input {after.amount_in} follows {before.amount_in}")
+            raise InvalidPoolState(
+                name, f"the input {after.amount_in} must be greater than the previous input, {before.amount_in}"
+            )
         if after.amount_out < before.amount_out:
             raise InvalidPoolState(
                 name, f"{after.amount_in} pay less than {before.amount_in}: {after.amount_out} < {before.amount_out}"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.families.hull_curve import concave_hull
 

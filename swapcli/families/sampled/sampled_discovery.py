@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_word
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.quoter import ContractFunction, PoolEnumeration, Quoter
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.quoter_definitions import parse_quoters
 from swapcli.families.reading.call_encoding import invalid_response, read_list, read_word, read_words, to_address
 from swapcli.families.reading.calls import BlockReader, Log, ReturnData
@@ -141,7 +141,7 @@ def _split_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int,
 
 
 def _nested_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int, ...]]:
-    """Return the entries of a list of lists of words. A shorter entry, as an empty one, is left out."""
+    """Return the entries of a list of lists of words. A shorter entry, as an empty one, is omitted."""
     name, width = listing.function.signature, len(listing.entry)
     offsets = read_list(answer, name)
     if answer is None or len(offsets) > _MAX_LISTED:
@@ -158,7 +158,7 @@ def _complete(values: PoolValues, quoter: Quoter) -> BatchRead[PoolValues]:
         values = yield from with_value(values, read)
     missing = [name for name in ("token0", "token1", *quoter.constants) if name not in values]
     if missing:
-        raise invalid_response(quoter.protocols[0], f"the definition does not say {', '.join(missing)} of a pool")
+        raise invalid_response(quoter.protocols[0], f"the definition does not give {', '.join(missing)} for a pool")
     if values.get("pool") == 0:
         raise invalid_response(quoter.protocols[0], "an entry without a pool")
     return values
@@ -180,6 +180,6 @@ def _wrapped(token: str, wrapped_native: str | None) -> str:
 
 
 def _shown(values: PoolValues) -> str:
-    """Return the address of a pool, else its tokens."""
+    """Return the address of a pool, otherwise its tokens."""
     names = ("pool",) if "pool" in values else ("token0", "token1")
     return " ".join(f"0x{values[name]:040x}" for name in names if name in values)

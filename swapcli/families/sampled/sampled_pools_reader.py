@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.encoding.abi_arguments import AbiValue, encode_arguments
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import (
     Argument,
@@ -22,7 +23,6 @@ from swapcli.core.model.quoter import (
     ReadValue,
     Sale,
 )
-from swapcli.core.networks.address import keccak256
 from swapcli.core.validation.values import parse_number_text
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
 from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData

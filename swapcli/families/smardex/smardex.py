@@ -1,7 +1,7 @@
 """Pairs of SmarDex: constant product on fictive reserves, which follow a moving average of the price.
 
-The fictive reserves have the price of the pair and another depth than its real reserves. A sale that moves the price
-away from its average of the last 300 seconds trades on the fictive reserves as they are. One that moves it back
+The fictive reserves have the price of the pair and a different depth than its real reserves. A sale that moves the
+price away from its average of the last 300 seconds trades on the fictive reserves as they are. One that moves it back
 trades on them only until the price reaches the average. At the average they are recomputed from the real reserves, at
 the same price. The way back then has another depth, so a sale to the average and back can gain.
 
@@ -12,11 +12,11 @@ factory collects it. The average is that of the state's `timestamp`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isqrt
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple

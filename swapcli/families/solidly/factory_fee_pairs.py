@@ -19,7 +19,7 @@ def read_with_factory(
 ) -> BatchRead[Pool]:
     """Read a pair by `read`, which takes its factory.
 
-    One round if the factory is known, or is the one that the network names for the protocol; else two.
+    One round if the factory is known, or is the one that the network names for the protocol; otherwise two.
     """
     known = ref.constants_as(FactoryConstants)
     if known.factory:

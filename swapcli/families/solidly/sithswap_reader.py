@@ -30,12 +30,12 @@ _FEES: Final = ("getFee0", "getFee1")
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. A pair whose fee depends on the token that is sold is refused."""
+    """Read a pool in one round. A pair whose fee depends on the sold token is rejected."""
     answers = yield [starknet_call(ref.address, name) for name in (*_RESERVES, *_FEES)]
     reserves = [read_u256(answer, name) for answer, name in zip(answers, _RESERVES, strict=False)]
     fees = [read_felts(answer, 1, name)[0] for answer, name in zip(answers[2:], _FEES, strict=True)]
     if fees[0] != fees[1]:
-        raise InvalidPoolState("fee_ppm", "a fee that depends on the token that is sold is not supported")
+        raise InvalidPoolState("fee_ppm", "a fee that depends on the sold token is not supported")
     state: dict[str, object] = {"reserves": reserves}
     if ref.family == ConstantProduct.family:
         state["variant"] = SOLIDLY

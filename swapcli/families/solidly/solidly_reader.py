@@ -1,6 +1,6 @@
 """Solidly's descendants as Aerodrome has them, stable and volatile: reserves, and a fee that the factory sets.
 
-While a factory is paused, every swap in its pools reverts, so that they are left out.
+While a factory is paused, every swap in its pools reverts, so that they are omitted.
 """
 
 from __future__ import annotations

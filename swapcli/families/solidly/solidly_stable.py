@@ -11,11 +11,11 @@ for the invariant: then the swap reverts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import asinh, atanh, cbrt, expm1, log1p, sinh, sqrt
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.core.model.units import WAD
 from swapcli.families.fast_replace import fast_replace
@@ -101,7 +101,7 @@ class SolidlyStable(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves: [x, y]`, which may be zero, and the optional `version` and `swap_fee`.
 
-        `swap_fee` is needed only for a fee that is no whole number of parts per million.
+        `swap_fee` is needed only for a fee that is not a whole number of parts per million.
         """
         check_pair(identity)
         if max(identity.decimals) > _MAX_DECIMALS:

@@ -2,7 +2,7 @@
 
 What the forks may have changed besides cannot be seen. So a pair's own quotes of a token each way are read with its
 state, with the answers of all views that forks are known to have. The pair has the fee by which the maths of the family
-gives its quotes; one that quotes otherwise is left out, and so is one whose factory is paused.
+gives its quotes; one that quotes otherwise is omitted, and so is one whose factory is paused.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
         pool = build_pool_with_fee(ref, fee, state)
         if [_amount_out(pool, *sale) for sale in zip(ref.tokens, ref.tokens[::-1], amounts, strict=True)] == quotes:
             return pool
-    raise invalid_response(_QUOTE, "the pair quotes another amount than the maths of its family")
+    raise invalid_response(_QUOTE, "the pair's quote differs from its family's maths")
 
 
 def _fee_call(name: str, ref: PoolRef) -> bytes:

@@ -1,4 +1,4 @@
-"""Constant product pairs and concentrated liquidity: Uniswap's contracts, their forks, and what is like them."""
+"""Constant product pairs and concentrated liquidity: Uniswap's contracts, their forks and similar pools."""
 
 PUBLIC = (
     "concentrated", "concentrated_curve", "concentrated_state", "constant_product", "jediswap_cl_reader", "rows",

@@ -6,7 +6,7 @@ empty, a bit of the root a word of the second layer.
 The fee is that of `fee()` at the block. A plugin that is called before swaps may set another for each swap, and `fee()`
 may then be wrong or revert, as the contract says itself. Such a pool's swaps of a token each way are therefore compared
 with the quoter of its deployment, if the network knows one, at the same block; one that the quoter contradicts is
-refused. Whether plugins have that right is in `globalState().pluginConfig`.
+rejected. Whether plugins have that right is in `globalState().pluginConfig`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     del wrapped_native
     is_custom = log.topics[0] == topic_of(_CREATED_CUSTOM)
     if len(log.topics) < 3 + is_custom:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     *deployer, first, second = (to_address(int(topic, 16), _CREATED) for topic in log.topics[1 : 3 + is_custom])
     ref = factory.new_ref(to_address(read_word(log.data, _CREATED), _CREATED), (first, second))
     return ref._replace(constants=AlgebraConstants(factory.swap_quoter, deployer[0] if deployer else ""))
@@ -155,7 +155,7 @@ def _as_quoted(ref: PoolRef, pools: Sequence[Pool], quotes: Sequence[ReturnData]
     for pool in pools:
         if [_amount_out(pool, *swap) for swap in _compared_swaps(ref)] == outputs:
             return pool
-    raise invalid_response(_QUOTES[0], "the plugin sets another fee than the pool says, as its quoter shows")
+    raise invalid_response(_QUOTES[0], "the plugin's fee differs from the pool's, as its quoter shows")
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:
@@ -172,7 +172,7 @@ def _ladder(pool: str, root: int) -> BatchRead[dict[int, int]]:
     leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in initialized_ticks(branches, 1)])
     ticks = initialized_ticks(leaves, 1)
     if len(ticks) > _MAX_TICKS:
-        raise invalid_response(_LEAF, f"{len(ticks)} ticks where {_MAX_TICKS} are the most that are read")
+        raise invalid_response(_LEAF, f"{len(ticks)} ticks, but at most {_MAX_TICKS} are read")
     if not ticks:
         return {}
     answers = yield tick_calls(pool, ticks)

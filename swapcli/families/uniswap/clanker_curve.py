@@ -7,8 +7,8 @@ here; where the hook takes it of the output, that makes the bound a little highe
 from __future__ import annotations
 
 from math import log
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import PPM
 from swapcli.families.surge_curve import SurgeCurve

@@ -1,10 +1,10 @@
-"""What the hooks of Clanker, and of its forks, take of a swap.
+"""Read the fees of the hooks of Clanker and its forks.
 
 The hook sets the LP fee of each swap: one for each direction, or one that depends on the ticks that swaps cross. A
 fifth of that fee goes to the protocol, always in the paired token: from the input of who buys the launched token, and
 from the output of who sells it. Before every swap the hook has the pool's locker collect the fees of its positions; a
 locker may swap them in the pool, if a recipient prefers the other token. In the first two minutes a module against
-snipers may set another fee. Neither is computed here: such a pool is refused.
+snipers may set another fee. Neither is computed here: such a pool is rejected.
 
 Source: `ClankerHook.sol`, `ClankerHookV2.sol`, `ClankerHookStaticFee.sol`, `ClankerHookDynamicFee.sol`,
 `ClankerLpLockerFeeConversion.sol` of clanker-devco/v4-contracts. `protocolFee()` of the hook is what the last swap in
@@ -60,7 +60,7 @@ class ClankerFees(NamedTuple):
 
 
 class _LaunchedToken(NamedTuple):
-    """The token that was launched with a pool, and who keeps its positions; the zero address if nobody does."""
+    """The token that was launched with a pool, and who keeps its positions; the zero address if no one does."""
 
     token: str
     locker: str
@@ -140,7 +140,7 @@ def _read_launch(ref: PoolRef, answers: Sequence[ReturnData], time: int) -> Batc
     enabled, created, first, locker, *deployments = answers
     open_at = read_word(created, _CREATED_AT) + _MODULE_SECONDS
     if read_word(enabled, _MODULE_ENABLED) and time < open_at:
-        raise InvalidPoolState("hooks", f"until {open_at} its module against snipers may set another fee")
+        raise InvalidPoolState("hooks", f"until {open_at} its anti-sniper module may set a different fee")
     if first and locker:
         token = ref.tokens[0 if read_word(first, _TOKEN_IS_FIRST) else 1]
         launched = _LaunchedToken(token, to_address(read_word(locker, _LOCKER), _LOCKER))

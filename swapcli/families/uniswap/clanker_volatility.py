@@ -12,8 +12,7 @@ Source: `ClankerHookDynamicFee.sol` of clanker-devco/v4-contracts.
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.records import NamedTuple

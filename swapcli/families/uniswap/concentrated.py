@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import log
-from typing import ClassVar, Self
 
+from swapcli.core.annotations import ClassVar, Self
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.families.fast_replace import fast_replace

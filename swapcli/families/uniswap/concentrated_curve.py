@@ -15,14 +15,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import expm1, inf, log1p, sqrt
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import CAPACITY_MARGIN
 from swapcli.families.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
 
-# Where the table's walk over the ticks goes on: index of the next tick, q and the amounts so far, liquidity, last tick
+# Where the table's walk continues: index of the next tick, q and the amounts so far, liquidity, last tick
 # (None at the pool's price).
 _Walk = tuple[int, float, float, float, int, int | None]
 
@@ -53,7 +53,7 @@ _MIN_GROWTH = 1.0 + 2.0**-40
 
 
 class TickScale(NamedTuple):
-    """What a tick and a square-root price mean in one protocol.
+    """The meaning of a tick and a square-root price in one protocol.
 
     `unit` is the square-root price of 1. `sqrt_price(tick)` is a float; `growth(price, tick, down)` is the relative
     growth of q from a price to a tick, and `growth_between(a, b)` from one tick to another. `safe_growth_per_tick` is

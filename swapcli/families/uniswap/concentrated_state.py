@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from math import gcd
 from operator import lt
-from typing import Final, cast
 
+from swapcli.core.annotations import Final, cast
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import InvalidValue, describe, parse_integers, parse_list
@@ -100,7 +100,7 @@ class TickList(NamedTuple):
 def read_tick_list(fields: StateFields, fee_ppm: int, *, accepts_any_hook: bool = False) -> TickList:
     """Check and read all but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
 
-    A hook of Uniswap V4 that may change the amounts of a swap is refused, unless this `accepts_any_hook`.
+    A hook of Uniswap V4 that may change the amounts of a swap is rejected, unless this `accepts_any_hook`.
     """
     spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL

@@ -10,11 +10,11 @@ than is requested of it: `variant` "solidly_v2_output" is one whose trader reque
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import nextafter, sqrt
-from typing import ClassVar, Final, Self
 
+from swapcli.core.annotations import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.core.model.units import PPM, WAD
 from swapcli.families.fast_replace import fast_replace
@@ -92,7 +92,7 @@ class ConstantProduct(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves: [x, y]`, which may be zero, and the optional `variant`.
 
-        Pools of Solidly may have `swap_fee`, for a fee that is no whole number of parts per million.
+        Pools of Solidly may have `swap_fee`, for a fee that is not a whole number of parts per million.
         """
         check_pair(identity)
         fields = StateFields(state)

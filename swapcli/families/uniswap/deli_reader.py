@@ -39,7 +39,7 @@ def read_deli_fees(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[tuple[Mapping[str
     (answer,) = yield deli_calls(ref)
     token = read_address(answer, _TOKEN)
     if token not in ref.tokens:
-        raise InvalidPoolState("hooks", f"the hook's token {token} is none of the pool's")
+        raise InvalidPoolState("hooks", f"the hook's token {token} is not one of the pool's tokens")
     is_first = token == ref.tokens[0]
     free = DirectionFees(0)
     by_source = {"hook_fees": HookFees(free, free).state(), "fee_in_token": FeeInToken(is_first, lp_fee_ppm).state()}

@@ -8,8 +8,7 @@ Source: `DeliHook.sol` of morphex-labs/deli-swap-contracts.
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import mul_div_up

@@ -3,7 +3,7 @@
 The hook keeps a part of each output, as its fee calculator says. Fees in the launched token are collected, and sold to
 later buyers (`internal_swap`). For a while after the start, the launched token has one price for buyers and cannot be
 sold, and the first swap after that moves liquidity; so does the first one after a week in which the bid wall was left
-alone with fees of its own. None of these is computed here: such a pool is refused. Some addresses are exempt from
+alone with fees of its own. None of these is computed here: such a pool is rejected. Some addresses are exempt from
 fees, but no router is known to be.
 
 Source: `PositionManager.sol`, `AnyPositionManager.sol`, `FeeDistributor.sol`, `FairLaunch.sol`, `BidWall.sol` of
@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi_arguments import AbiValue, encode_arguments
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.units import BPS, WAD
-from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.call_encoding import encode_call, read_word, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -72,10 +72,10 @@ def read_flaunch_pool(ref: PoolRef, lp_fee_ppm: int, time: int) -> BatchRead[Map
     native, fees, calculator, collected, wall, starts, launch = answers
     starts_at = read_word(starts, _STARTS_AT) if starts else 0
     if starts_at > time:
-        raise InvalidPoolState("hooks", f"{key.hooks} refuses swaps until {starts_at}")
+        raise InvalidPoolState("hooks", f"{key.hooks} rejects swaps until {starts_at}")
     paired = to_address(read_word(native, _NATIVE), _NATIVE)
     if paired not in ref.tokens:
-        raise InvalidPoolState("hooks", f"the hook's native token {paired} is none of the pool's")
+        raise InvalidPoolState("hooks", f"the hook's native token {paired} is not one of the pool's tokens")
     fee_bps = read_words(fees, 4, _FEES)[0]
     calculator_address = to_address(read_word(calculator, _CALCULATOR), _CALCULATOR)
     launch_address = to_address(read_word(launch, _LAUNCH), _LAUNCH) if launch else None
@@ -114,7 +114,7 @@ def _check_wall(answers: Sequence[ReturnData], time: int) -> None:
         return
     stale_after = read_word(window, _STALE_AFTER) if window else _STALE_SECONDS
     if read_word(used, _WALL_USED_AT) + stale_after <= time:
-        raise InvalidPoolState("hooks", "the next swap moves the liquidity of the bid wall, which was left alone")
+        raise InvalidPoolState("hooks", "the bid wall has been idle, so the next swap moves its liquidity")
 
 
 def _check_launch(answer: ReturnData) -> None:

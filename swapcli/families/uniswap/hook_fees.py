@@ -1,4 +1,4 @@
-"""What a hook of Uniswap V4 takes of a swap: the LP fee that it sets, a part of the input, and a part of the output.
+"""A Uniswap V4 hook's fees on a swap: the LP fee it sets, a part of the input, and a part of the output.
 
 Most hooks of launchers do no more than that. What they take of each direction is read at one block, and kept as the
 pool's `hook_fees`.
@@ -6,8 +6,7 @@ pool's `hook_fees`.
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.units import PPM, WAD
 from swapcli.core.records import NamedTuple
@@ -116,5 +115,5 @@ def check_hook_fees(fees: HookFees, tick_list: TickList, fee_ppm: int, field: st
     for position, (each, protocol_fee_ppm) in enumerate(zip(fees, tick_list.protocol_fees_ppm, strict=True)):
         if with_protocol_fee(each.lp_fee_ppm, protocol_fee_ppm) >= PPM:
             raise InvalidPoolState(
-                f"{field}.lp_fees_ppm[{position}]", "with the protocol's fee it takes the whole input"
+                f"{field}.lp_fees_ppm[{position}]", "together with the protocol's fee, it takes the whole input"
             )

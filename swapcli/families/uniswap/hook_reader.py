@@ -1,4 +1,4 @@
-"""What a hook of Uniswap V4 takes of a swap, by the rule that the network's definition names for it.
+"""Read a Uniswap V4 hook's fees on a swap, by its rule in the network's definition.
 
 A rule holds for code, so something has to show that the hook has it: the hash of its code, or the network's quoter,
 which runs the hook. A rule that nothing confirms is not used.
@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Final
 
 from swapcli.core.encoding.abi_arguments import encode_arguments
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.hook_rules import DELI, FEES, FLAUNCH, Decay, Either, FeeTerm, FeeTerms, HookRule, Sum
 from swapcli.core.records import NamedTuple
 from swapcli.families.protocol_fees import DYNAMIC_FEE
@@ -78,7 +78,7 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
     block_time, *hashes = yield calls
     time = read_word(block_time, "block time")
     if rule.code_hash and read_word(hashes[0], "code hash") != int(rule.code_hash, 16):
-        raise InvalidPoolState("hooks", f"the code of {key.hooks} is not the one whose rule is known")
+        raise InvalidPoolState("hooks", f"the rule for {key.hooks} does not cover its code")
     if rule.rule == FLAUNCH:
         launched = yield from read_flaunch_pool(ref, lp_fee_ppm, time)
         return HookReading(launched, bool(rule.code_hash))
@@ -95,7 +95,7 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
             raise InvalidPoolState("hooks", f"the rule of {key.hooks} needs {first} to be {second}")
     opens_at = 0 if rule.opens_at is None else resolve_number(rule.opens_at, values)
     if time < opens_at:
-        raise InvalidPoolState("hooks", f"{key.hooks} refuses swaps until {opens_at}")
+        raise InvalidPoolState("hooks", f"{key.hooks} rejects swaps until {opens_at}")
     fees = _fees_of_terms(rule, values, lp_fee_ppm)
     return HookReading({"hook_fees": fees.state()}, bool(rule.code_hash))
 
@@ -177,7 +177,7 @@ def confirm_by_quoter(ref: PoolRef, key: V4Constants, pool: Pool) -> BatchRead[N
 
 
 def _trades_to_compare(pool: Pool, token_in: str, token_out: str) -> Iterator[tuple[int, int]]:
-    """Yield inputs and outputs of one direction; none that the pool refuses."""
+    """Yield inputs and outputs of one direction; none that the pool rejects."""
     curve = pool.curve(token_in, token_out)
     for part in _COMPARED_RATES if curve.start_rate else ():
         amount_in = min(int(curve.trade_to_marginal_rate(curve.start_rate * part)[0]), _MAX_COMPARED)

@@ -10,8 +10,7 @@ Source: `InternalSwapPool.sol` of flayerlabs/flaunchgg-contracts, and `SwapMath.
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import UINT256_LIMIT, div_up, mul_div_up
@@ -59,7 +58,7 @@ def read_internal_swap(fields: StateFields) -> InternalSwap | None:
 
 
 def _opposite_step(plain: Concentrated, amount: int, *, down: bool) -> tuple[int, int]:
-    """Return what the pool asks for `amount` of token0 (`down`) or token1 with its current liquidity, and what it pays.
+    """Return what the pool requests `amount` of token0 (`down`) or token1 with its current liquidity, and what it pays.
 
     It pays less than the amount only where the liquidity does not have it up to the end of all prices.
     """

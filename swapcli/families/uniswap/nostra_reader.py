@@ -2,7 +2,7 @@
 
 A pair tells its fee without a unit, and its source is not published. It also quotes by itself, so that every read asks
 for some amounts: only a pair that pays Uniswap V2's amounts, with its fee in one unit alone, is used. The factory's
-stable pairs, which have another curve, are left out by this too. In a swap of a mainnet transaction with a fee of 5
+stable pairs, which have another curve, are omitted by this too. In a swap of a mainnet transaction with a fee of 5
 basis points, the amount was Uniswap V2's to the unit.
 """
 
@@ -46,7 +46,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     reserves = [read_u256(reserves_answer, _RESERVES, index) for index in (0, 2)]
     (fee,) = read_felts(fee_answer, 1, _FEE)
     if not all(reserves):
-        raise InvalidPoolState("reserves", "without liquidity, the unit of the pair's fee cannot be told")
+        raise InvalidPoolState("reserves", "without liquidity, the unit of the pair's fee is unknown")
     expected = [read_u256(answer, _QUOTE) for answer in quoted]
     fees_ppm = {fee * (PPM // unit) for unit in _UNITS if fee < unit}
     pools = [build_pool(ref, fee_ppm, {"reserves": reserves}) for fee_ppm in sorted(fees_ppm)]

@@ -9,11 +9,11 @@ bought.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Self
 
+from swapcli.core.annotations import ClassVar, Self
 from swapcli.core.encoding.abi import ADDRESS_BYTES
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.model.pool import Pool, PoolIdentity, SharedState
 from swapcli.core.model.units import PPM
 from swapcli.core.validation.values import parse_hex

@@ -28,7 +28,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pair in one round."""
     wrappers = ref.constants_as(RingConstants).wrappers
     if len(wrappers) != len(ref.tokens):
-        raise invalid_response(ref.address, "the wrappers of its tokens are not known")
+        raise invalid_response(ref.address, "the wrappers of its tokens are unknown")
     reserves, *deposits = yield [
         ContractCall(ref.address, encode_call(_RESERVES)),
         *(

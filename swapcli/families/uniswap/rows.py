@@ -1,4 +1,4 @@
-"""The rows of constant product pairs, concentrated liquidity, and what is like them."""
+"""The rows of constant product pairs, concentrated liquidity and similar pools."""
 
 from __future__ import annotations
 

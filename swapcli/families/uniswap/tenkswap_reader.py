@@ -41,7 +41,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pairs: in one round as a list, else one by one."""
+    """Read the addresses of all pairs: in one round as a list, otherwise one by one."""
     whole, length = yield [starknet_call(factory.address, name) for name in (_LIST, _LENGTH)]
     (count,) = read_felts(length, 1, _LENGTH)
     try:

@@ -67,7 +67,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     yield from ()
     del wrapped_native
     if len(log.topics) < 4:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     first, second, tier = (int(topic, 16) for topic in log.topics[1:4])
     tokens = (to_address(first, "token0"), to_address(second, "token1"))
     if log.topics[0] == topic_of(_CREATED):
@@ -91,7 +91,7 @@ def last_ticks_of(pool: Concentrated) -> LastTicks:
 
 
 def read_spacing(answer: ReturnData) -> int:
-    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is refused with the state."""
+    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is rejected with the state."""
     return max(read_word(answer, _SPACING), 1)
 
 

@@ -108,7 +108,7 @@ def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Refuse hooks that change the amounts of a swap unknowably.
+    """Decode the event of a pool's creation, without a call. Reject hooks that change the amounts of a swap unknowably.
 
     A hook that has a rule is known; pools with others are sampled where the network has a quoter.
     """
@@ -180,7 +180,7 @@ def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
 def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
     """Return a Uniswap V4 pool with any hook, as its only event that names its key describes it."""
     if len(log.topics) < 4:
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     fee, spacing, hooks_word, _, tick = read_words(log.data, 5, "Initialize")
     hooks = to_address(hooks_word, "hooks")
     protocol = factory.protocols_by_hook.get(hooks)

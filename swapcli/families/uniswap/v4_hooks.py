@@ -1,4 +1,4 @@
-"""What a Uniswap V4 hook may do to a swap.
+"""The permissions of a Uniswap V4 hook.
 
 The lowest 14 bits of a hook's address are its permissions: the pool manager calls no callback whose bit is not set.
 Source: Uniswap v4-core, `Hooks.sol`.
@@ -6,8 +6,7 @@ Source: Uniswap v4-core, `Hooks.sol`.
 
 from __future__ import annotations
 
-from typing import Final
-
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InvalidPoolState
 
 _BEFORE_SWAP: Final = 1 << 7  # permission bits of a hook's address, as in `Hooks.sol`
@@ -30,7 +29,9 @@ def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
     if may_change_amounts(hooks):
         bits = _bits(hooks)
         permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if bits >> bit & 1)
-        raise InvalidPoolState("hooks", f"{hooks} may change the amounts of a swap, by permission {permissions}")
+        raise InvalidPoolState(
+            "hooks", f"{hooks} has permissions ({permissions}) that let it change the amounts of a swap"
+        )
 
 
 def check_hook_address(hooks: str, *, has_dynamic_fee: bool) -> None:

@@ -8,15 +8,15 @@ amount, so that a larger sale may be paid less than a smaller one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.core.model.units import BPS, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import div_up, require_uint256
 
 MAX_FEE_BPS: Final = BPS // 2 - 1
-"""Both modules refuse a fee of a half or more."""
+"""Both modules reject a fee of a half or more."""
 
 
 class StexReserves(NamedTuple):

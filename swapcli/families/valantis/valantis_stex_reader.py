@@ -1,7 +1,7 @@
 """Pools of Valantis STEX, in three rounds: the pool, then its two modules and their parameters, then the amounts and
 the rate of the withdrawal module.
 
-Other kinds of Valantis pools are left out, as are pools that are paused or ask a verifier, and those whose fee or rate
+Other kinds of Valantis pools are omitted, as are pools that are paused or ask a verifier, and those whose fee or rate
 does not follow the maths. In the catalogue an AMM stands as the factory of its one pool.
 """
 
@@ -60,7 +60,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         view("reserves", ref.address, "getReserves()", decode=words(2)),
     )
     if pool["verifier"] != ZERO_ADDRESS:
-        raise invalid_response(_VERIFIER, "the pool asks who swaps")
+        raise invalid_response(_VERIFIER, "the pool checks who swaps")
     amm, module = pool["amm"], pool["fee_module"]
     values = yield from read_views(
         view("is_paused", amm, _PAUSED),
@@ -116,7 +116,7 @@ def _expected_fee(pool: ValantisStex, amount: int) -> int | None:
 
 
 def _fee_parameters(values: Mapping[str, Any]) -> _FeeParameters:
-    """Return the parameters of whichever module has answered."""
+    """Return the parameters of whichever module has responded."""
     if values["steps"] is not None:
         for name in _THRESHOLDS:
             if values[name] is None:
@@ -124,7 +124,7 @@ def _fee_parameters(values: Mapping[str, Any]) -> _FeeParameters:
         low, high = (values[name] for name in _THRESHOLDS)
         return _FeeParameters("stepwise", (low, high), values["steps"])
     if values["ratio"] is None:
-        raise invalid_response(_FEE_MODULE, "the fee module is not a known one")
+        raise invalid_response(_FEE_MODULE, "the fee module is unknown")
     low, high, *fees_bps = values["ratio"]
     return _FeeParameters("ratio", (low, high), tuple(fees_bps))
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.finding import UNREAL_STATE_CODES, Finding, FindingCode
-from swapcli.core.model.network import FIBROUS, Network
-from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
+from swapcli.core.model.finding import DO_NOT_SIGN, UNREAL_STATE_CODES, Finding, FindingCode
+from swapcli.core.model.network import FIBROUS, Network, encoding_package
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.core.networks.address import display_address
 from swapcli.payload.payloads_by_variant import ReadPayload, RoutePayloads, VariantCertainty
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -54,12 +53,12 @@ def payload_findings(
     is_simulated = checked is not None and checked.simulation is not None
     found = [each if is_simulated or each.code not in _UNSAFE_STATES else _not_to_sign(each) for each in on_quote]
     if not is_router_own and not is_simulated:
-        router = display_address(payload.to, network.kind)
-        message = (
-            f"the payload targets the public router {router}, which enforces no deadline, and whose code is not"
-            " published in full: simulate it before signing"
-        )
+        message = "simulate first: the router has no deadline, and part of its code is unpublished"
         found.append(FindingCode.ROUTER_UNVERIFIED.finding(message))
+    package = encoding_package(network, payload.to)
+    if package is not None:
+        message = f"simulate first: {package} encodes this payload, and swapcli cannot check it"
+        found.append(FindingCode.DIALECT_OF_PACKAGE.finding(message))
     if payload.unconfirmed:  # the state comes from a public node, and no second node has confirmed it
         found.append(FindingCode.STATE_UNCONFIRMED.finding(payload.unconfirmed))
     if not is_router_own:
@@ -70,7 +69,9 @@ def payload_findings(
 
 
 def _not_to_sign(finding: Finding) -> Finding:
-    return finding._replace(message=f"{finding.message}; do not sign the payload")
+    """Return a finding on the state of the pools as a danger, without the kind of the state, which the code has."""
+    reason = finding.message.partition(": ")[2] if finding.code in UNREAL_STATE_CODES else finding.message
+    return finding._replace(message=f"{DO_NOT_SIGN}: {reason}")
 
 
 def _check_findings(checked: PayloadCheck, payload: UnsignedTransaction, *, with_approval: bool) -> Iterator[Finding]:
@@ -79,23 +80,22 @@ def _check_findings(checked: PayloadCheck, payload: UnsignedTransaction, *, with
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
         pays, due = (_format_amount(amount, token_out) for amount in (simulation.received, simulation.expected))
-        reason = "the quote uses other state"
+        reason = "the quote uses different state"
         if checked.is_rounded or checked.proven:
             reason = "the quote is not exact"
         yield FindingCode.SIMULATION_DIFFERS.finding(
-            f"{reason}: it promises {due}, but at block {simulation.block} the swap pays {pays}",
+            f"{reason}: it promises {due}, but the swap pays {pays} at block {simulation.block}",
         )
     if holdings is None:
         return
     if holdings.allowance is not None and holdings.allowance < needed and not with_approval:
         allowed, sold = _format_amount(holdings.allowance, token_in), _format_amount(needed, token_in)
         yield FindingCode.ALLOWANCE_TOO_LOW.finding(
-            f"the sender has approved {allowed}, but the swap spends {sold}: send the approval first, which is in"
-            " transactions of the JSON, and which --with-approval shows",
+            f"the sender has approved {allowed} of {sold}: send the approval first (--with-approval)",
         )
     if checked.signing and checked.signing.failure:
         yield FindingCode.GAS_NOT_ESTIMATED.finding(
-            "the node cannot estimate the gas, and the transaction may fail: " + printable(checked.signing.failure),
+            "the node cannot estimate the gas; the transaction may fail: " + printable(checked.signing.failure),
         )
     yield from checked.signing.excesses if checked.signing else ()
     upfront_wei = sum(fields.max_cost_wei for fields in checked.signing.fields) if checked.signing else 0
@@ -121,14 +121,13 @@ def _variant_findings(
     read = (checked.read_payload if checked else None) or ReadPayload(payloads.network.router_variant, payload)
     match payloads.certainty(read):
         case VariantCertainty.SHARED:
-            message = "the payload is the same in every known variant of the router's rates and extra data"
+            message = "every known variant of the router executes this same payload"
             yield FindingCode.READING_SHARED.finding(message)
         case VariantCertainty.REMEMBERED:
             yield FindingCode.READING_REMEMBERED.finding(_remembered(payloads, read))
         case VariantCertainty.ASSUMED:
             yield FindingCode.READING_ASSUMED.finding(
-                f"the payload is right only if the router reads {_describe(read.variant)}; a simulation shows how it"
-                " reads them",
+                "simulate first: how the router reads rates and extra data is assumed"
             )
 
 
@@ -136,14 +135,5 @@ def _remembered(payloads: RoutePayloads, read: ReadPayload) -> str:
     from swapcli.core.model.number_format import format_duration
 
     found = payloads.oldest_finding(read.payload)
-    age = (
-        f" at block {found.block}, {format_duration(max(0, int(SYSTEM_CLOCK.now_s()) - found.found_s))} old"
-        if found
-        else ""
-    )
-    return f"the router was seen to read payloads so{age}: {_describe(read.variant)}"
-
-
-def _describe(variant: RouterVariant) -> str:
-    forms = dict.fromkeys(FORM_WORDS[form] for form in (variant.extra_data, *dict(variant.forms).values()))
-    return f"rates as {RATE_WORDS[variant.rate]} and extra data as {' or '.join(forms)}"
+    age = f", {format_duration(max(0, int(SYSTEM_CLOCK.now_s()) - found.found_s))} old," if found else ""
+    return f"an earlier simulation{age} showed how the router reads rates and extra data"

@@ -1,4 +1,4 @@
-"""Which payments of a swap are to strangers: neither to who signs or receives, nor to the integrator that is meant."""
+"""Find a swap's payments to strangers: not to the signer, the recipient or the chosen integrator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swapcli.core.model.units import BPS, E18_PER_BPS
 def find_strangers(
     call: DecodedCall, integrator: Integrator | None, own: Collection[str | None]
 ) -> tuple[DecodedPayment, ...]:
-    """Return the payments that are to nobody of `own`, and that are not the one that the integrator is allowed."""
+    """Return the payments that are to no one of `own`, and that are not the one that the integrator is allowed."""
     expected = find_integrator_payment(call, integrator)
     return tuple(each for each in call.payments if each != expected and each.recipient not in own)
 

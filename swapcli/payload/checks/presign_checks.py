@@ -3,7 +3,7 @@
 A quote on a block of the network is simulated on that block, and the swap must then pay the quoted amount to the unit.
 Any other quote (on modelled state, or from a remote service that does not report its state) is simulated on the newest
 block, one on a pending block on what is pending now. So is a quote on a block if the node turns out to ignore block
-numbers. The swap must then pay at least the minimum of the payload, and the result says how much it differs from the
+numbers. The swap must then pay at least the minimum of the payload, and the result shows how much it differs from the
 quote.
 """
 
@@ -126,11 +126,11 @@ def _check_by_simulation(
     variants: RoutePayloads | None,
     is_exact: bool,
 ) -> PayloadCheck:
-    """Return `checked` with the simulation. `is_exact` says whether the quote is for the block."""
+    """Return `checked` with the simulation. `is_exact` shows whether the quote is for the block."""
     node, tokens, block = runner.node, runner.tokens, block_number(runner.at)
     trials = simulate_variants(runner, payload, variants)
     if is_exact and block and not any(trial.is_exact for trial in trials):
-        # A node that ignores block numbers has simulated on another state than the one that was quoted on.
+        # A node that ignores block numbers has simulated on a different state than the one that was quoted on.
         answering_block = find_answering_block(node, block - 1)
         is_exact = answering_block is None or answering_block == block - 1
     must_match = is_exact and not checked.is_rounded
@@ -167,7 +167,7 @@ def _tag_to_estimate_on(origin: StateSource, head: ChainHead) -> BlockTag:
 def _insufficient_balance(balance: int, needed: int, token: Token) -> InsufficientBalance:
     holds, takes = in_tokens(balance, token), in_tokens(needed, token)
     return InsufficientBalance(
-        f"Insufficient balance: the sender holds {holds}, and the swap takes {takes}",
+        f"Insufficient balance: the sender holds {holds}, but the swap takes {takes}",
         hint="sell less, or use an address that holds enough",
         details={"token": token.address, "held": str(balance), "needed": str(needed)},
     )

@@ -1,4 +1,4 @@
-"""Recipients that lose what they are sent: contracts that pay nothing out again, and addresses without a key."""
+"""Reject recipients that would lose the output: contracts without a way to withdraw, and addresses without a key."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def check_recipient(
 ) -> None:
     """Raise `UnsafeRecipient` for a contract that loses what it is sent, unless it is among the `allowed` addresses.
 
-    `contract` says what the market has at the address, None if nothing. Addresses are canonical. The caller can allow
+    `contract` shows what the market has at the address, None if nothing. Addresses are canonical. The caller can allow
     a recipient by its `option`.
     """
     found = contract or describe_contract(recipient, network)
@@ -78,21 +78,21 @@ def check_recipient(
     shown = display_address(recipient, network.kind)
     raise UnsafeRecipient(
         describe_loss(shown, found),
-        hint="give the address of your wallet" + (f", or allow this one with {option}" if option else ""),
+        hint="give your wallet's address" + (f", or allow this one with {option}" if option else ""),
         details={"field": "destination", "recipient": shown, "contract": found},
     )
 
 
 def describe_loss(shown: str, contract: str) -> str:
     """Return the sentence for a recipient that loses the output: its address as people see it, and its contract."""
-    return f"the recipient {shown} is {contract}: what it receives would be lost"
+    return f"the recipient {shown} is {contract}: the output would be lost"
 
 
 def recipient_warnings(recipient: str | None) -> Iterator[Finding]:
     """Yield a warning where the recipient of a swap is known to have no key."""
     if recipient == BURN_ADDRESS:
         shown = "0x" + "dEaD".zfill(40)
-        message = f"the recipient {shown} has no key: what it receives is burned"
+        message = f"the recipient {shown} has no key: the output would be burned"
         yield FindingCode.RECIPIENT_BURNS.finding(message)
 
 

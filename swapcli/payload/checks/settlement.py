@@ -37,7 +37,7 @@ _REFUSALS: Final = {
     FindingCode.FEES_UNUSUAL: _Refusal(
         UnusualFees,
         "allow_fees",
-        "ask another node, or allow them with --allow-fees (allow_fees in Python)",
+        "use a different node, or allow them with --allow-fees (allow_fees in Python)",
         "check the node's figures before you sign them: {message}",
         ", and {count} more",
     ),
@@ -45,7 +45,7 @@ _REFUSALS: Final = {
 _VERDICT: Final = _Refusal(
     VerdictBlocks,
     "check",
-    "{hint}; to build the transaction all the same, set {setting} to never",
+    "{hint}; to build the transaction anyway, set {setting} to never",
     more="; and {count} more",
 )
 """The refusal for the findings of a simulated swap, which all have one setting."""

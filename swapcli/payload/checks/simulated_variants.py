@@ -24,12 +24,12 @@ from swapcli.payload.simulation.sender_balances import SenderBalances
 from swapcli.payload.simulation.swap_simulation import SimulationGrant, SwapSimulation, simulate_swaps
 from swapcli.state.rpc.node import BlockId, ChainHead, StateOverrideNode, block_number
 
-_HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
+_HINT_DO_NOT_SIGN: Final = "do not sign: the router may read payloads differently, or a token may take a cut"
 _MIN_AMOUNT_PER_UNIT: Final = 10**7
 """A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong variant of a rate
 leaves at least a millionth of a token unsold."""
-HINT_NO_ROUTER: Final = "see the router in the network's settings"
-_HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
+HINT_NO_ROUTER: Final = "check the router in the network's settings"
+_HINT_OTHER_STATE: Final = "the quote used different state: quote again with this node"
 
 
 class TradedTokens(NamedTuple):
@@ -207,17 +207,17 @@ def require_expected(trial: VariantTrial, tokens: TradedTokens, is_exact: bool) 
 def describe_failure(run: SimulationRun, payload: UnsignedTransaction, tokens: TradedTokens, where: str = "") -> str:
     """Return the sentence for a simulated swap that fails."""
     if run.status is SimulationStatus.NO_ROUTER:
-        return f"nothing is deployed at the router's address {payload.to}{where}"
+        return f"there is no contract at the router's address {payload.to}{where}"
     why = describe_revert(run.return_data)
     if run.status is SimulationStatus.NOT_APPROVED:
-        return f"{tokens.token_in.symbol} refuses to be approved{where}: {why}"
+        return f"{tokens.token_in.symbol} rejects the approval{where}: {why}"
     return f"the swap reverts{where}: {why}"
 
 
 def describe_shortfall(received: int, due: int, tokens: TradedTokens, where: str = "", *, is_exact: bool) -> str:
     """Return the sentence for a swap that pays less than is due: than its quote if `is_exact`, else its minimum."""
     pays, promised = (in_tokens(amount, tokens.token_out) for amount in (received, due))
-    return f"the swap pays {pays}{where}, and {'the quote says' if is_exact else 'it promises at least'} {promised}"
+    return f"the swap pays {pays}{where}, but {'the quote is' if is_exact else 'it promises at least'} {promised}"
 
 
 def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
@@ -227,14 +227,14 @@ def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: Bloc
     """
     if not node.read_account(payload.to, at).code:
         block = block_number(at)
-        message = f"nothing is deployed at the router's address {payload.to} at block {block}"
+        message = f"there is no contract at the router's address {payload.to} at block {block}"
         raise SimulationError(message, hint=HINT_NO_ROUTER, details={"block": block})
 
 
 def _simulation_error(simulation: Simulation, message: str, hint: str | None, output: bytes = b"") -> SimulationError:
     figures = {
         "block": simulation.block,
-        "amount_received": str(simulation.received),
+        "received": str(simulation.received),
         "expected": str(simulation.expected),
         "output": f"0x{output.hex()}",
     }

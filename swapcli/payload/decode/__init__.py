@@ -1,3 +1,3 @@
-"""The forms in which a user gives what is to be signed: calldata, documents, transactions of wallets and shells."""
+"""Read the input of swapcli decode: calldata, documents, transactions of wallets and shells."""
 
 PUBLIC = ("decode_payload", "documents", "given_transaction", "quantities", "shell_grammar", "transaction_list")

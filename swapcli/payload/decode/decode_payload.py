@@ -1,4 +1,4 @@
-"""Decode what a user gives, and guess the network it is for."""
+"""Decode a payload and guess its network."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a user gives to be decoded: calldata, felts, transactions in the forms of wallets and nodes, our own documents.
+"""Parse a payload: calldata, felts, transactions of wallets and nodes, swapcli's own documents.
 
-A document that carries several transactions is read whole: the last call of a router among them is the payload, and the
+A document that carries several transactions is read whole: the last router call among them is the payload, and the
 others are compared with what that payload needs.
 """
 
@@ -21,9 +21,11 @@ from swapcli.payload.decode.given_transaction import HINT, MAX_BYTES, GivenTrans
 from swapcli.payload.decode.quantities import find_chain_id
 from swapcli.payload.decode.raw_transactions import parse_raw
 from swapcli.payload.decode.transaction_fields import (
+    CALLDATA_NAMES,
     Chains,
     find_chains,
     find_sender,
+    named,
     one_of,
     parse_object,
     parse_transaction,
@@ -40,6 +42,8 @@ _INVOKE: Final = "INVOKE"
 """Prefix of the type of an account's transaction on Starknet."""
 _FEE_FIELDS: Final = ("max_fee_wei", "max_priority_fee_wei", "max_total_fee_fri", "max_total_fee_wei")
 _EXECUTE: Final = "__execute__"
+_PARAMETERS: Final = "swap_parameters"
+_HINT_BYTES: Final = "POST the route to /NETWORK/execute (not on hyperevm), or pass it to swapcli execute"
 
 
 class PayloadInput(NamedTuple):
@@ -138,7 +142,7 @@ def _join_lines(text: str) -> str | None:
         return None
     digits = first + "".join(lines[1:])
     begins_with_call = digits[: SELECTOR_CHARACTERS - 2].lower() in DECODERS
-    # Felts are short, and only a call begins with 0x and goes on without.
+    # Felts are short, and only a call begins with 0x and continues without.
     is_long = lines[0] != first and any(len(line) > WORD_CHARACTERS for line in lines)
     return f"0x{digits}" if begins_with_call or is_long else None
 
@@ -191,7 +195,7 @@ def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
 
 
 def _load(text: str) -> Sequence[object]:
-    """Return the JSON documents of a text: one, or one a line. Raises `InvalidInput`, including for repeated keys."""
+    """Return the JSON documents of a text: one, or one per line. Raises `InvalidInput`, including for repeated keys."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         if len(lines) > 1 and all(line.strip()[0] == "{" and line.strip()[-1] == "}" for line in lines):
@@ -295,6 +299,8 @@ class _Document:
         content, path = parse_object(opened.content, "the document"), opened.path
         self._read.add(path)
         document = _with_nested_calldata(content)
+        if _lacks_bytes(document):
+            raise InvalidInput("the response has swap_parameters, but no calldata", hint=_HINT_BYTES)
         if document is not content:
             path = (*path, "calldata")
             self._read.add(path)
@@ -317,7 +323,7 @@ class _Document:
             return found._replace(payload=own), chains | more
         if own.to is not None or own.value:
             raise InvalidInput(
-                f"the document has {name} and also a transaction of its own, but that one has no calldata", hint=HINT
+                f"the document has {name} and also a transaction, but that transaction has no calldata", hint=HINT
             )
         self._compare_senders(own.sender, found.listed)
         sender = found.payload.sender or own.sender or _safe_address(document)
@@ -330,10 +336,10 @@ class _Document:
         """Compare the sender of a list with those of its transactions, which may repeat it."""
         others = [each.sender for each in listed if each.sender is not None and each.message is None]
         if sender is not None and any(each.lower() != sender.lower() for each in others):
-            self._oddities.append("the transactions of the list have another sender than the list")
+            self._oddities.append("the listed transactions and the list have different senders")
 
     def _account_calls(self, own: GivenTransaction, document: Mapping[str, object]) -> list[GivenTransaction]:
-        """Return the calls inside a transaction of an account on Starknet; for any other transaction, only itself.
+        """Return the calls inside a transaction of an Starknet account; for any other transaction, only itself.
 
         The account may be a relayer's, so its address is not the expected recipient.
         """
@@ -365,7 +371,7 @@ class _Document:
 
 
 def _from_list(listed: Sequence[GivenTransaction], network: str | None = None, *, is_odd: bool = False) -> PayloadInput:
-    """Return a list of transactions with its payload: the last call of a router, else the last transaction.
+    """Return a list of transactions with its payload: the last router call, otherwise the last transaction.
 
     A list that `is_odd` may have no content to decode.
     """
@@ -392,7 +398,7 @@ def _network(document: Mapping[str, object]) -> str | None:
 
 
 def _is_account_transaction(document: Mapping[str, object]) -> bool:
-    """Return whether the felts of an object are the calls of an account on Starknet."""
+    """Return whether the felts of an object are the calls of an Starknet account."""
     kind = document.get("type")
     has_sender = any(name in document for name in ("sender_address", "senderAddress"))
     return has_sender or (isinstance(kind, str) and kind.upper().startswith(_INVOKE))
@@ -405,6 +411,14 @@ def _with_nested_calldata(document: Mapping[str, object]) -> Mapping[str, object
         return document
     outer = {"quote" if name == "route" else name: value for name, value in document.items()}
     return {**outer, **inner}
+
+
+def _lacks_bytes(document: Mapping[str, object]) -> bool:
+    """Return whether this is a response of the Fibrous API with the parameters of a call, but not its bytes."""
+    inner = document.get("calldata")
+    return _PARAMETERS in (document if inner is None else inner if isinstance(inner, Mapping) else ()) and not any(
+        name != "calldata" for name, _ in named(document, (*CALLDATA_NAMES, *LIST_NAMES))
+    )
 
 
 def _find_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]] | None:

@@ -109,7 +109,7 @@ def _walk(
         yield from _dangers(rest, path)
     for name, each in named(value, RAW_NAMES):
         if name != followed and isinstance(each, str) and _BYTES.fullmatch(each.strip()):
-            yield f"{_shown((*path, name))} is another transaction, which decode does not read"
+            yield f"{_shown((*path, name))} is a further transaction, which decode does not read"
     for name, each in value.items():
         yield from _text(name, (*path, name), contract)
         if path in read and _is_read(name, value):
@@ -134,7 +134,7 @@ def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
         if calldata[2:SELECTOR_CHARACTERS] in _APPROVALS:
             yield f"{_shown(path)} is an approval, which decode does not read"
         elif parse_raw(calldata) is not None:
-            yield f"{_shown(path)} is another transaction, which decode does not read"
+            yield f"{_shown(path)} is a further transaction, which decode does not read"
     if is_shell(text):
         yield f"{_shown(path)} is shell text, which decode does not read here"
     if stripped[:1] not in ("{", "[", '"'):

@@ -17,11 +17,11 @@ from swapcli.payload.starknet.account_calls import SWAP
 
 MAX_BYTES: Final = 1 << 20
 """More than any transaction has."""
-HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or what swapcli calldata prints"
+HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or the output of swapcli calldata"
 
 AUTHORIZES_CONTRACTS: Final = "the transaction also lets contracts act as the sender's account (authorizationList)"
-RUNS_AS_SAFE: Final = "the Safe runs the called contract's code as its own (operation 1)"
-REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), to an account that may be a stranger's"
+RUNS_AS_SAFE: Final = "the Safe runs the called contract's code as the Safe itself (operation 1)"
+REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), possibly to a stranger's account"
 
 _MAX_PLACES: Final = 5  # of a warning; the others are counted
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
@@ -29,13 +29,13 @@ _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 
 
 class GivenTransaction(NamedTuple):
-    """One transaction as it was given; None for what it does not say. Values and fees are in wei.
+    """One transaction as given; None for missing fields. Values and fees are in wei.
 
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
     what no transaction of a swap has. A message to sign has `message`, and the contract that takes it as `to`.
     `purpose` is what the document calls it (`core.model.transaction.Purpose`). A whole transaction (`is_whole`) says
     everything that is signed: without `to` it deploys a contract. Calldata alone does not. `max_total_fee_fri` is the
-    most that an account on Starknet pays for the transaction, in the smallest unit of STRK, and `max_total_fee_wei` the
+    most that an Starknet account pays for the transaction, in the base unit of STRK, and `max_total_fee_wei` the
     same of the old versions that pay in ETH.
     """
 

@@ -1,4 +1,4 @@
-"""The messages (EIP-712) that are judged: permits of tokens and of Permit2, each with the types of its standard.
+"""The EIP-712 messages that `decode` checks: token and Permit2 permits, with the types of their standards.
 
 The signature of a message with any other types is not a signature of that standard, so the types must be equal.
 """
@@ -37,7 +37,7 @@ class Permission(NamedTuple):
 
 
 class MessageStandard(NamedTuple):
-    """A kind of message that is judged. `encoded_type` has its primary struct first, then those of its fields.
+    """A kind of message that `decode` checks. `encoded_type` has its primary struct first, then those of its fields.
 
     `read` takes the values of the message, checked against the types.
     """

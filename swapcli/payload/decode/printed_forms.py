@@ -58,16 +58,16 @@ def _blocks(text: str) -> Iterator[Mapping[str, str]]:
         elif value and (fields or name == "to"):
             fields[name] = value
     if fields:
-        raise InvalidInput("the last transaction has no calldata", hint="give all that the command printed")
+        raise InvalidInput("the last transaction has no calldata", hint="give the command's whole output")
 
 
 def _transaction(fields: Mapping[str, str]) -> GivenTransaction:
     missing = [name for name in ("to", "value", "calldata") if not fields.get(name)]
     if missing:
-        raise InvalidInput(f"a transaction has no {missing[0]}", hint="give all that the command printed")
+        raise InvalidInput(f"a transaction has no {missing[0]}", hint="give the command's whole output")
     content = fields["calldata"]
     if _SHORTENED in content:
-        raise InvalidInput("the calldata was shortened", hint="print it with --full, or as JSON with --json")
+        raise InvalidInput("the calldata was shortened", hint="print it with -v, or as JSON with --json")
     felts = parse_felts(content) if "entrypoint" in fields else None
 
     def quantity(name: str) -> int | None:

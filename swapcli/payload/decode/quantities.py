@@ -34,7 +34,7 @@ def parse_quantity(value: object, name: str) -> int:
     if number is None or not 0 <= number <= MAX_UINT256:
         raise InvalidInput(
             f"{name}: expected a whole number, decimal or in hex with 0x, not {describe(value)}",
-            hint="decode reads numbers as wallets write them; give the number itself",
+            hint="write the number in full",
             details={"field": name},
         )
     return number

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from swapcli.core.encoding.abi import ADDRESS_BYTES
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.encoding.key_recovery import recover_public_key
-from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.given_transaction import AUTHORIZES_CONTRACTS, GivenTransaction
 from swapcli.payload.evm.unsigned_transaction import RLP_BYTES, RLP_LIST, RLP_SHORT, encode_rlp
@@ -105,7 +105,7 @@ def _transaction(signed: _Signed) -> GivenTransaction:
         if sender is None:
             oddities.append("the signature of the transaction is not valid")
         if signed.chain_id is None:
-            oddities.append("the signed transaction names no chain: it is valid on every chain")
+            oddities.append("the signed transaction has no chain ID: it is valid on every chain")
     return GivenTransaction(
         f"0x{data.hex()}",
         to=f"0x{to.hex()}" if to else None,

@@ -74,7 +74,7 @@ def _parse_argument(entry: object, path: str, level: int) -> NamedArgument:
     kind, name = entry.get("type"), entry.get("name")
     match = _KIND.fullmatch(kind) if isinstance(kind, str) else None
     if not isinstance(kind, str) or match is None or (match[2] and (int(match[2]) % 8 or int(match[2]) > 256)):
-        raise _wrong(f"{path}.type", "a type that decode encodes", kind)
+        raise _wrong(f"{path}.type", "a type that decode can encode", kind)
     if not isinstance(name, str):
         raise _wrong(f"{path}.name", "a text", name)
     components: tuple[NamedArgument, ...] = ()
@@ -145,6 +145,6 @@ def _require_list(value: object, path: str) -> Sequence[object]:
 def _wrong(path: str, expected: str, value: object) -> InvalidInput:
     return InvalidInput(
         f"{path}: expected {expected}, not {describe(value)}",
-        hint="let the tool that wrote it encode the data",
+        hint="encode the data with the tool that wrote it",
         details={"field": path},
     )

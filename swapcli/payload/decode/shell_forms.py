@@ -93,7 +93,7 @@ class _Reader:
                 self._variables(is_alone=False)
                 names = {each for each in networks if each is not None}
                 if len(names) > 1:
-                    raise InvalidInput("the commands of cast send name several networks")
+                    raise InvalidInput("the cast send commands are for several networks")
                 return self._form(transactions, next(iter(names), None), {})
             return self._form(*_read_variables(self._variables(is_alone=True)))
         except InvalidInput:
@@ -161,7 +161,7 @@ class _Reader:
         self._oddities.append(f"a shell would interpret {shown} {where} at line {line}, column {column}")
 
     def _add(self, sentence: str) -> None:
-        self._oddities.append(f"{sentence}, which swapcli calldata never prints")
+        self._oddities.append(f"{sentence}, and swapcli calldata never prints that")
 
     # --- cast
 
@@ -258,7 +258,7 @@ def _read_variables(variables: Mapping[str, str]) -> tuple[list[GivenTransaction
     count = parse_quantity(variables.get(grammar.APPROVALS, "0"), grammar.APPROVALS)
     named = {name for name in variables if grammar.APPROVAL_VARIABLE.fullmatch(name) and name.endswith("_TO")}
     if len(named) != count:
-        raise InvalidInput(f"{grammar.APPROVALS} is {count}, and there are {len(named)} approvals")
+        raise InvalidInput(f"{grammar.APPROVALS} is {count}, but there are {len(named)} approvals")
     chain = variables.get(grammar.CHAIN_ID)
     chain_id = None if chain is None else parse_quantity(chain, grammar.CHAIN_ID)
     listed = [

@@ -1,4 +1,4 @@
-"""Messages that are described but never judged: orders by signature, transfers, and permissions to act as the account.
+"""Messages that `decode` describes but cannot check: signed orders, transfers, and permissions to act as the account.
 
 The contract that executes an order chooses its price within the limits of the message, so a decoded order has only its
 tokens, amounts and recipients. Values come from strangers: those that cannot be read are skipped.

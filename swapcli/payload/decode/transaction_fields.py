@@ -39,7 +39,7 @@ _PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
 """A node gives the price that was paid as `gasPrice` beside the maximum."""
 _TOTAL_FEE_NAMES: Final = ("maxfee",)
 _RESOURCE_NAMES: Final = ("resourcebounds",)
-"""Of accounts on Starknet: the fee of a whole transaction, and the bounds of each resource that it uses."""
+"""Of Starknet accounts: the fee of a whole transaction, and the bounds of each resource that it uses."""
 _SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
 _SENT_NAMES: Final = (*_SENDER_NAMES, "nonce", *_GAS_NAMES, *_PRICE_NAMES, "maxpriorityfeepergas", "accesslist")
 """Fields that only a whole transaction has."""
@@ -110,14 +110,14 @@ def _calldata_of_method(entry: Mapping[str, object], calldata: str, path: str) -
     encoded = encode_method(entry[METHOD], entry.get(VALUES), path)
     if calldata not in ("0x", encoded):
         raise InvalidInput(
-            f"{path}{METHOD}: the data is not a call of this method with these inputs",
+            f"{path}{METHOD}: the data does not call this method with these inputs",
             details={"field": f"{path}{METHOD}"},
         )
     return encoded
 
 
 def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
-    """Return the most that an account on Starknet pays for its resources and the tip; None if it does not say."""
+    """Return the most that an Starknet account pays for its resources and the tip; None if it does not say."""
     total, units, is_known = 0, 0, False
     for name, bounds in named(entry, _RESOURCE_NAMES):
         for resource, each in parse_object(bounds, f"{path}{name}").items():
@@ -183,7 +183,7 @@ def one_of(
     for name, value in found[1:]:
         if value != found[0][1]:
             raise InvalidInput(
-                f"{path}{name}: {found[0][0]} and {name} mean the same and differ", details={"field": f"{path}{name}"}
+                f"{path}{name}: {found[0][0]} and {name} mean the same but differ", details={"field": f"{path}{name}"}
             )
     return found[0] if found else None
 

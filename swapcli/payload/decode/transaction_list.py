@@ -17,7 +17,7 @@ _LATEST_S = (1 << TIME_BITS) - 1
 
 
 def implied_approvals(call: DecodedCall, router: str | None) -> tuple[Approval, ...]:
-    """Return the approvals that a swap needs, in order, if it goes to `router`; none for what is no swap."""
+    """Return the approvals that a swap needs, in order, if it goes to `router`; none for what is not a swap."""
     order = call.order
     if order is None or order.is_native_in or router is None:
         return ()

@@ -161,7 +161,7 @@ def _primary_type(typed: Values, *, is_request: bool) -> tuple[str, str]:
     found = [each for each in types if each not in used and each != DOMAIN_TYPE]
     if name is None and len(found) == 1 and not is_request:
         return str(found[0]), ""
-    return "", "the document does not say which of its types is signed (primaryType)"
+    return "", "the document does not name the signed type (primaryType)"
 
 
 def _parse_structs(typed: Values) -> tuple[dict[str, Fields], Fields | None]:
@@ -207,11 +207,11 @@ def _domain_problems(domain: Values, declared: Fields | None, *, is_request: boo
         if not isinstance(domain.get(name, ""), str):
             yield f"domain.{name}: expected a text, not {describe(domain[name])}"
     if domain.get(_CHAIN) is None:
-        yield "the domain names no chain: the signature is valid on every chain"
+        yield "the domain has no chain ID: the signature is valid on every chain"
     else:
         yield from _problem_of(parse_quantity, domain[_CHAIN], "domain.chainId")
     if domain.get(_CONTRACT) is None:
-        yield "the domain names no contract"
+        yield "the domain has no contract"
     elif not isinstance(domain[_CONTRACT], str):
         yield f"domain.{_CONTRACT}: expected an address, not {describe(domain[_CONTRACT])}"
     else:
@@ -240,7 +240,7 @@ def _missing_in_domain(domain: Values, needed: set[str], allowed: set[str]) -> I
     if missing := sorted(needed - present - {_CHAIN, _CONTRACT}):
         yield f"the domain has no {', '.join(missing)}"
     if more := sorted((present - allowed) & {name for name, _ in DOMAIN_FIELDS}):
-        yield f"the domain has {', '.join(more)}, which contracts of this standard do not have"
+        yield f"the domain has {', '.join(more)}, which this standard does not have"
 
 
 # --- values
@@ -252,7 +252,7 @@ def _parse_struct(structs: Structs, name: str, values: object, path: str) -> dic
         raise InvalidInput(f"{path}: expected an object, not {describe(values)}")
     fields = dict(structs[name])
     if values.keys() != fields.keys():
-        raise InvalidInput(f"{path}: the fields are not those of its type")
+        raise InvalidInput(f"{path}: the fields do not match its type")
     return {field: _parse_value(structs, kind, values[field], f"{path}.{field}") for field, kind in fields.items()}
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from swapcli.core.encoding.abi import SELECTOR_BYTES, WORD, invalid_field
 from swapcli.core.encoding.abi_arguments import AbiValue, argument_types, encode_arguments, is_dynamic, split_types
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import InvalidInput
-from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
 
 _NAMED = re.compile(r"(.*?)(?: ([A-Za-z_][A-Za-z0-9_]*))?", re.DOTALL)

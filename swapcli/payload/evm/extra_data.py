@@ -1,4 +1,4 @@
-"""`extra_data`: what the router needs to know about a pool beyond its address, by family.
+"""`extra_data`: the router's data about a pool besides its address, by family.
 
 | family                                  | bytes                                  | why a router needs them          |
 |-----------------------------------------|----------------------------------------|----------------------------------|
@@ -17,9 +17,9 @@
 | concentrated, keyed by fee; iziswap     | fee in ppm, 2 or 3 bytes               | to check who calls it back       |
 | concentrated, keyed by tick spacing     | tick spacing, int16                    | to check who calls it back       |
 | concentrated, keyed by tokens (Algebra) | none                                   |                                  |
-| concentrated, by pool id (Uniswap V4);  | abi.encode(PoolKey), 160 bytes         | the pool manager asks for it     |
+| concentrated, by pool id (Uniswap V4);  | abi.encode(PoolKey), 160 bytes         | the pool manager requests it     |
 | euler_swap                              |                                        |                                  |
-| concentrated, PancakeSwap Infinity      | abi.encode(PoolKey), 192 bytes         | the pool manager asks for it     |
+| concentrated, PancakeSwap Infinity      | abi.encode(PoolKey), 192 bytes         | the pool manager requests it     |
 | infinity_bin                            | the same, and 1 byte, 1                | the bin manager's `swap` differs |
 | fluid_t1                                | 1 if the first token is sold: 1 byte   | `swapIn(bool zeroForOne,..`      |
 | liquidity_book                          | 1 if the first token is sold: 1 byte   | `swap(bool swapForY,..`          |
@@ -30,7 +30,7 @@
 |                                         | them; 0x Settler executes some         |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
-says what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
+shows what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
 tickSpacing, address hooks), Infinity's (address currency0, address currency1, address hooks, address poolManager,
 uint24 fee, bytes32 parameters); the native currency is the zero address: the list says wrapped, the router converts.
 
@@ -90,7 +90,7 @@ def find_pool_key(use: PoolUse) -> bytes:
 
 
 def _word(data: bytes | Fee | TickSpacing) -> bytes:
-    """Return what the route of the interface has of the pool, as a word: a fee tier, a tick spacing, or zero."""
+    """Return what the route of the Fibrous API has of the pool, as a word: a fee tier, a tick spacing, or zero."""
     is_tier = isinstance(data, TickSpacing) or (isinstance(data, Fee) and data.is_tier)
     return _number(data, WORD) if is_tier else bytes(WORD)
 

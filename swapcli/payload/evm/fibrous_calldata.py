@@ -98,7 +98,7 @@ def encode_permit_call(call: RouterCall, permit: Permit) -> str:
     if call.integrator_data:
         raise invalid_field("integrator_data", "swapWithPermit does not take any")
     if call.deadline_s is not None:
-        raise invalid_field("deadline", "swapWithPermit has that of its permit")
+        raise invalid_field("deadline", "swapWithPermit uses its permit's")
     route, offset, swaps = _route_words(call.route), _offset(_ROUTE_WORDS + 5), _list_words(call.swaps)
     return f"0x{SWAP_WITH_PERMIT}{route}{offset}{_permit_words(permit)}{swaps}"
 
@@ -262,7 +262,7 @@ def _read_swap(reader: AbiReader) -> RouterSwapParam:
 
 
 def _possible_rate(rate: int) -> int:
-    """The router refuses the others (`RateZero`, `RateExceedsMaximum`)."""
+    """The router rejects the others (`RateZero`, `RateExceedsMaximum`)."""
     if not 0 < rate <= RATE_SCALE:
         raise invalid_field("rate", f"expected 1 to {RATE_SCALE}, not {rate}")
     return rate

@@ -1,4 +1,4 @@
-"""Permits: messages whose signature stands in for an approval. Nothing is signed here.
+"""Permits: messages whose signature replaces an approval. Nothing is signed here.
 
 A token's own permit (EIP-2612) approves a spender; Permit2's records an allowance for one, after the token has approved
 Permit2 once. Both end at a deadline, and both count the owner's permits in a nonce.
@@ -37,7 +37,7 @@ _NONCE_BITS: Final = 48  # of Permit2, a uint48
 
 
 class PermitTerms(NamedTuple):
-    """What a permit says: `spender` may take `amount` base units of `token` from its `owner` until `deadline_s`."""
+    """A permit: `spender` may take `amount` base units of `token` from its `owner` until `deadline_s`."""
 
     token: str
     owner: str
@@ -73,7 +73,7 @@ def parse_signature(text: str, label: str = "signature") -> Signature:
     if v not in (27, 28):
         raise InvalidOption(f"{label}: the last byte must be 27 or 28 (0x1b or 0x1c), not {v}")
     if not 0 < r < _CURVE_ORDER or not 0 < s <= _CURVE_ORDER // 2:
-        raise InvalidOption(f"{label}: r or s is out of range, so that contracts refuse it")
+        raise InvalidOption(f"{label}: r or s is out of range, so contracts reject it")
     return Signature(r, s, v)
 
 

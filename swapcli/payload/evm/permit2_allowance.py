@@ -23,7 +23,7 @@ ALLOWANCE: Final = "927da105"
 def build_permit2_approval(approval: Approval) -> Transaction:
     """Return the transaction in which the owner records an allowance in Permit2. Raises `InvalidInput`."""
     if approval.expiration_s is None:
-        raise invalid_field("expiration", "an allowance of Permit2 needs one")
+        raise invalid_field("expiration", "a Permit2 allowance needs an expiration")
     calldata = (
         encode_address(approval.token, "token")
         + encode_address(approval.spender, "spender")

@@ -1,4 +1,4 @@
-"""The functions of our payloads whose ABI is published, with the names that it gives their arguments."""
+"""The functions of our payloads with a published ABI, and their argument names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PAYABLE: Final = MappingProxyType(
     {
         # WETH9, as on Ethereum at 0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2
         wrapped_native.DEPOSIT: "deposit()",
-        # `swapcli/payload/evm/router/artifact.json`; the interface's public router has the first three
+        # `swapcli/payload/evm/router/artifact.json`; the Fibrous API's public router has the first three
         fibrous_calldata.SWAP: f"swap({_ROUTE}, {_SWAPS})",
         fibrous_calldata.SWAP_INTEGRATOR: f"swapIntegrator({_ROUTE}, {_SWAPS}, bytes integrator_data)",
         fibrous_calldata.SWAP_WITH_PERMIT: (

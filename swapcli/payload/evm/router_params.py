@@ -9,10 +9,11 @@ from swapcli.core.model.network import FIBROUS, WRAPPER_PROTOCOL, Network, Proto
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.router_dialect import family_of_package
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.families import family_row
+from swapcli.families import family_row, is_built_in
 from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
 from swapcli.payload.evm.integrator import encode_integrator_data
@@ -36,7 +37,7 @@ def build_call(
     check_native(route, network)
     swaps = tuple(_swap(step, pools, network, route.swap_type) for step in steps)
     if not swaps or (swaps[0].token_in, swaps[-1].token_out) != (route.token_in, route.token_out):
-        raise InvalidRoute("the swaps do not lead from the token that is sold to the one that is bought")
+        raise InvalidRoute("the swaps do not lead from the sold token to the bought token")
     return RouterCall(route, swaps, encode_integrator_data(integrator))
 
 
@@ -44,15 +45,15 @@ def check_native(route: RouterRouteParam, network: Network) -> None:
     """Raises `InvalidRoute` where the swap type says that a token is native and the route names another one."""
     wrapped = network.wrapped_native_address
     if route.swap_type is SwapType.NATIVE_TO_TOKEN and route.token_in != wrapped:
-        raise InvalidRoute(f"swap_type says that the native token is sold, but token_in is {route.token_in}")
+        raise InvalidRoute(f"swap_type sells the native token, but token_in is {route.token_in}")
     if route.swap_type is SwapType.TOKEN_TO_NATIVE and route.token_out != wrapped:
-        raise InvalidRoute(f"swap_type says that the native token is bought, but token_out is {route.token_out}")
+        raise InvalidRoute(f"swap_type buys the native token, but token_out is {route.token_out}")
 
 
 def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: SwapType) -> RouterSwapParam:
     pool = pools.get(step.pool)
     if pool is None:
-        raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
+        raise InvalidRoute(f"the route uses pool {step.pool}, which is not in the market")
     if step.token_in not in pool.tokens or step.token_out not in pool.tokens:
         raise InvalidRoute(f"pool {step.pool} does not hold {step.token_in} and {step.token_out}")
     protocol = network.protocol(pool.protocol)
@@ -80,12 +81,14 @@ def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) ->
         )
     if protocol.is_extended and network.router_dialect == FIBROUS:
         has_step = family_row(pool.family).router.kind_of(protocol.contracts) is not None
-        own = "use the router dialect own, or " if has_step else "its pools are only quoted: "
+        own = "use the router dialect own, or " if has_step else "its pools can only be quoted: "
         raise InvalidRoute(
-            f"the public router cannot execute pool {pool.key}: it does not know the protocol {pool.protocol}",
+            f"the public router cannot execute pool {pool.key}: it does not support the protocol {pool.protocol}",
             hint=f"{own}find a route without --extended-protocols",
             details={"protocol": pool.protocol, "pool": pool.key},
         )
+    if network.router_dialect == FIBROUS and not is_built_in(pool.family):
+        raise family_of_package(pool)
     return protocol.id
 
 

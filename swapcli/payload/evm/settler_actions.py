@@ -69,7 +69,7 @@ _FIRST_FILL: Final = 1
 
 
 class V4Key(NamedTuple):
-    """What identifies a Uniswap V4 pool beside its two currencies."""
+    """The key of a Uniswap V4 pool without its two currencies."""
 
     fee: int
     tick_spacing: int

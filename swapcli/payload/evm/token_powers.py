@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from swapcli.core.encoding.abi import ADDRESS_BYTES, WORD
-from swapcli.core.networks.address import keccak256
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.records import NamedTuple
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from swapcli.core.encoding.abi import encode_address, encode_uint
-from swapcli.core.networks.address import keccak256
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.records import NamedTuple
 
 DOMAIN: Final = "EIP712Domain"

@@ -2,7 +2,7 @@
 
 Source: github safe-global/safe-wallet-monorepo, folder apps/tx-builder/src: typings/models.ts has the types,
 store/transactionLibraryContext.tsx reads a file, utils.ts encodes a method, lib/checksum.ts has the checksum. A
-transaction with `data` is shown as "Custom hex data", and its method is left out; one without `data` is shown with its
+transaction with `data` is shown as "Custom hex data", and its method is omitted; one without `data` is shown with its
 method and inputs, from which the data is encoded. A file without the right checksum is shown with a warning.
 """
 
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.encoding.abi import WORD, to_address, to_signed
 from swapcli.core.encoding.abi_arguments import AbiValue
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.network import Kind
-from swapcli.core.networks.address import display_address, keccak256
+from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.abi_functions import NamedArgument
 from swapcli.payload.evm.published_functions import NamedCall, read_named_call

@@ -36,7 +36,7 @@ def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator
             review.amount(amount, order.token_out) for amount in (order.promised_received, order.min_received)
         )
         yield FindingCode.MINIMUM_NOT_ENFORCED.finding(
-            f"the swaps promise at least {promised}, but the call as a whole guarantees only {enforced}",
+            f"the swaps promise at least {promised}, but the whole call guarantees only {enforced}",
         )
     if order.max_amount_in is not None:
         largest, stated = (review.amount(amount, order.token_in) for amount in (order.max_amount_in, order.amount_in))
@@ -54,7 +54,7 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Findin
         ("the quoted output", order.amount_out or 0, order.token_out),
     ):
         if amount >= _MAX_AMOUNT:
-            yield FindingCode.RATE_ABSURD.finding(f"{name} is more than any token has: {amount} base units")
+            yield FindingCode.RATE_ABSURD.finding(f"{name} is more than the supply of any token: {amount} base units")
         elif fresh and token == order.token_out and amount >= _ABSURD_FACTOR * fresh:
             times = f"{amount // fresh:,} times a fresh quote, {review.amount(fresh, token)}"
             yield FindingCode.RATE_ABSURD.finding(f"{name} is {times}")
@@ -86,7 +86,7 @@ def minimum_warnings(
     yield from _low_minimum(review, order, fresh, "a fresh quote", limits)
     if order.min_received > fresh:
         yield FindingCode.MINIMUM_TOO_HIGH.finding(
-            f"the minimum is above a fresh quote of {review.amount(fresh, order.token_out)}: the swap will fail",
+            f"the minimum is above a fresh quote, {review.amount(fresh, order.token_out)}: the swap will fail",
         )
 
 
@@ -98,18 +98,18 @@ def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: Swapc
     if any(each.pool and each.pool.protocol in network.extended_protocols for each in review.swaps):
         return  # the quote was without them
     taken = review.amount(int(str(most)), order.token_in)
-    yield FindingCode.RATE_ABSURD.finding(f"the amount sold is more than the pools can take: {taken} at most")
+    yield FindingCode.RATE_ABSURD.finding(f"the amount sold is more than the pools can take: at most {taken}")
 
 
 def promise_warnings(
     review: PayloadReview, order: DecodedOrder, promised: int, limits: SlippageLimits
 ) -> Iterator[Finding]:
-    """Compare the minimum of a swap with the output that the payload itself promises, before its fee.
+    """Compare the minimum of a swap with the payload's own promised output, before its fee.
 
     Prices move, so the fresh quote decides if there is one, unless the minimum is far too low.
     """
     left = review.call.fee.left_of(promised) if review.call.fee else promised
-    for warning in _low_minimum(review, order, left, "the output that the payload itself promises", limits):
+    for warning in _low_minimum(review, order, left, "the payload's own promised output", limits):
         if review.fresh_amount_out is None or warning.code == FindingCode.MINIMUM_TOO_LOW:
             yield warning
 

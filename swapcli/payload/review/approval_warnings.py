@@ -34,15 +34,15 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
     ):
         amount = f"all {name or 'tokens'}" if approval.is_unlimited else review.amount(approval.amount, address)
         yield FindingCode.SPENDER_UNKNOWN.finding(
-            f"the spender {review.shown(approval.spender)} may take {amount},"
-            f" and is not a known router on {network.name}",
+            f"the spender {review.shown(approval.spender)} may take {amount} and is not a known router on "
+            f"{network.name}",
         )
     is_permit2 = approval.expiration_s is not None and approval == review.call.approval and review.call.message is None
     if is_permit2 and review.signing.to not in (None, PERMIT2):
         yield FindingCode.ROUTER_UNKNOWN.finding(f"the call goes to {review.shown(review.signing.to)}, not Permit2")
     order = review.call.order
     if order is None and review.signing.value:
-        yield FindingCode.VALUE_DIFFERS.finding("an approval needs no value, and the amount sent may be lost")
+        yield FindingCode.VALUE_DIFFERS.finding("an approval needs no value: the amount sent may be lost")
     if order is not None and approval.amount > order.amount_in and not approval.is_unlimited:
         yield FindingCode.CALL_UNUSUAL.finding("the permit allows more than the swap sells")
     if order is not None and approval.token is not None and approval.token != order.token_in:

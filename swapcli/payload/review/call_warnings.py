@@ -16,11 +16,11 @@ def call_warnings(review: PayloadReview) -> Iterator[Finding]:
     call, signing = review.call, review.signing
     if review.network is None and call.function:
         yield FindingCode.NETWORK_UNKNOWN.finding(
-            "the network is unknown, so tokens, pools and prices are not checked; name it with --network",
+            "the network is unknown, so tokens, pools and prices were not checked; set it with --network",
         )
     if not call.function:
         yield FindingCode.FUNCTION_UNKNOWN.finding(
-            f"the function {call.selector} is unknown, and so is the effect of the call"
+            f"the function {call.selector} is unknown, so the call's effect is unknown"
             if call.selector
             else _describe_transfer(review),
         )
@@ -28,7 +28,7 @@ def call_warnings(review: PayloadReview) -> Iterator[Finding]:
         yield FindingCode.CALL_UNUSUAL.finding(oddity)
     if call.trailing_bytes > 0:
         yield FindingCode.TRAILING_BYTES.finding(
-            f"{call.trailing_bytes} bytes follow the end of the call, which no quote adds",
+            f"{call.trailing_bytes} bytes follow the end of the call, which quotes never have",
         )
     if review.network is None:
         return
@@ -46,11 +46,11 @@ def call_warnings(review: PayloadReview) -> Iterator[Finding]:
         version = known_router.version
         if signing.to == known_router.address and version is not None and version not in call.releases:
             yield FindingCode.CALL_UNUSUAL.finding(
-                f"the V4 swaps are not encoded for release {version} of the router, which reads other amounts",
+                f"the V4 swaps are not encoded for release {version} of the router, which reads different amounts",
             )
     known = review.network.for_dialect(SETTLER).router
     if call.dialect == SETTLER and call.router and call.router != known:
-        what = "is not the known Settler" if known else "may be no Settler: networks.NAME.router has its address"
+        what = "is not the known Settler" if known else "may not be Settler: set its address as networks.NAME.router"
         yield FindingCode.ROUTER_UNKNOWN.finding(f"the swap is by {review.shown(call.router)}, which {what}")
 
 

@@ -22,7 +22,7 @@ _DOMAIN_SEPARATOR = "0x3644e515"
 def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
     """Return the review with a warning for each contract without code, read in one round trip. Raises `UpstreamError`.
 
-    A node that does not say what code a contract has is no reason to warn.
+    A node that does not say what code a contract has is not a reason to warn.
     """
     from swapcli.state.rpc.json_rpc_client import RpcRequest
 
@@ -55,7 +55,7 @@ def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
     (found,) = node.send_optional([RpcRequest("eth_call", ({"to": to, "data": _DOMAIN_SEPARATOR}, "latest"))])
     if not isinstance(found, str) or len(found) != WORD_CHARACTERS or found == "0x" + message.domain_hash.hex():
         return review
-    sentence = f"the message has a different domain than its contract {review.shown(to)}, which would reject it"
+    sentence = f"the message's domain differs from that of {review.shown(to)}, which would reject it"
     return review._replace(warnings=(*review.warnings, FindingCode.MESSAGE_UNKNOWN.finding(sentence)))
 
 

@@ -21,7 +21,7 @@ too low on long splits."""
 _MAX_APPROVAL_GAS = 500_000
 """Eight times what an approval of a token behind a proxy uses."""
 _MAX_GAS = 60_000_000
-"""More than any known swap needs, where nothing else says how much it may be."""
+"""More than any known swap needs, where nothing else shows how much it may be."""
 
 
 _MAX_PRICE_WEI = 1_000 * 10**9
@@ -68,7 +68,7 @@ def _total_problems(transaction: GivenTransaction) -> Iterator[str]:
     totals = ((transaction.max_total_fee_fri, _MAX_STRK, "STRK"), (transaction.max_total_fee_wei, _MAX_ETH, "ETH"))
     for total, limit, symbol in totals:
         if total is not None and total > limit * 10**18:
-            yield f"the transaction may cost {total / 10**18:,.2f} {symbol}, and {limit:g} {symbol} is more than enough"
+            yield f"the transaction may cost {total / 10**18:,.2f} {symbol}, but {limit:g} {symbol} is more than enough"
 
 
 def _price_problems(transaction: GivenTransaction, limit: int) -> Iterator[str]:

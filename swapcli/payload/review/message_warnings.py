@@ -44,7 +44,7 @@ def _unknown(sentence: str) -> Finding:
 def _describe_unjudged(message: DecodedMessage, review: PayloadReview) -> str:
     if not message.title:
         name = printable(truncate(message.primary_type, SHOWN_CHARACTERS)) or "without a name"
-        return f"the message {name} is unknown or differs from its standard, so its effect is not known"
+        return f"the message {name} is unknown or differs from its standard, so its effect is unknown"
     if not message.sells and not message.buys:
         return f"this is {message.title}, which decode cannot check"
     sells, buys = _amounts(message.sells, review), _amounts(message.buys, review)
@@ -68,11 +68,11 @@ def _account_problems(message: DecodedMessage, review: PayloadReview) -> Iterato
     """Yield a sentence if the message is about a different account than the one that signs."""
     sender, account, owner = review.signing.sender, message.account, message.owner
     if owner is not None and account is not None and owner != account:
-        yield f"the message is about tokens of {review.shown(owner)}, but {review.shown(account)} is to sign it"
+        yield f"the message is about tokens of {review.shown(owner)}, but {review.shown(account)} signs it"
     elif owner is not None and sender is not None and owner != sender:
         yield f"the message is about tokens of {review.shown(owner)}, not of {review.shown(sender)}"
     elif account is not None and sender is not None and account != sender and message.primary_type != "SafeTx":
-        yield f"{review.shown(account)} is to sign the message, not {review.shown(sender)}"
+        yield f"{review.shown(account)} signs the message, not {review.shown(sender)}"
 
 
 def _name_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _name_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[s
     is_other = any(_plain(name) in (_plain(each.name), _plain(each.symbol)) for each in others)
     is_own = _plain(name) in (_plain(token.name), _plain(token.symbol))
     if not is_own and (is_other or not _words(name) & (_words(token.name) | _words(token.symbol))):
-        yield f"the message names its contract {shown}, but the contract is {token.name} ({token.symbol})"
+        yield f"the message calls its contract {shown}, but the contract is {token.name} ({token.symbol})"
 
 
 def _plain(name: str) -> str:

@@ -27,7 +27,7 @@ def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
 def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | None, now_s: float) -> Iterator[Finding]:
     """Yield what is wrong with the recipient, the deadline and the value of a swap.
 
-    `contract` says what loses what it receives at the recipient's address, None if nothing is known to.
+    `contract` shows what loses what it receives at the recipient's address, None if nothing is known to.
     """
     signing = review.signing
     expected = signing.recipient or signing.sender
@@ -35,7 +35,7 @@ def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | N
     if order.recipient == ZERO_ADDRESS:
         yield FindingCode.RECIPIENT_DIFFERS.finding("the output goes to the zero address, where it is lost")
     elif recipient == signing.to:
-        yield FindingCode.RECIPIENT_DIFFERS.finding("the output stays in the router, where anybody can take it")
+        yield FindingCode.RECIPIENT_DIFFERS.finding("the output stays in the router, where anyone can take it")
     elif expected is not None and recipient != expected and recipient != SENDER:
         whose = "--destination" if signing.recipient else "you"
         yield FindingCode.RECIPIENT_DIFFERS.finding(
@@ -56,9 +56,7 @@ def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | N
     if signing.value is not None and signing.value != due:
         native = review.network.native if review.network else None
         shown = [in_tokens(each, native) if native else f"{each} wei" for each in (signing.value, due)]
-        yield FindingCode.VALUE_DIFFERS.finding(
-            f"the value of the transaction is {shown[0]}, and the swap needs {shown[1]}"
-        )
+        yield FindingCode.VALUE_DIFFERS.finding(f"the transaction's value is {shown[0]}, but the swap needs {shown[1]}")
 
 
 def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
@@ -68,8 +66,8 @@ def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Fin
     own = {SENDER, signing.sender, signing.recipient, order.recipient}
     for payment in find_strangers(review.call, integrator, own):
         if integrator and payment.recipient == integrator.address:
-            whose = "which is more than the integrator of the settings may take"
+            whose = "which is more than the integrator in the settings may take"
         else:
-            whose = "which is neither the recipient nor the integrator of the settings"
+            whose = "which is neither the recipient nor the integrator in the settings"
         amount = describe_payment(payment, review.tokens.get(payment.token), review.symbol(payment.token))
         yield FindingCode.PAYMENT_UNKNOWN.finding(f"{amount} goes to {review.shown(payment.recipient)}, {whose}")

@@ -44,7 +44,7 @@ class ReviewedTransaction(NamedTuple):
 
 
 class PayloadReview(NamedTuple):
-    """A call with what is known of it. `tokens` are those that are known, by address; the zero address is native.
+    """A call with all known facts. `tokens` are the known tokens by address; the zero address is the native token.
 
     `transactions` are all of the document that the call belongs to, if it lists them.
     `fresh_amount_out` is what a fresh quote of the order pays, on the state of `state`, after the fee of the integrator
@@ -63,7 +63,7 @@ class PayloadReview(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """The kind of the network, EVM where the network is unknown."""
+        """The kind of the network, EVM if the network is unknown."""
         return self.network.kind if self.network else Kind.EVM
 
     @property

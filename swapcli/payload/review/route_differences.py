@@ -77,7 +77,7 @@ def find_differences(
     try:
         yield from _Comparison(document, payload, call, call.order, market).differences()
     except NoRoute as error:
-        yield f"the document says that there is no route: {error.message}"
+        yield f"the document has no route: {error.message}"
 
 
 def promised_output(document: Mapping[str, object]) -> int | None:
@@ -109,19 +109,19 @@ class _Comparison:
         if document.get("minReceived") is not None:
             minimum = parse_quantity(document["minReceived"], "minReceived")
             if minimum != order.min_received:
-                yield f"minReceived is {minimum}, and the minimum of the calldata is {order.min_received}"
+                yield f"minReceived is {minimum}, but {order.min_received} in the calldata"
         if document.get("router_address") is not None:
             router = self._fields.address("router_address", self._network.kind)
             if self._payload.to not in (None, router):
-                yield f"router_address is {router}, and the transaction goes to {self._payload.to}"
+                yield f"router_address is {router}, but the transaction goes to {self._payload.to}"
         if document.get("dialect") is not None and not self._is_dialect(self._fields.text("dialect")):
-            yield f"the dialect is {self._fields.text('dialect')}, and the calldata is for {self._call.dialect}"
+            yield f"the dialect is {self._fields.text('dialect')}, but the calldata is for {self._call.dialect}"
         route = self._call_route()
         if route is not None:
             yield from self._of_call_route(route)
             yield from self._of_deadline()
         if self._call.trailing_bytes:
-            yield "the calldata goes on after its end"
+            yield "the calldata has data after its end"
         if document.get("swap_parameters") is not None:
             yield from self._of_call(self._described_call(route))
         result = self._result()
@@ -159,7 +159,7 @@ class _Comparison:
         for name, found in self._order_fields().items():
             described = getattr(route, name)
             if found is not None and described != found:
-                yield f"{_NAMES[name]} is {described} in the document, and {found} in the calldata"
+                yield f"{_NAMES[name]} is {described} in the document, but {found} in the calldata"
 
     def _order_fields(self) -> dict[str, object]:
         """Return the fields of a call's route as the calldata has them; None for what it does not have."""
@@ -182,7 +182,7 @@ class _Comparison:
         deadline = described["deadline"]
         deadline_s = None if deadline is None else parse_quantity(deadline, f"{path}deadline")
         if deadline_s != self._order.deadline_s:
-            yield f"the deadline is {deadline_s} in the document, and {self._order.deadline_s} in the calldata"
+            yield f"the deadline is {deadline_s} in the document, but {self._order.deadline_s} in the calldata"
 
     def _of_call(self, described: RouterCall) -> Iterator[str]:
         """Compare the call that the document describes with that of the calldata, field by field."""
@@ -190,17 +190,17 @@ class _Comparison:
         if actual is None:
             return
         if len(described.swaps) != len(actual.swaps):
-            yield f"the document has {len(described.swaps)} swaps, and the calldata {len(actual.swaps)}"
+            yield f"the document has {len(described.swaps)} swaps, but the calldata has {len(actual.swaps)}"
             return
         for number, (swap, found) in enumerate(zip(self._completed(described, actual), actual.swaps, strict=True), 1):
             for name in RouterSwapParam._fields:
                 if getattr(swap, name) != getattr(found, name):
                     yield (
-                        f"{name} of swap {number} is {_shown(getattr(swap, name))} in the document, "
-                        f"and {_shown(getattr(found, name))} in the calldata"
+                        f"{name} of swap {number} is {_shown(getattr(swap, name))} in the document, but "
+                        f"{_shown(getattr(found, name))} in the calldata"
                     )
         if described.integrator_data != actual.integrator_data:
-            yield "integrator_data of the document is not that of the calldata"
+            yield "integrator_data differs between document and calldata"
 
     def _actual_call(self, described: RouterCall) -> RouterCall | None:
         if self._call.dialect not in INTERFACE_DIALECTS:
@@ -214,7 +214,7 @@ class _Comparison:
         return deserialise_call_with_rest(self._payload.felts, amount_out=described.route.amount_out)[0]
 
     def _completed(self, described: RouterCall, actual: RouterCall) -> Iterator[RouterSwapParam]:
-        """Yield the described swaps, with what V1 leaves out of them as the calldata has it."""
+        """Yield the described swaps, with what V1 omits from them as the calldata has it."""
         entries = self._document["swap_parameters"]
         assert isinstance(entries, list)
         for entry, swap, found in zip(entries, described.swaps, actual.swaps, strict=True):
@@ -241,23 +241,23 @@ class _Comparison:
         except InvalidRoute as error:
             yield error.message
         if result.input_amount != order.amount_in:
-            yield f"the route sells {result.input_amount}, and the calldata {order.amount_in}"
+            yield f"the route sells {result.input_amount}, but the calldata sells {order.amount_in}"
         quoted = route.amount_out if route else order.amount_out
         if quoted is not None and result.output_amount != quoted:
-            yield f"the route pays {result.output_amount}, and the call quotes {quoted}"
+            yield f"the route pays {result.output_amount}, but the call quotes {quoted}"
         for token, sold in ((result.input_token, order.token_in), (result.output_token, order.token_out)):
             if network.to_wrapped(token.address) != sold:
-                yield f"the route trades {token.address}, and the calldata {sold}"
+                yield f"the route trades {token.address}, but the calldata trades {sold}"
             known = self._market.find_token(token.address)
             if known is not None and (known.decimals, known.symbol) != (token.decimals, token.symbol):
-                yield f"{token.address} is {known.symbol} with {known.decimals} decimals, and the document differs"
+                yield f"{token.address} is {known.symbol} with {known.decimals} decimals, but the document differs"
         if result.swap_type is not _swap_type(order):
-            yield "the route pays or receives the native token otherwise than the calldata"
+            yield "route and calldata pay or receive the native token differently"
         integrator, fee = result.integrator, self._call.fee
         described = (integrator.address, integrator.fee_bps, integrator.surplus_bps) if integrator else None
         found = (fee.recipient, fee.fee_bps, fee.surplus_bps) if fee else None
         if described != found and not (described is not None and described[1:] == (0, 0) and found is None):
-            yield "the integrator of the route is not that of the calldata"
+            yield "the route and the calldata have different integrators"
         yield from self._of_minimum(result)
 
     def _of_minimum(self, result: RouteResult) -> Iterator[str]:
@@ -267,14 +267,14 @@ class _Comparison:
             self._document, "route", "outputAmountAfterFee"
         )
         if shown is not None and parse_quantity(shown, "outputAmountAfterFee") != left:
-            yield f"outputAmountAfterFee is {shown}, and the output after the fee is {left}"
+            yield f"outputAmountAfterFee is {shown}, but the output after the fee is {left}"
         if self._document.get("slippage") is None:
             return
         minimum = min_received(left, _slippage_ppm(self._document["slippage"]))
         # Wrapping has no slippage.
         is_wrapping = self._order.token_in == self._order.token_out
         if self._order.min_received != minimum and not (is_wrapping and self._order.min_received == left):
-            yield f"the minimum is {self._order.min_received}, and the slippage of the document gives {minimum}"
+            yield f"the minimum is {self._order.min_received}, but the document's slippage gives {minimum}"
 
     # --- the payload of the route
 
@@ -297,13 +297,13 @@ class _Comparison:
                         pools[swap.pool_key],
                     )
                     if not {swap.token_in, swap.token_out} <= {*pools[swap.pool_key].tokens}:
-                        yield f"the pool {swap.pool_key} does not trade the tokens that the route has for it"
+                        yield f"the pool {swap.pool_key} does not trade the tokens in its route"
                     if _in_lower_case(expected) != _in_lower_case(swap):
-                        yield f"the pool {swap.pool_key} is not as the route describes it"
+                        yield f"the pool {swap.pool_key} differs from its description in the route"
         try:
             yield from self._of_rebuilt(result, route, market)
         except InvalidInput as error:
-            yield f"the route of the document cannot be executed: {error.message}"
+            yield f"the document's route cannot be executed: {error.message}"
 
     def _of_rebuilt(self, result: RouteResult, route: RouterRouteParam, market: MarketState) -> Iterator[str]:
         """Build the payload of the route again, and compare its calldata. `GivenTransaction` has it in lower case."""
@@ -311,12 +311,12 @@ class _Comparison:
             return
         if self._call.dialect in INTERFACE_DIALECTS:
             if not self._is_call_of(result, route, market):
-                yield "the swaps of the calldata are not those of the route, or have other shares or pools"
+                yield "the swaps of the calldata and the route differ in tokens, shares or pools"
             return
         payload, network = self._payload, self._network
         if self._call.wraps:
             if build_wrap(route).calldata != payload.calldata:
-                yield "the calldata does not wrap or unwrap what the route does"
+                yield "the calldata and the route wrap or unwrap differently"
             return
         router = payload.to
         if self._call.dialect == SETTLER and self._call.router:
@@ -326,7 +326,7 @@ class _Comparison:
         swap = ReplayedSwap(route, steps, pools, result.integrator, self._order.deadline_s)
         rebuilt = router_dialect(network).build_payload(swap, router or network.router or "")
         if rebuilt.calldata.lower() != payload.calldata:
-            yield "the calldata is not that of the route: it differs in shares, pools, amounts or data"
+            yield "the calldata differs from the route in shares, pools, amounts or data"
 
     def _is_call_of(self, result: RouteResult, route: RouterRouteParam, market: MarketState) -> bool:
         """Return whether the calldata is what the route gives under one variant of rates, in any form of extra data."""
@@ -360,7 +360,7 @@ class _Comparison:
             to_wrapped = network.to_wrapped
             if [(to_wrapped(step.token_in), to_wrapped(step.token_out), step.rate) for step in steps] == found:
                 return
-        yield "the swaps of the calldata are not those of the route, or have other shares"
+        yield "the swaps of the calldata and the route differ in tokens or shares"
 
 
 def _call_swaps(

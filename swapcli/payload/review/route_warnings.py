@@ -85,7 +85,7 @@ def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Find
         if reviewed.pool is None:
             named = f" {review.shown(reviewed.swap.pool.key)}" if reviewed.swap.pool.key else ""
             yield FindingCode.POOL_UNKNOWN.finding(
-                f"the pool{named} of swap {number} is unknown, or trades other tokens"
+                f"the pool{named} of swap {number} is unknown or does not trade these tokens"
             )
 
 
@@ -98,7 +98,7 @@ def route_warnings(review: PayloadReview) -> Iterator[Finding]:
 def _without_swaps(review: PayloadReview) -> Iterator[Finding]:
     token_in, token_out = (review.wrapped(token) for token in review.ends)
     if token_in != token_out:
-        yield FindingCode.ROUTE_BROKEN.finding("the call has no swaps that sell or buy anything")
+        yield FindingCode.ROUTE_BROKEN.finding("the call has no swaps")
 
 
 def _broken_routes(review: PayloadReview) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def _broken_routes(review: PayloadReview) -> Iterator[Finding]:
     for number, reviewed in enumerate(swaps, start=1):
         if reviewed.token_in not in reached:
             yield FindingCode.ROUTE_BROKEN.finding(
-                f"swap {number} sells {review.symbol(reviewed.token_in)}, which nothing before it has bought",
+                f"swap {number} sells {review.symbol(reviewed.token_in)}, which no earlier swap buys",
             )
         if reviewed.token_out == reviewed.token_in and not (reviewed.pool and reviewed.pool.is_wrapper):
             yield FindingCode.ROUTE_BROKEN.finding(

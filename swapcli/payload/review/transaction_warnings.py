@@ -99,19 +99,21 @@ def list_warnings(
     needed = ApprovalList(approvals, review.kind)
     for number, (each, call) in enumerate(reviewed[:position], start=1):
         if not needed.accepts(each) and not _is_needed_permit(review, each, to):
-            yield _differ(f"transaction {number} {_describe(review, each, call, find_token)}: the swap needs no such")
+            yield _differ(
+                f"transaction {number} {_describe(review, each, call, find_token)}, which the swap does not need"
+            )
     for number, (each, call) in enumerate(reviewed[position + 1 :], start=position + 2):
         yield _differ(f"transaction {number} {_describe(review, each, call, find_token)} after the swap")
     if "dialect" in given.document:
         for number, (each, call) in enumerate(reviewed, start=1):
             if each.purpose not in (None, purpose := _purpose(call)):
-                yield _differ(f"transaction {number} is called {each.purpose}, and is {purpose}")
+                yield _differ(f"transaction {number} is labelled {each.purpose}, but is {purpose}")
     if needed.is_revoked:
         yield _differ("an approval is revoked and not granted again")
     is_checked = any(one.sender is not None for one in given.listed)
     if "dialect" in given.document and not is_checked:
         for _ in needed.missing(given.listed):
-            yield _differ("an approval that the swap needs is not among the transactions")
+            yield _differ("an approval that the swap needs is missing")
     yield from _sender_warnings(given)
 
 
@@ -139,7 +141,7 @@ def _purpose(call: DecodedCall) -> Purpose:
 def _other_swap(review: PayloadReview, shown: GivenTransaction, listed: GivenTransaction) -> Iterator[str]:
     """Compare the swap among the transactions with the one that the document shows."""
     if (listed.calldata, listed.felts, listed.entrypoint) != (shown.calldata, shown.felts, shown.entrypoint):
-        yield "the swap among the transactions has other calldata than the document shows"
+        yield "the swap among the transactions has different calldata than the document"
     if shown.to is not None and listed.to != shown.to:
         yield f"the swap among the transactions goes to {_shown(review, listed.to)}, not {_shown(review, shown.to)}"
     if (listed.value or 0) != (shown.value or 0):
@@ -153,7 +155,7 @@ def _sender_warnings(given: PayloadInput) -> Iterator[Finding]:
     sent = [each for each in given.listed if each.message is None]
     nonces = [each.nonce for each in sent if each.nonce is not None]
     if nonces and nonces != list(range(nonces[0], nonces[0] + len(sent))):
-        yield _differ("the nonces of the transactions do not follow each other")
+        yield _differ("the transactions' nonces are not consecutive")
 
 
 def _describe(review: PayloadReview, given: GivenTransaction, call: DecodedCall, find_token: FindToken) -> str:

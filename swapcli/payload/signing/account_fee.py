@@ -1,4 +1,4 @@
-"""The transaction of an account on Starknet with what only a node knows of it: its nonce and its fee."""
+"""The transaction of an Starknet account with what only a node knows of it: its nonce and its fee."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class SigningFields(NamedTuple):
 
 
 class SwapGas(NamedTuple):
-    """The swap's gas before refunds, if the node estimates none: by a simulation, else by our own estimate.
+    """The swap's gas before refunds, if the node estimates none: by a simulation, otherwise by our own estimate.
 
     None is unknown. Our own estimate counts only if the node's estimate fails, which a warning says.
     """
@@ -66,7 +66,8 @@ class SwapGas(NamedTuple):
 
 
 class SigningPlan(NamedTuple):
-    """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last.
+    """The fields of each transaction in order. `failure` gives the reason why the node could not estimate the gas of
+    the last.
 
     `excesses` has a finding for each figure of the node that is far from what it should be.
     """
@@ -93,7 +94,7 @@ def read_signing_plan(
     Gas is estimated on the block that the node calls `tag`. If the node cannot execute several transactions in a row,
     the swap's gas is estimated on the state after the approvals, which `find_grants` returns, None if it is unknown.
     The fields are compared with `limits`, unless there are none, and with what a `second` node reports. Raises
-    `UpstreamError` if the node does not answer.
+    `UpstreamError` if the node does not respond.
     """
     # On a rollup that charges for data, a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
     pays_for_data = network.l1_fee_oracle is not None or network.l1_gas_oracle is not None

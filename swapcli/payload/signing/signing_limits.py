@@ -24,7 +24,7 @@ MAX_PENDING_TRANSACTIONS = 16
 _MIN_PRICE_WEI = 1
 """The least that a transaction pays: blocks of a test network may be free."""
 MAX_CATALOGUE_FACTOR = 100
-"""Of the catalogue's gas price, where nothing says what the native token is worth."""
+"""Of the catalogue's gas price, where nothing shows what the native token is worth."""
 
 
 class LimitedGas(NamedTuple):
@@ -63,9 +63,9 @@ def _nonce_excesses(node: NodeFigures, second: NodeFigures) -> Iterator[str]:
     if nonce is None:
         return
     if latest is not None and not 0 <= nonce - latest <= MAX_PENDING_TRANSACTIONS:
-        yield f"the nonce is {nonce:,}, but only {latest:,} transactions of the sender are mined"
+        yield f"the nonce is {nonce:,}, but only {latest:,} transactions of the sender have been mined"
     if second.pending_nonce is not None and nonce != second.pending_nonce:
-        yield f"the nonce is {nonce:,}, but a second node says {second.pending_nonce:,}"
+        yield f"the nonce is {nonce:,}, but a second node has {second.pending_nonce:,}"
 
 
 def _gas_excesses(gas: LimitedGas) -> Iterator[str]:
@@ -73,9 +73,10 @@ def _gas_excesses(gas: LimitedGas) -> Iterator[str]:
     if not limit or not estimate:
         return
     if limit > MAX_GAS_FACTOR * estimate:
-        yield f"the gas limit of the {gas.purpose} is {limit:,}, but we estimate {estimate:,}"
+        yield f"the gas limit of the {gas.purpose} is {limit:,}, but swapcli estimates {estimate:,}"
     elif limit * MAX_GAS_FACTOR < estimate:
-        yield f"the gas limit of the {gas.purpose} is {limit:,}, but we estimate {estimate:,}: it would run out of gas"
+        shown = f"the gas limit of the {gas.purpose} is {limit:,}"
+        yield f"{shown}, but swapcli estimates {estimate:,}: it would run out of gas"
 
 
 def _price_excesses(node: NodeFigures, second: NodeFigures, max_fee_wei: int) -> Iterator[str]:

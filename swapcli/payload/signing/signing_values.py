@@ -30,7 +30,7 @@ AccessList = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class OptionalRequests(Protocol):
-    """A node that answers requests which the caller can do without."""
+    """A node that responds requests which the caller can do without."""
 
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
         """Return the results, an `RpcError` for each request that the node rejects. Raises `UpstreamError`."""
@@ -58,7 +58,7 @@ class FeeHistory(NamedTuple):
 class GasForecast(NamedTuple):
     """The gas of one transaction: `used` after refunds, `peak` before them; None if unknown.
 
-    `peak` is the least gas limit of the transaction. `failure` is the node's message if the transaction would fail.
+    `peak` is the smallest gas limit of the transaction. `failure` is the node's message if the transaction would fail.
     `is_supported` is false if the node cannot say what the transaction does after others.
     """
 
@@ -100,7 +100,7 @@ def read_transaction_forecast(
 
     The first transaction's gas is that of `eth_estimateGas`, that of the others comes from `eth_simulateV1`, which
     executes all of them in a row. Few nodes have it: without it, the gas of the others is unknown. Raises
-    `UpstreamError` if the node does not answer.
+    `UpstreamError` if the node does not respond.
     """
     calls = [_call(sender, each) for each in transactions]
     simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
@@ -122,7 +122,7 @@ def read_transaction_forecast(
 def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
     """Return what a second node reports of a sender and of fees, nothing if it is a node of another chain.
 
-    Raises `UpstreamError` if it does not answer.
+    Raises `UpstreamError` if it does not respond.
     """
     requests = [*_figure_requests(sender), RpcRequest("eth_chainId", ())]
     latest, nonce, fees, chain = node.send_optional(requests)
@@ -133,7 +133,7 @@ def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> Nod
 
 
 def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
-    """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not answer."""
+    """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not respond."""
     (found,) = node.send_optional([_FEE_REQUEST])
     return _fee_history(found)
 
@@ -143,7 +143,7 @@ def read_gas_after(
 ) -> GasForecast:
     """Return the gas of a transaction on overridden state, by `eth_estimateGas`. Raises `UpstreamError`.
 
-    The state is that after the transactions before it, so a node that refuses the estimate says nothing about its
+    The state is that after the transactions before it, so a node that rejects the estimate says nothing about its
     failure: many do not support overrides there, or ignore them.
     """
     parameters = (_call(sender, transaction), tag, render_overrides(overrides))

@@ -22,7 +22,7 @@ _CODE_BYTES: Final = 2 * _CALL_CODE_BYTES + len(_END_CODE) // 2
 def must_be_revoked_first(node: Node, at: BlockId, token: str) -> bool:
     """Return whether a token lets one unit be approved, but not two on top of it; False if the node cannot say.
 
-    One `eth_call` runs code that approves as a contract of its own. Raises `UpstreamError`.
+    One `eth_call` runs code that approves as a separate contract. Raises `UpstreamError`.
     """
     try:
         (answer,) = node.call_many([ContractCall("", _code(token))], at)
@@ -52,7 +52,7 @@ def _call_code(token: str, number: int) -> str:
     result, content = _FIRST_RESULT + 2 * WORD * number, _CODE_BYTES + _APPROVE_BYTES * number
     return "".join(
         (
-            f"600160{result:02x}52",  # MSTORE of true, which stays if the token returns nothing: it has not refused
+            f"600160{result:02x}52",  # MSTORE of true, which stays if the token returns nothing: it has not rejected
             f"60{_APPROVE_BYTES:02x}61{content:04x}600039",  # CODECOPY of the calldata
             f"602060{result:02x}60{_APPROVE_BYTES:02x}6000600073{token[2:]}5af1",  # CALL with all gas
             f"60{result + WORD:02x}52",  # MSTORE of its success

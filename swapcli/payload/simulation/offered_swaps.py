@@ -50,7 +50,7 @@ def simulate_offers(
     """Simulate swaps that sell the same amount of one token, each by itself on the state after a block.
 
     What the sender lacks is granted: native currency, the input, and each offer's own approvals. An offer that cannot
-    be simulated has an error, and does not keep the others from it. `gas_price_wei` is the present gas price. This
+    be simulated has an error, and does not keep the others from it. `gas_price_wei` is the current gas price. This
     takes two round trips, or four if the node simulates no blocks, and one or two more for a sender who lacks the
     input. Raises `UpstreamError`, and `SimulationError` if the input cannot be granted.
     """
@@ -176,8 +176,8 @@ class _OfferSimulation:
         return runs
 
     def _simulate(self, calls: Sequence[HypotheticalCall]) -> Sequence[ReturnData | UpstreamRejected]:
-        """Return the answers: of all calls together, or of each alone if the node refuses them, so that it names the
-        one that it refuses."""
+        """Return the answers: of all calls together, or of each alone if the node rejects them, so that it names the
+        one that it rejects."""
         if not calls:
             return []
         try:

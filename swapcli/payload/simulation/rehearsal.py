@@ -1,7 +1,7 @@
 """Rehearse a swap on a node after a block: approvals, the swap, and then trials with what was bought.
 
 A node with `eth_simulateV1` simulates the transactions themselves (`block_simulation`). On other nodes, the contract of
-`swapcli.payload.evm.simulation` replaces the code of the sender, of the recipient and of a wallet that nobody owns, so
+`swapcli.payload.evm.simulation` replaces the code of the sender, of the recipient and of a wallet that no one owns, so
 that each of them can act after the swap; a second call has a sender without code (`plain_sender`). The same round trips
 read the code of the traded tokens, and what their standard slots and functions say.
 """
@@ -62,7 +62,7 @@ from swapcli.state.rpc.node import Account, BlockId, HypotheticalCall, StateOver
 from swapcli.state.transfers.token_slots import balance_search
 
 WALLET: Final = UNOWNED_ADDRESS
-"""A wallet that nobody owns."""
+"""A wallet that no one owns."""
 
 _LOOKER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b1"
 """An arbitrary address that carries the simulation's contract, which makes several calls in one."""
@@ -130,7 +130,7 @@ def rehearse(
     try:
         return run_simulated(node, at, _Rehearser(node, swap, sender, gas_price_wei).read(trials, calls))
     except UpstreamRejected as error:
-        error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
+        error.hint = error.hint or "simulating needs a node that supports state overrides and still has the block"
         raise
 
 

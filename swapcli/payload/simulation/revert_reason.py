@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from swapcli.core.encoding.abi import SELECTOR_BYTES, WORD, to_signed
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.errors import InvalidInput, InvalidUpstreamResponse
-from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import read_text, read_word, read_words, to_address
 from swapcli.payload.evm.decoding.arguments import Arguments
@@ -108,7 +108,7 @@ def describe_revert(output: bytes, depth: int = 0) -> str:
             return _describe(known, arguments)
     except (InvalidUpstreamResponse, InvalidInput):
         pass  # it begins like one of those, and ends too soon
-    return f"an error with the selector 0x{selector.hex()}"
+    return f"an error with selector 0x{selector.hex()}"
 
 
 def _describe(known: _Known, arguments: bytes) -> str:

@@ -111,7 +111,7 @@ def simulate_swaps(
         blocks = simulated([each.block() for each in planned])
         outcomes, answers = run_simulated(node, at, side_by_side(blocks, simulated(calls)))
     except UpstreamRejected as error:
-        error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
+        error.hint = error.hint or "simulating needs a node that supports state overrides and still has the block"
         raise
     results = [each.read(outcome) for each, outcome in zip(planned, outcomes, strict=True)]
     mined = [result[0] if result else None for result in results]
@@ -147,19 +147,17 @@ def read_simulation(
 def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
     """Return what the simulation contract returned. Raises `SimulationError`, `UpstreamRejected` if it did not run."""
     if answer is None:
-        raise SimulationError(
-            "the swap cannot be simulated: a token does not report balances, or it takes too much gas"
-        )
+        raise SimulationError("the swap cannot be simulated: a token reports no balances, or the gas is too high")
     if answer == b"":
         raise UpstreamRejected(
-            f"{node.redacted_url} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
+            f"{node.redacted_url} ignores state overrides, so it cannot simulate", hint="set another node"
         )
     return answer
 
 
 def malformed_answer(node: StateOverrideNode, error: InvalidInput) -> InvalidUpstreamResponse:
     """Return the error for an answer that the simulation contract does not give."""
-    return InvalidUpstreamResponse(f"{node.redacted_url} answered a simulation with nonsense: {error.message}")
+    return InvalidUpstreamResponse(f"{node.redacted_url} returned an invalid simulation result: {error.message}")
 
 
 def lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:
@@ -190,8 +188,8 @@ def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
     """Return the state in which a sender holds the input, by the slot of the balance. Raises `SimulationError`."""
     if slot is None:
         raise SimulationError(
-            "a simulation needs a sender who holds the input, because its token stores balances in an unknown way",
-            hint="name a sender who holds it",
+            "a simulation needs a sender who holds the input: swapcli cannot set balances of this token",
+            hint="set a sender who holds it",
         )
     return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))
 

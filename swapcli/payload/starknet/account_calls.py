@@ -1,4 +1,4 @@
-"""The calls that an account on Starknet executes for a swap in one transaction: `approve`, then `swap`."""
+"""The calls that an Starknet account executes for a swap in one transaction: `approve`, then `swap`."""
 
 from __future__ import annotations
 

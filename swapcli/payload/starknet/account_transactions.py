@@ -1,4 +1,4 @@
-"""The calls inside a transaction of an account on Starknet: the arguments of its `__execute__`.
+"""The calls inside a transaction of an Starknet account: the arguments of its `__execute__`.
 
 Accounts in Cairo 1 take `Array<Call>`: the number of calls, then for each its contract, its selector, the number of its
 felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the felts of
@@ -52,7 +52,7 @@ def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:
     """
     found = {calls for parse in (_parse_array, _parse_table) if (calls := parse(felts)) is not None}
     if len(found) != 1:
-        problem = "two lists of calls at once" if found else "not the calls of an account, to the last felt"
+        problem = "valid as two different lists of calls" if found else "not only calls of an account"
         raise InvalidInput(f"calldata: {problem}", details={"field": "calldata"})
     return found.pop()
 

@@ -38,14 +38,14 @@ def decode_felts(felts: Sequence[int]) -> DecodedCall:
         for swap in call.swaps
     )
     # No list of felts has anything after its call, where calldata may have the mark of a wallet.
-    oddities = (f"{left} felts follow the end of the call, which no quote adds",) if left else ()
+    oddities = (f"{left} felts follow the end of the call, which quotes never have",) if left else ()
     return DecodedCall("swap", dialect=FIBROUS, order=order, swaps=swaps, oddities=oddities)
 
 
 def parse_felts(text: str) -> tuple[int, ...] | None:
-    """Parse felts separated by commas or blanks, or a JSON array of them; None if the text is no list of felts.
+    """Parse felts separated by commas or blanks, or a JSON array of them; None if the text is not a list of felts.
 
-    Raises `InvalidInput` for a list with an entry that is no felt.
+    Raises `InvalidInput` for a list with an entry that is not a felt.
     """
     stripped = text.strip()
     if stripped.startswith("["):

@@ -1,9 +1,9 @@
-"""Transactions of accounts on Starknet: version 3, unsigned, with a bound for each resource that they may use.
+"""Transactions of Starknet accounts: version 3, unsigned, with a bound for each resource that they may use.
 
 The bounds are those of starknet.js 10.8.0 (`toOverheadResourceBounds`, with its default `resourceBoundsOverhead`): of
 each resource, the estimated units and their price, each raised by 50% and rounded down. The most that the account may
 pay is the sum of the products, as in `toOverheadOverallFee`; a tip is not paid. Prices and fees are in fri, the
-smallest unit of STRK.
+base unit of STRK.
 
 Source of the fields: BROADCASTED_INVOKE_TXN of the Starknet JSON-RPC specification, 0.10.
 """

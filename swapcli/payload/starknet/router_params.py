@@ -6,7 +6,7 @@ The `extra_keys` of a protocol in the catalogue name the fields of its pools tha
 |---|---|---|---|
 | constant_product | JediSwap | none | published: callers of the public router send an empty array |
 | constant_product | MySwap, 10kSwap, SithSwapV2, StarkDefiV2, NostraV2 | none | deduced from JediSwap |
-| bridge | Circle | none | deduced: another aggregator's adapter refuses any |
+| bridge | Circle | none | deduced: another aggregator's adapter rejects any |
 | solidly_stable | SithSwapStable, StarkDefiStable | none | deduced: the protocol id identifies stable pools |
 | concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
 | ekubo, ekubo_twamm | Ekubo, its extensions | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |
@@ -23,8 +23,10 @@ from swapcli.core.errors import InvalidRoute
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.router_dialect import family_of_package
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
+from swapcli.families import is_built_in
 from swapcli.payload.starknet.felts import check_felt, from_felt_text
 
 _POOL_ID: Final = "poolId"
@@ -38,9 +40,9 @@ def build_call(
     Raises `InvalidRoute` for no steps, an unknown pool, or a protocol without an id on the network.
     """
     if not steps:
-        raise InvalidRoute("the route holds no swaps")
+        raise InvalidRoute("the route has no swaps")
     if route.swap_type is not SwapType.TOKEN_TO_TOKEN:
-        raise InvalidRoute("on Starknet the native token is an ordinary token, so every swap is from token to token")
+        raise InvalidRoute("on Starknet every swap is from token to token: the native token is an ordinary token")
     return RouterCall(route, tuple(_call_swap(step, pools, network) for step in steps))
 
 
@@ -62,13 +64,15 @@ def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
 def _call_swap(step: Step, pools: Mapping[str, Pool], network: Network) -> RouterSwapParam:
     pool = pools.get(step.pool)
     if pool is None:
-        raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
+        raise InvalidRoute(f"the route uses pool {step.pool}, which is not in the market")
     protocol = network.protocol(pool.protocol)
     if protocol is None:
         raise InvalidRoute(
-            f"pool {pool.address} belongs to {pool.protocol}, for which {network.name} has no protocol id",
+            f"pool {pool.address} belongs to {pool.protocol}, which has no protocol ID on {network.name}",
             details={"pool": pool.key, "protocol": pool.protocol},
         )
+    if not is_built_in(pool.family):
+        raise family_of_package(pool)
     return RouterSwapParam(
         token_in=step.token_in,
         token_out=step.token_out,

@@ -1,4 +1,4 @@
-"""Serialise a call of the router's `swap(route, swap_parameters)` to felts, and deserialise it.
+"""Serialise a router call's `swap(route, swap_parameters)` to felts, and deserialise it.
 
 The layout is Cairo's own (Serde) of these arguments, members in order:
 
@@ -39,7 +39,7 @@ def serialise_call(call: RouterCall) -> tuple[int, ...]:
     The felts contain neither `amount_out` nor swap types. Integrator data cannot be serialised and raises an error.
     """
     if call.integrator_data:
-        raise InvalidInput("the router on Starknet knows no integrator")
+        raise InvalidInput("the router on Starknet has no integrators")
     if not call.swaps:
         raise InvalidInput("a call needs at least one swap")
     swaps = (felt for number, swap in enumerate(call.swaps) for felt in _swap_felts(number, swap))

@@ -1,7 +1,7 @@
 """Prices outside a route, to compare a quote with: averages of other pools, HyperCore's oracle, and feeds.
 
-Each reference says how much of the output the order's input is worth. All are read in one call of a node, with the
-rehearsal of the swap. A reference that does not answer, or whose price is too old, is left out.
+Each reference shows how much of the output the order's input is worth. All are read in one call of a node, with the
+rehearsal of the swap. A reference that does not respond, or whose price is too old, is omitted.
 """
 
 from __future__ import annotations

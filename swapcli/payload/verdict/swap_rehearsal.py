@@ -60,7 +60,7 @@ from swapcli.payload.verdict.verdict import (
 from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
 from swapcli.state.transfers.transfer_trials import pool_holder
 
-NOT_REHEARSED: Final = "the swap was not rehearsed"
+NOT_REHEARSED: Final = "the swap was not simulated"
 _MAX_SALES: Final = 2
 """Pools to sell in: the largest of the route decide."""
 _TRANSFER: Final = "a9059cbb"
@@ -70,12 +70,12 @@ _SHARE_UNITS: Final = 3
 _SHARE_PPM: Final = 100
 """A loss of a few units is taken for rounding where it would be a tax of less than a hundredth of a percent."""
 _SALE_PPM: Final = 10_000
-"""A pool pays less than its state says where it has a hook or a fee of its own; a tax below a percent shows in the
+"""A pool pays less than its state shows where it has a hook or its own fee; a tax below a percent shows in the
 transfer."""
 
 
 class JudgedSwap(NamedTuple):
-    """A payload to be judged, with its route on `pools` (by key), None where their state is unknown.
+    """A payload to be judged, with its route on `pools` (by key), None if their state is unknown.
 
     `network` has the variant of the router that the payload is built for. `known_tokens` are the addresses of tokens
     that the catalogue has, None for a network without any.
@@ -91,7 +91,7 @@ class JudgedSwap(NamedTuple):
 
 
 class _PlannedSale(NamedTuple):
-    """A sale of part of the output in one pool; `expected` is None where the state of the pool cannot tell."""
+    """A sale of part of the output in one pool; `expected` is None if the state of the pool cannot tell."""
 
     pool: str
     token_out: str
@@ -178,7 +178,7 @@ def _tag(origin: StateSource) -> BlockTag:
 
 def not_rehearsed(error: SwapcliError) -> Verdict:
     """Return the verdict on a swap that no node has rehearsed, because of an error."""
-    hint = error.hint or "try again, or check it with another node"
+    hint = error.hint or "try again, or check it with a different node"
     message = f"{NOT_REHEARSED}: {error.message}"
     return Verdict((FindingCode.NOT_SIMULATED.finding(message, hint),), VerdictFacts())
 
@@ -281,7 +281,7 @@ def _outcome_findings(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exa
         yield _taxed(FindingCode.TAXED_ON_SALE, f"{symbol} taxes its sale", min(taxed), plan.amount)
     elif sales and not any(run.is_done for run in sales):
         why = describe_revert(sales[0].return_data)
-        message = f"{symbol} cannot be sold again: after the swap, a sale of half of it reverts: {why}"
+        message = f"{symbol} cannot be sold again: after the swap, selling half of it reverts: {why}"
         yield FindingCode.CANNOT_BE_SOLD.finding(message, "do not buy it: it may be a trap")
     elif to_pools and all(amount is None for amount in to_pools):
         message = f"{symbol} cannot be sent to the pools that trade it"
@@ -289,13 +289,13 @@ def _outcome_findings(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exa
     else:
         yield from _sale_findings(symbol, plan, sales)
     if to_wallet is None:
-        message = f"{symbol} cannot be sent on: a transfer of half of it fails after the swap"
-        yield FindingCode.TRANSFERS_REFUSED.finding(message, "make sure that its transfers are open")
+        message = f"{symbol} cannot be transferred: after the swap, sending half of it fails"
+        yield FindingCode.TRANSFERS_REFUSED.finding(message, "check that its transfers are enabled")
     elif _is_taxed(to_wallet, plan.amount) and not taxed:
         yield _taxed(FindingCode.TAXED_ON_TRANSFER, f"{symbol} taxes transfers", to_wallet, plan.amount)
     amounts = [*(sale.amount_in for sale in plan.sales), *(plan.amount for _ in transfers)]
     if any(-run.grown[0] > amount + _SHARE_UNITS for run, amount in zip(found.trials, amounts, strict=True)):
-        message = f"{symbol} takes more from its holder than is sold or sent"
+        message = f"{symbol} takes more from its holder than they sell or send"
         yield FindingCode.BALANCE_IRREGULAR.finding(message, "do not buy it: it takes what you hold")
     elif any(run.grown[1] > plan.amount + _SHARE_UNITS for run in transfers):
         message = f"{symbol} delivers more than is sent"
@@ -334,12 +334,12 @@ def _state_findings(
     for address, seen in inspected.items():
         symbol = symbols.get(address, address)
         if seen.is_paused:
-            message = f"{symbol} says that it is paused"
-            yield FindingCode.TRANSFERS_PAUSED.finding(message, "wait until its transfers are open again")
+            message = f"{symbol} reports that it is paused"
+            yield FindingCode.TRANSFERS_PAUSED.finding(message, "wait until its transfers are enabled again")
         for account in seen.blocked:
             who = "sender" if account == sender else "recipient"
             message = f"{symbol} blocks the {who} {display_address(account, swap.network.kind)}"
-            yield FindingCode.ACCOUNT_BLOCKED.finding(message, "trade from and to another address")
+            yield FindingCode.ACCOUNT_BLOCKED.finding(message, "trade from and to a different address")
 
 
 def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Finding]:
@@ -370,7 +370,7 @@ def _power_findings(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterat
         if each.token == bought and each.token not in swap.known_tokens:
             can = ", ".join(each.names)
             message = f"{each.symbol} is not in the catalogue, and its owner may be able to: {can}"
-            yield FindingCode.OWNER_POWERS.finding(message, "make sure that you trust its owner")
+            yield FindingCode.OWNER_POWERS.finding(message, "trade it only if you trust its owner")
 
 
 def _failed_swap(swap: JudgedSwap, run: SimulationRun) -> Finding:
@@ -403,7 +403,7 @@ def _sale_findings(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Ite
 
 
 def _gained(run: TrialRun, amount: int) -> int | None:
-    """Return how much a transfer delivered, None where it failed or returned false."""
+    """Return how much a transfer delivered, None if it failed or returned false."""
     is_false = len(run.return_data) >= WORD and not any(run.return_data[:WORD])
     if not run.is_done or is_false or (run.grown[1] <= 0 < amount):
         return None
@@ -417,5 +417,5 @@ def _is_taxed(gained: int, amount: int) -> bool:
 
 def _taxed(code: FindingCode, problem: str, received: int, due: int) -> Finding:
     percent = 100 * (due - received) / due
-    hint = "do not buy it, unless you accept that tax" if code is FindingCode.TAXED_ON_SALE else "expect that tax"
+    hint = "do not buy it unless you accept this tax" if code is FindingCode.TAXED_ON_SALE else "expect this tax"
     return code.finding(f"{problem}: {percent:.3g}% of it is lost", hint)

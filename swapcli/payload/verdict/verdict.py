@@ -94,7 +94,7 @@ class Verdict(NamedTuple):
                     {
                         "kind": each.kind.value,
                         "source": each.source,
-                        "amountOut": str(each.amount_out),
+                        "outputAmount": str(each.amount_out),
                         "lossPercent": each.loss_ppm / PPM_PER_PERCENT,
                     }
                     for each in facts.references
@@ -122,7 +122,7 @@ def _render_sale(sale: TriedSale) -> TriedSaleJson:
     is_address = len(sale.pool) == len(sale.token_out)
     return {
         "pool": display_address(sale.pool, Kind.EVM) if is_address else sale.pool,
-        "amountIn": str(sale.amount_in),
+        "inputAmount": str(sale.amount_in),
         "tokenOut": display_address(sale.token_out, Kind.EVM),
         "received": _text(sale.received),
         "expected": _text(sale.expected),

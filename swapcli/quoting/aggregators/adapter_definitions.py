@@ -13,7 +13,7 @@
 | `source`, `checked_on` | where these facts come from, and when that was read |
 
 A path that starts with `first.` leads into the answer to the first of two requests. An adapter of the settings that has
-the name of one of the program replaces those of its keys that it has.
+the name of one of the program, or of an installed package, replaces those of its keys that it has.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from swapcli.core.encoding.url import split_url, with_local_scheme
+from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.definition_fields import DefinitionFields
+from swapcli.core.plugins import AGGREGATOR_GROUP, load_plugin, plugins, skipped_plugin
 from swapcli.core.validation.values import (
     InvalidValue,
     parse_choice,
@@ -72,11 +74,24 @@ def adapter_names(added: Mapping[str, object] = _NO_SETTINGS) -> tuple[str, ...]
 
 
 def find_adapter(name: str, added: Mapping[str, Mapping[str, object]] = _NO_SETTINGS) -> AggregatorAdapter:
-    """Return the adapter of one of `adapter_names`; `added` are the settings' definitions. Raises `ConfigError`."""
+    """Return the adapter of one of `adapter_names`, or of an installed package. Raises `ConfigError`.
+
+    `added` are the settings' definitions. A package is imported only if they do not describe the adapter in full.
+    """
     known, own = _packaged(), added.get(name, {})
     if name not in known:
-        return parse_adapter(name, added[name])
+        of_package = None if is_whole(own) else _of_package(name)
+        if of_package is not None:
+            return parse_adapter(name, {**of_package, **own})._replace(package=plugins(AGGREGATOR_GROUP)[name].origin)
+        if not own:
+            raise ConfigError(f'no aggregator "{name}"', hint=skipped_plugin(AGGREGATOR_GROUP, name))
+        return parse_adapter(name, own)
     return parse_adapter(name, {**known[name], **own}) if own else _packaged_adapter(name)
+
+
+def is_whole(definition: Mapping[str, object]) -> bool:
+    """Return whether a definition of the settings describes an adapter in full, rather than adding to a known one."""
+    return definition.keys() >= {"address", "requests", "answer"}
 
 
 def parse_adapter(name: str, mapping: object) -> AggregatorAdapter:
@@ -91,7 +106,7 @@ def parse_adapter(name: str, mapping: object) -> AggregatorAdapter:
     paths = AnswerPaths(_parse_path(answer, "output", has_first=has_first) or "", **found)
     if (paths.target is None) is not (paths.data is None):
         missing = "target" if paths.target is None else "data"
-        answer.refuse(answer.path_of(missing), "a path, as a transaction has both target and data", None)
+        answer.refuse(answer.path_of(missing), "a path: a transaction has both target and data", None)
     return AggregatorAdapter(
         name=name,
         title=fields.text("title", name),
@@ -113,6 +128,20 @@ def _packaged() -> Mapping[str, dict[str, Any]]:
     return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 
+def _of_package(name: str) -> Mapping[str, object] | None:
+    """Return the definition of an installed package; None without one, or if it is skipped."""
+
+    def check(value: object) -> Mapping[str, object]:
+        if isinstance(value, Path):
+            value = json.loads(value.read_text(encoding="utf-8"))
+        if not isinstance(value, Mapping):
+            raise TypeError("an adapter must be a mapping, or the pathlib.Path of a JSON file that contains one")
+        parse_adapter(name, value)
+        return value
+
+    return load_plugin(AGGREGATOR_GROUP, name, check)
+
+
 @lru_cache
 def _packaged_adapter(name: str) -> AggregatorAdapter:
     return parse_adapter(name, _packaged()[name])
@@ -125,7 +154,7 @@ def _parse_requests(fields: DefinitionFields) -> tuple[RequestTemplate, ...]:
         method = request.read("method", parse_choice, _METHODS)
         body = request.values.get("body")
         if body is not None and method == "GET":
-            request.refuse(request.path_of("body"), "no body of a GET", body)
+            request.refuse(request.path_of("body"), "no body: the method is GET", body)
         parsed = RequestTemplate(
             method, request.read("path", _parse_url_path), dict(_texts(request, "query")), dict(_headers(request)), body
         )
@@ -150,7 +179,7 @@ def _check_placeholders(request: DefinitionFields, parsed: RequestTemplate, *, h
         for name in placeholders(getattr(parsed, part)):
             root, _, inside = name.partition(".")
             if root == KEY and part != "headers":
-                raise request.failure(request.path_of(part), "the API key goes into headers only: {key} is not for it")
+                raise request.failure(request.path_of(part), "no {{key}}: the API key goes into headers only")
             if root == FIRST and not has_first:
                 raise request.failure(request.path_of(part), f"{{{name}}} needs a request before this one")
             known = (*PLACEHOLDERS, *([KEY] if part == "headers" else []), *([f"{FIRST}.PATH"] if has_first else []))
@@ -169,7 +198,7 @@ def _headers(request: DefinitionFields) -> Iterator[tuple[str, str]]:
     for name, value in _texts(request, "headers"):
         path = f"{request.path_of('headers')}.{name}"
         if name.lower() in _OWN_HEADERS or not _HEADER_NAME.fullmatch(name):
-            raise request.failure(path, "not the name of a header that can be set")
+            raise request.failure(path, "a header name that swapcli does not set itself")
         if not value.isascii():
             request.refuse(path, "ASCII characters", value)
         yield name, value
@@ -210,8 +239,8 @@ def _parse_chains(fields: DefinitionFields) -> dict[int, str] | None:
 
 
 def _parse_address(value: object) -> str:
-    """Parse the address of an aggregator. It holds no credentials: a key has a setting of its own."""
-    expected = "an http or https address without user name, password and query"
+    """Parse the address of an aggregator. It holds no credentials: a key has its own setting."""
+    expected = "an http or https URL without user name, password and query"
     text = with_local_scheme(parse_printable(value))
     try:
         scheme = split_url(text).scheme

@@ -1,4 +1,4 @@
-"""An adapter: how an aggregator is asked for an offer, and where its answer has the figures."""
+"""Declarative adapters for aggregator APIs: build the request for an order and locate the quote in the response."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RequestTemplate(NamedTuple):
 
 
 class AnswerPaths(NamedTuple):
-    """Where the answer has its figures, as paths such as `data.routes.0.amountOut`; None where it does not have one.
+    """Where the answer has its figures, as paths such as `data.routes.0.amountOut`; None if it does not have one.
 
     `output` is the expected output in base units, after all fees and before any slippage. `target`, `data` and `value`
     are the transaction, `spender` who must be approved where that is not the target. `problem` is the explanation of an
@@ -52,7 +52,8 @@ class AggregatorAdapter(NamedTuple):
 
     `chains` are the names of its networks by chain id; None if it goes by the chain ids of all. `native_token` is the
     address that stands for native currency. `checks` are the values that fields of the answer must have, where it has
-    them. `source` and `checked_on` say where these facts come from, and when that was read.
+    them. `source` and `checked_on` say where these facts come from, and when that was read. `package` is the installed
+    package, with its version, that describes it; empty for those of swapcli and of the settings.
     """
 
     name: str
@@ -66,10 +67,11 @@ class AggregatorAdapter(NamedTuple):
     checks: Mapping[str, str]
     source: str = ""
     checked_on: str = ""
+    package: str = ""
 
     @property
     def host(self) -> str:
-        """The host that is asked, with its port if that is unusual."""
+        """The host that is queried, with its port if that is unusual."""
         return self.address.partition("://")[2].partition("/")[0]
 
     @property

@@ -1,6 +1,6 @@
 """Ask an aggregator for an offer, and check that the answer belongs to the order.
 
-An aggregator is asked once: a slow or failing one must not hold up a comparison. Its time-out holds for all of its
+An aggregator is queried once: a slow or failing one must not hold up a comparison. Its time-out holds for all of its
 requests together. The key is sent in headers, and is in no error.
 """
 
@@ -48,7 +48,7 @@ _MAX_CALLDATA_BYTES: Final = 128 * 1024
 
 
 class AggregatorRequest(NamedTuple):
-    """What an aggregator is asked: an order of its input, for a sender who also receives the output."""
+    """What an aggregator is queried: an order of its input, for a sender who also receives the output."""
 
     order: Order
     network: Network
@@ -112,7 +112,7 @@ class _Conversation:
         try:
             built = self._build(http, template, values)
         except MissingField as error:
-            raise self._nonsense(f"sent an answer without {error}") from None
+            raise self._nonsense(f"sent a response without {error}") from None
         outcome = exchange_within(self._timeout_s, http, built, self._url, left_s)
         if isinstance(outcome, FailedAttempt):
             raise outcome.error
@@ -133,15 +133,15 @@ class _Conversation:
             return http.build_request(template.method, target, content=content, headers=headers)
         except (httpx.InvalidURL, UnicodeError, ValueError, TypeError):
             # The error may repeat the headers, and with them the key.
-            raise self._nonsense("sent an answer from which no second request can be built") from None
+            raise self._nonsense("sent a response from which the second request cannot be built") from None
 
     def _parse(self, response: RawResponse) -> object:
         try:
-            document = parse_json(response.body, "its answer")
+            document = parse_json(response.body, "its response")
         except InvalidInput as error:
             if response.status not in _OK:
                 raise self._rejected(response.status, None) from None
-            raise self._nonsense(f"sent an unreadable answer: {self._redact(error.message)}") from None
+            raise self._nonsense(f"sent an unreadable response: {self._redact(error.message)}") from None
         if response.status not in _OK:
             raise self._rejected(response.status, document)
         return document
@@ -185,7 +185,7 @@ class _Conversation:
     def _check(self, path: str, found: object, due: str) -> None:
         text = None if found is None else text_of(found)
         if text is not None and text.lower() != due.lower():
-            raise self._nonsense(f"answered with another {path}: {self._redact(describe(text))}, not {due}")
+            raise self._nonsense(f"responded with a different {path}: {self._redact(describe(text))}, not {due}")
 
     def _amount(self, path: str, value: object) -> int:
         try:
@@ -193,14 +193,14 @@ class _Conversation:
         except InvalidValue:
             shown = value.text if isinstance(value, WrittenFloat) else describe(value)
             raise self._nonsense(
-                f"answered with {path} {self._redact(shown)}, which is no amount in base units"
+                f"responded with {path} {self._redact(shown)}, which is not an amount in base units"
             ) from None
 
     def _rejected(self, status: int, document: object) -> UpstreamError:
         explained = self._problem(document)
         more = f": {explained}" if explained else ""
         details = {"service": self._url.base_url, "status": status}
-        return UpstreamRejected(f"{self._url.netloc} answered with status {status}{more}", details=details)
+        return UpstreamRejected(f"{self._url.netloc} responded with status {status}{more}", details=details)
 
     def _nonsense(self, problem: str) -> InvalidUpstreamResponse:
         return InvalidUpstreamResponse(f"{self._url.netloc} {problem}", details={"service": self._url.base_url})

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Network
-from swapcli.quoting.aggregators.adapter_definitions import adapter_names, find_adapter
+from swapcli.core.plugins import AGGREGATOR_GROUP, is_plugin
+from swapcli.quoting.aggregators.adapter_definitions import adapter_names, find_adapter, is_whole
 from swapcli.quoting.config.network_folder import NetworkFolder
 from swapcli.quoting.config.settings import AGGREGATOR_TABLE, AGGREGATORS, AggregatorSettings
 from swapcli.quoting.config.source_readers import RawValue
@@ -32,7 +33,8 @@ def read_aggregators(
         members = cast(Mapping[str, object], whole.value) if whole else {}
         definition = {member: value for member, value in members.items() if member not in AGGREGATOR_TABLE}
         source = next(each for each_key, each in given.items() if f"{each_key}.".startswith(f"{key}."))
-        if definition or not _is_in_network_file(name, folder):
+        is_of_package = name not in adapter_names() and not is_whole(definition) and is_plugin(AGGREGATOR_GROUP, name)
+        if not is_of_package and (definition or not _is_in_network_file(name, folder)):  # no package is imported here
             _check(name, definition, source)
         aggregators[name] = AggregatorSettings(values.get(f"{key}.api_key"), definition)
     return aggregators
@@ -69,7 +71,7 @@ def _check(name: str, definition: Mapping[str, object], source: RawValue) -> Non
     known = adapter_names()
     if name not in known and not definition:
         raise ConfigError(
-            f'{source.lined_place}: there is no aggregator "{name}"',
+            f'{source.lined_place}: unknown aggregator "{name}"',
             hint=f"known aggregators: {', '.join(known)}; swapcli help aggregators shows how to add one",
             details={"key": f"{AGGREGATORS}.{name}"},
         )

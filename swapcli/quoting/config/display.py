@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.secret import MASK, Secret
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.config.settings import (
     AGGREGATORS,
     DEFAULT_ORIGIN,
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import SettingJson
 
 _HEADER = """\
-# Settings of swapcli, each with its default; those without one are commented out.
-# A flag goes before an environment variable, that before this file. The file is found by --config, by SWAPCLI_CONFIG,
+# The settings of swapcli with their defaults. Settings without a default are commented out.
+# Flags override environment variables, which override this file. swapcli finds the file by --config, SWAPCLI_CONFIG,
 # or as swapcli/config.yaml in $XDG_CONFIG_HOME or ~/.config. Relative file names start from its folder.
 """
 _NETWORKS_EXAMPLE = """\
-# Nodes, routers and tokens of networks, and networks of your own.
+# Nodes, routers and tokens of networks, and your own networks.
 # networks:
 #   base:
 {settings}#     tokens:
@@ -80,10 +81,10 @@ _NETWORKS_EXAMPLE = """\
 #         protocols: {{uniswapV2: v2, uniswapV3: v3}}
 """
 _AGGREGATORS_EXAMPLE = """\
-# Aggregators that compare --aggregators asks: keys, and adapters of your own; see swapcli help aggregators.
+# Aggregators for compare --aggregators: keys, and your own adapters; see swapcli help aggregators.
 # aggregators:
 #   lifi:
-#     # API key; never shown, and sent to this aggregator alone. [SWAPCLI_AGGREGATORS_LIFI_API_KEY]
+#     # API key; never shown, and sent only to this aggregator. [SWAPCLI_AGGREGATORS_LIFI_API_KEY]
 #     api_key: a-key
 #   mine:
 #     title: My aggregator
@@ -101,6 +102,7 @@ class SettingRow(NamedTuple):
     value: str | None
     origin: str
 
+    @own_document
     def document(self) -> SettingJson:
         """Return the JSON of `swapcli config get`."""
         return {"key": self.key, "value": self.value, "origin": self.origin}
@@ -111,6 +113,7 @@ class SettingList(NamedTuple):
 
     rows: tuple[SettingRow, ...]
 
+    @own_document
     def document(self) -> list[SettingJson]:
         """Return the JSON of `swapcli config show`."""
         return [each.document() for each in self.rows]
@@ -150,8 +153,7 @@ def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> 
     for name, row in NETWORK_TABLE.items():
         if (value := getattr(network, name)) is not None:
             yield SettingRow(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
-    others = [url.redacted for url in network.rpc_urls]
-    for name, value in [*([("rpc_urls", others)] if others else []), *network.additions.items()]:
+    for name, value in network.additions.items():
         yield SettingRow(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
 
 

@@ -17,7 +17,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./:+%@?&=~-]*")
 def set_key(text: str, key: str, value: str) -> str:
     """Return the text of a settings file with another value of a dotted key.
 
-    A key that the file lacks is written below the comment that explains it, else at the end of its group. Raises
+    A key that the file lacks is written below the comment that explains it, otherwise at the end of its group. Raises
     `ConfigError` for text that is not YAML, and where the group of the key is written in braces.
     """
     path, written = key.split("."), _written(value)
@@ -69,8 +69,8 @@ def _find(text: str, path: Sequence[str]) -> tuple[yaml.Node | None, int]:
     while isinstance(node, yaml.MappingNode) and depth < len(path):
         if node.flow_style and depth:
             raise ConfigError(
-                f"{'.'.join(path[:depth])} is written in braces, in which no key can be changed",
-                hint="change it in an editor; swapcli config path names the file",
+                f"{'.'.join(path[:depth])} is written in braces, and swapcli cannot change keys in braces",
+                hint="change it in an editor; swapcli config path prints its path",
             )
         below = next((value for name, value in node.value if name.value == path[depth]), None)
         if below is None:
@@ -126,7 +126,7 @@ def _below_comment(text: str, name: str, column: int, start: int, end: int) -> i
 
 
 def _written(value: str) -> str:
-    """Return a value as YAML: as it is where that is read back as the same text, else quoted."""
+    """Return a value as YAML: as it is where that is read back as the same text, otherwise quoted."""
     if _PLAIN.fullmatch(value) or (value[:1] in "[{" and _is_flow(value)):
         return value
     return json.dumps(value, ensure_ascii=False)

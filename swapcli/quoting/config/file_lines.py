@@ -66,7 +66,7 @@ class _JsonLines:
         self._line, self._counted = 1, 0
 
     def value(self, path: str) -> Iterator[KeyLine]:
-        """Yield the lines below the value that begins at the present position, and go behind it."""
+        """Yield the lines below the value that begins at the current position, and go behind it."""
         self._skip_blanks()
         start = self._text[self._at : self._at + 1]
         if start == "{":

@@ -47,7 +47,7 @@ ARGUMENT_ORIGIN = "argument"
 class UserSettings(NamedTuple):
     """The settings of the user of this process, their file, and the folder for data of the program.
 
-    `problem` says why the home folder is unknown if HOME is to blame.
+    `problem` gives the reason why the home folder is unknown if HOME is to blame.
     """
 
     settings: Settings
@@ -75,7 +75,7 @@ def load_settings(
     """Load all settings. Reads only the settings file, and the names of the network files beside it; checks every value
     of every source.
 
-    `flags` by dotted key, as text or typed, None where not given; `config_path` is the file that the command line
+    `flags` by dotted key, as text or typed, None if not given; `config_path` is the file that the command line
     names. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
     """
     path = config_file_path(config_path, environ, home)
@@ -101,7 +101,7 @@ def load_settings(
 
 
 def override_settings(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Return the settings with other values for keys of the first level, as text or typed, None where not given.
+    """Return the settings with other values for keys of the first level, as text or typed, None if not given.
 
     Raises `ConfigError` naming the key and what was expected.
     """

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 from swapcli.core.errors import ConfigError
+from swapcli.core.plugins import NETWORK_GROUP, plugins
 from swapcli.quoting.config.network_folder import JSON_SUFFIX, YAML_SUFFIXES, NetworkFolder
 from swapcli.quoting.config.source_readers import read_text, without_line_ends
 
@@ -40,11 +41,13 @@ def open_network_file(path: Path, repeated: tuple[Path, ...] = ()) -> NetworkFil
 
 
 def described_by(name: str, settings: Settings) -> Iterator[str]:
-    """Yield what describes a network, from the bottom up: the program, a file, the settings file."""
+    """Yield what describes a network, from the bottom up: the program or a package, a file, the settings file."""
     from swapcli.core.networks.definition_files import packaged_networks
 
     if name in packaged_networks():
         yield "program"
+    elif name not in settings.network_folder.files and name in plugins(NETWORK_GROUP):
+        yield f"package {plugins(NETWORK_GROUP)[name].origin}"
     if name in settings.network_folder.files:
         yield f"file {settings.network_folder.files[name]}"
     if name in settings.networks:
@@ -61,7 +64,7 @@ def parse_network_file(text: str, name: str) -> object:
 
 
 def is_json(text: str, name: str) -> bool:
-    """Return whether a network file is JSON, by the end of its name, else by its first character."""
+    """Return whether a network file is JSON, by the end of its name, otherwise by its first character."""
     return name.endswith(JSON_SUFFIX) or (not name.endswith(YAML_SUFFIXES) and text.lstrip()[:1] == "{")
 
 
@@ -121,7 +124,7 @@ def _parse_json(text: str, name: str) -> object:
             for _ in json_lines(text):
                 pass
         except RepeatedKey as repeated:
-            problem = f'the key "{repeated.key}" stands there twice'
+            problem = f'the key "{repeated.key}" appears twice'
             raise ConfigError(f"{name}:{repeated.line}: {problem}", details={"line": repeated.line}) from None
         raise
     except RecursionError:

@@ -1,7 +1,7 @@
 """The keys of network files: what each means, its form as a JSON schema, and an example.
 
-`core.networks` parses these keys. Here are the words and forms that only `swapcli schema network` and the help topic
-`networks` show, so that no quote loads them; a test holds both to the same keys.
+`core.networks` parses these keys. Here are the words and forms that only `swapcli schema network` and
+docs/network-keys.md show, so that no quote loads them; a test holds both to the same keys.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from swapcli.core.model.network import DIALECTS, MAX_PROTOCOL_ID, Kind
+from swapcli.core.model.network import MAX_PROTOCOL_ID, Kind, dialect_names
 from swapcli.core.model.token import MAX_TOKEN_DECIMALS
 from swapcli.core.networks.definition import ROLES
 from swapcli.core.networks.hook_rules import RULES
 from swapcli.core.records import NamedTuple
-from swapcli.families import FAMILIES, KIND_NAMES
+from swapcli.families import KIND_NAMES, family_names
 
 Schema = dict[str, Any]
 
@@ -90,7 +90,7 @@ _READ: Final = {"name": "fee", "contract": "$pool", "call": "fee()"}
 
 NATIVE_KEYS: Final[KeyTable] = {
     "address": NetworkKey(
-        "its address; on Starknet only, where it is an ordinary token",
+        "its address; only on Starknet, where it is an ordinary token",
         _ADDRESS,
         "0x04718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d",
     ),
@@ -103,21 +103,19 @@ TOKEN_KEYS: Final[KeyTable] = {
     "address": NetworkKey("its contract", _ADDRESS, _WETH, required=True),
 }
 PROTOCOL_KEYS: Final[KeyTable] = {
-    "id": NetworkKey(
-        "a number of your choice that no other protocol has", _whole(0, MAX_PROTOCOL_ID), 1, required=True
-    ),
-    "amm_name": NetworkKey("the name that options and deployments use", _TEXT, "uniswapV2", required=True),
-    "display_name": NetworkKey("the name that people read", _TEXT, "Uniswap V2", required=True),
+    "id": NetworkKey("a number that no other protocol has", _whole(0, MAX_PROTOCOL_ID), 1, required=True),
+    "amm_name": NetworkKey("its name in options and deployments", _TEXT, "uniswapV2", required=True),
+    "display_name": NetworkKey("its display name", _TEXT, "Uniswap V2", required=True),
     "family": NetworkKey(
-        "its pool maths, as in swapcli help pools; sampled if a quoter has them",
-        {"enum": list(FAMILIES)},
+        "its pool maths, as in docs/pools.md; sampled if a quoter has them",
+        {"enum": list(family_names())},
         "constant_product",
     ),
     "extra_keys": NetworkKey(
-        "what its pools differ by: fee, tickSpacing, or poolId for pools of a manager", _list(_TEXT), ["fee"]
+        "the key of its pools: fee, tickSpacing, or poolId for pools of a manager", _list(_TEXT), ["fee"]
     ),
     "contracts": NetworkKey(
-        "kinds of its contracts, where the family is not enough", _list({"enum": list(KIND_NAMES)}), ["uniswap_v4"]
+        "kinds of its contracts, if the family is not enough", _list({"enum": list(KIND_NAMES)}), ["uniswap_v4"]
     ),
     "confirmed": NetworkKey("true if the Fibrous API lists it under this id", _FLAG, True),
     "extended": NetworkKey("true if the Fibrous API does not list it", _FLAG, True),
@@ -125,7 +123,7 @@ PROTOCOL_KEYS: Final[KeyTable] = {
 }
 DEPLOYMENT_KEYS: Final[KeyTable] = {
     "protocols": NetworkKey("the amm_names of its pools", _list(_TEXT), ["uniswapV2"]),
-    "name": NetworkKey("the name of the venue", _TEXT, "Uniswap V2", required=True),
+    "name": NetworkKey("the name of the exchange", _TEXT, "Uniswap V2", required=True),
     "addresses": NetworkKey(
         "its contracts by role; pools are found through a factory, pool_manager, vault, ...",
         _map(_ADDRESS, {"enum": list(ROLES)}),
@@ -140,33 +138,35 @@ DEPLOYMENT_KEYS: Final[KeyTable] = {
     "hooks": NetworkKey(
         "Uniswap V4 hooks by amm_name: pools with them belong to it", _map(_list(_ADDRESS)), {"launcher": [_HOOK]}
     ),
-    "source": NetworkKey("where these facts come from", _TEXT, "docs.uniswap.org"),
-    "unconfirmed": NetworkKey("keys that one weak source has", _list(_TEXT), ["init_code_hash"]),
+    "source": NetworkKey("the sources of these facts", _TEXT, "docs.uniswap.org"),
+    "unconfirmed": NetworkKey("keys with only one weak source", _list(_TEXT), ["init_code_hash"]),
 }
 NODE_KEYS: Final[KeyTable] = {
     "url": NetworkKey("its http or https URL", _URL, "https://rpc.example", required=True),
-    "requests_per_s": NetworkKey("requests per second that it allows", _NUMBER, 25),
-    "batch_requests": NetworkKey("requests per batch that it allows", _whole(1), 100),
-    "log_blocks": NetworkKey("blocks per request for events that it allows", _whole(1), 1000),
+    "requests_per_s": NetworkKey("allowed requests per second", _NUMBER, 25),
+    "batch_requests": NetworkKey("allowed requests per batch", _whole(1), 100),
+    "log_blocks": NetworkKey("allowed blocks per request for events", _whole(1), 1000),
     "latest_only": NetworkKey("true if it only has the newest state", _FLAG, False),
-    "quote_requests": NetworkKey("requests that one quote may send it", _whole(1), 12),
-    "source": NetworkKey("where its limits are documented", _TEXT, "its operator's docs"),
-    "date": NetworkKey("the day on which that was read", _DAY, "2026-11-25"),
+    "quote_requests": NetworkKey("requests that one quote may send to it", _whole(1), 12),
+    "source": NetworkKey("the documentation of its limits", _TEXT, "its operator's docs"),
+    "date": NetworkKey("the day on which it was read", _DAY, "2026-11-25"),
 }
 ROUTER_KEYS: Final[KeyTable] = {
     "address": NetworkKey("the router", _ADDRESS, "0x66a9893cc07d91d95644aedd05d03f95e1dba8af"),
     "registry": NetworkKey(
-        "the contract that names the router, in place of its address",
+        "the contract with the router's address, instead of that address",
         _ADDRESS,
         "0x00000000000004533fe15556b1e086bb1a72ceae",
     ),
     "spender": NetworkKey(
-        "the contract that takes the sold tokens, if that is not the router",
+        "the contract that takes the sold tokens, if it is not the router",
         _ADDRESS,
         "0x000000000022d473030f116ddee9f6b43ac78ba3",
     ),
-    "version": NetworkKey("the release whose encoding it has", _TEXT, "2.0"),
-    "protocols": NetworkKey("its names of protocols by amm_name; without it, all", _map(_TEXT), {"uniswapV2": "v2"}),
+    "version": NetworkKey("the release that defines its encoding", _TEXT, "2.0"),
+    "protocols": NetworkKey(
+        "its protocol names by amm_name; without this key, all protocols", _map(_TEXT), {"uniswapV2": "v2"}
+    ),
 }
 FUNCTION_KEYS: Final[KeyTable] = {
     "contract": NetworkKey("address, or $name of a value", _TEXT, "$pool", required=True),
@@ -177,26 +177,26 @@ FUNCTION_KEYS: Final[KeyTable] = {
 }
 QUOTE_KEYS: Final[KeyTable] = {
     **FUNCTION_KEYS,
-    "output": NetworkKey("which word of the result is the output", _whole(0, 255), 0),
+    "output": NetworkKey("the position of the output in the result", _whole(0, 255), 0),
     "negative": NetworkKey("true if the output is negative", _FLAG, False),
-    "leftover": NetworkKey("which word is the part of the input that is not sold", _whole(0, 255), 1),
-    "taken": NetworkKey("which word is the part of the input that is sold", _whole(0, 255), 1),
+    "leftover": NetworkKey("the position of the unsold part of the input", _whole(0, 255), 1),
+    "taken": NetworkKey("the position of the sold part of the input", _whole(0, 255), 1),
 }
 READ_KEYS: Final[KeyTable] = {
     **FUNCTION_KEYS,
     "name": NetworkKey("the name of the value", _TEXT, "fee", required=True),
-    "word": NetworkKey("which word of the result it is", _whole(0, 255), 0),
+    "word": NetworkKey("its position in the result", _whole(0, 255), 0),
 }
 LIST_KEYS: Final[KeyTable] = {
     **FUNCTION_KEYS,
-    "entry": NetworkKey("names of the words of an entry; - for one without use", _list(_TEXT), ["pool"]),
+    "entry": NetworkKey("names of an entry's words; - for an unused word", _list(_TEXT), ["pool"]),
     "length": NetworkKey(
-        "the function that returns how many there are; $index is then an argument",
+        "the function that returns their number; $index is then an argument",
         _OBJECT,
         {"contract": _V2, "call": "allPairsLength()"},
     ),
     "nested": NetworkKey("true for a list of lists", _FLAG, False),
-    "pairwise": NetworkKey("true for a list of tokens, of which any two have a pool", _FLAG, False),
+    "pairwise": NetworkKey("true for a list of tokens in which any two have a pool", _FLAG, False),
 }
 CREATED_KEYS: Final[KeyTable] = {
     "contract": NetworkKey("the contract that emits it", _ADDRESS, _V2, required=True),
@@ -206,15 +206,15 @@ CREATED_KEYS: Final[KeyTable] = {
 QUOTER_KEYS: Final[KeyTable] = {
     "protocols": NetworkKey("amm_names; pools of the list belong to the first", _list(_TEXT), ["myQuoted"]),
     "quote": NetworkKey(
-        "the function that quotes, or one for each token",
+        "the quote function, or one for each token",
         {"anyOf": [_record(QUOTE_KEYS), _list(_record(QUOTE_KEYS))]},
         _QUOTE,
     ),
     "as_transaction": NetworkKey("true if it depends on the sender or the gas price", _FLAG, False),
-    "values": NetworkKey("what is read before every quote", _list(_record(READ_KEYS)), [_READ]),
-    "holder": NetworkKey("the contract whose balances limit what a pool pays", _TEXT, "$pool"),
+    "values": NetworkKey("the values to read before every quote", _list(_record(READ_KEYS)), [_READ]),
+    "holder": NetworkKey("the contract whose balances limit a pool's output", _TEXT, "$pool"),
     "list": NetworkKey(
-        "where the protocol lists its pools",
+        "the protocol's list of pools",
         _record(LIST_KEYS),
         {"contract": _V2, "call": "allPools()", "entry": ["pool"]},
     ),
@@ -224,7 +224,7 @@ QUOTER_KEYS: Final[KeyTable] = {
         {"contract": _V2, "event": "PoolCreated(address)", "entry": ["pool"]},
     ),
     "pools": NetworkKey(
-        "pools that no list has: values by name", _list(_OBJECT), [{"pool": _HOOK, "token0": _WETH, "token1": _USDC}]
+        "pools in no list: values by name", _list(_OBJECT), [{"pool": _HOOK, "token0": _WETH, "token1": _USDC}]
     ),
     "reads": NetworkKey(
         "calls that read a pool's remaining values, in the form of values", _list(_record(READ_KEYS)), [_READ]
@@ -232,10 +232,10 @@ QUOTER_KEYS: Final[KeyTable] = {
     "constants": NetworkKey("names of values that are stored with a pool", _list(_TEXT), ["fee"]),
     "pool_ids": NetworkKey("true if pools share a contract", _FLAG, False),
     "check": NetworkKey("true if the quoter is used only to check known maths", _FLAG, False),
-    "source": NetworkKey("where these facts come from", _TEXT, "its docs"),
+    "source": NetworkKey("the sources of these facts", _TEXT, "its docs"),
 }
 FEE_KEYS: Final[KeyTable] = {
-    "lp": NetworkKey("fee of the pool in ppm; without it, the pool manager's", _VALUE, 3000),
+    "lp": NetworkKey("fee of the pool in ppm; without this key, the pool manager's", _VALUE, 3000),
     "input": NetworkKey("part of the input that the hook takes", _VALUE, 3000),
     "output": NetworkKey("part of the output that the hook takes", _VALUE, 10000),
     "cut": NetworkKey("the hook's share of the LP fee, in ppm, taken from the input", _VALUE, 200_000),
@@ -243,11 +243,11 @@ FEE_KEYS: Final[KeyTable] = {
 }
 _FEES: Final[Schema] = _record(FEE_KEYS)
 HOOK_RULE_KEYS: Final[KeyTable] = {
-    "rule": NetworkKey("fees if the other keys say all that the hooks do", {"enum": list(RULES)}, "fees", True),
+    "rule": NetworkKey("fees if the other keys describe the hooks completely", {"enum": list(RULES)}, "fees", True),
     "hooks": NetworkKey("the hooks with this rule", _list(_ADDRESS), [_HOOK], required=True),
     "code_hash": NetworkKey("keccak256 of the hooks' code, if it delegates to no other code", _HASH, _V2_CODE),
-    "contracts": NetworkKey("contracts by name that the rule needs", _map(_ADDRESS), {"locker": _HOOK}),
-    "values": NetworkKey("what is read at the block, as in quoters", _list(_record(READ_KEYS)), [_READ]),
+    "contracts": NetworkKey("the rule's contracts by name", _map(_ADDRESS), {"locker": _HOOK}),
+    "values": NetworkKey("the values to read at the block, as in quoters", _list(_record(READ_KEYS)), [_READ]),
     "requires": NetworkKey("pairs of values that must be equal", _list(_list(_TERM)), [["$paused", 0]]),
     "opens_at": NetworkKey("swaps revert before this time", _TERM, "$start"),
     "fees": NetworkKey(
@@ -258,13 +258,13 @@ HOOK_RULE_KEYS: Final[KeyTable] = {
     "exchanged_unless": NetworkKey(
         "two values; if they differ, the fees of the two directions are swapped", _list(_TERM), ["$token0", "$base"]
     ),
-    "fee_unit": NetworkKey("what input and output are divided by; default 10^6", _whole(1), 1_000_000),
-    "gas": NetworkKey("gas units that the hook adds to a swap", _whole(0), 40_000),
-    "source": NetworkKey("where these facts come from", _TEXT, "its verified source"),
+    "fee_unit": NetworkKey("the divisor of input and output; default 10^6", _whole(1), 1_000_000),
+    "gas": NetworkKey("gas units the hook adds to a swap", _whole(0), 40_000),
+    "source": NetworkKey("the sources of these facts", _TEXT, "its verified source"),
 }
 NETWORK_KEY_TABLE: Final[KeyTable] = {
     "name": NetworkKey(
-        "name in lower case: of a network of swapcli to extend it, else a new one",
+        "name in lower case: a built-in network to extend, or a new one",
         {"type": "string", "pattern": "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$"},
         "mine",
         required=True,
@@ -293,44 +293,42 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         [{"protocols": ["uniswapV2"], "name": "V2", "addresses": {"factory": _V2}, "fee_tiers": {"3000": 0}}],
     ),
     "rpc_urls": NetworkKey(
-        "nodes: a URL is yours and never replaced, an object a public one",
+        "nodes: a URL is your own and never replaced; an object is a public node",
         _list({"anyOf": [_TEXT, _record(NODE_KEYS)]}),
         ["http://127.0.0.1:8545", {"url": "https://rpc.example"}],
     ),
     "public_rpc_urls": NetworkKey(
-        "URLs of public nodes, in place of those of rpc_urls", _list(_URL), ["https://rpc.example"]
+        "URLs of public nodes, used instead of those in rpc_urls", _list(_URL), ["https://rpc.example"]
     ),
     "multicall": NetworkKey(
-        "Multicall3, which packs calls: quotes need few requests",
+        "Multicall3, so that quotes need few requests",
         _ADDRESS,
         "0xca11bde05977b3631167028862be2a173976ca11",
     ),
     "stablecoins": NetworkKey("tokens worth one dollar: prices start from them", _list(_ADDRESS), [_USDC]),
-    "gas_price_wei": NetworkKey("gas price if neither a node nor a market has one", _whole(0), 1_000_000_000),
+    "gas_price_wei": NetworkKey("gas price if no node or market has one", _whole(0), 1_000_000_000),
     "max_gas_price_wei": NetworkKey("decode warns of a gas price above this", _whole(0), 500_000_000_000),
     "block_time_s": NetworkKey("seconds between blocks", _NUMBER, 12),
-    "block_gas_limit": NetworkKey("the most gas that a transaction can use", _whole(100_000), 30_000_000),
+    "block_gas_limit": NetworkKey("the gas limit of a transaction", _whole(100_000), 30_000_000),
     "gas_units_per_evm_gas": NetworkKey("gas units charged per unit of EVM gas", _whole(1, 1_000_000), 1),
     "l1_fee_oracle": NetworkKey(
-        "the GasPriceOracle of an OP-stack network, for the fee of data on L1",
+        "the GasPriceOracle of an OP-stack network, for the L1 data fee",
         _ADDRESS,
         "0x420000000000000000000000000000000000000f",
     ),
     "l1_gas_oracle": NetworkKey(
-        "the NodeInterface of an Arbitrum network, for the gas of data on L1",
+        "the NodeInterface of an Arbitrum network, for the gas of L1 data",
         _ADDRESS,
         "0x00000000000000000000000000000000000000c8",
     ),
     "head_is_proposed": NetworkKey("true if the newest block may still be replaced", _FLAG, False),
-    "has_v2": NetworkKey("true if the Fibrous API's second version serves it", _FLAG, True),
+    "has_v2": NetworkKey("true if the Fibrous API V2 serves it", _FLAG, True),
     "explorer": NetworkKey("the block explorer", _URL, "https://etherscan.io"),
-    "router": NetworkKey(
-        "the contract that payloads are made for", _ADDRESS, "0x3434343434343434343434343434343434343434"
-    ),
-    "router_dialect": NetworkKey("the dialect of router; default fibrous", {"enum": list(DIALECTS)}, "own"),
+    "router": NetworkKey("the router contract of payloads", _ADDRESS, "0x3434343434343434343434343434343434343434"),
+    "router_dialect": NetworkKey("the dialect of router; default fibrous", {"enum": list(dialect_names())}, "own"),
     "routers": NetworkKey(
         "routers by dialect",
-        _map(_record(ROUTER_KEYS), {"enum": list(DIALECTS)}),
+        _map(_record(ROUTER_KEYS), {"enum": list(dialect_names())}),
         {
             "settler": {
                 "registry": "0x00000000000004533fe15556b1e086bb1a72ceae",
@@ -339,10 +337,12 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         },
     ),
     "transfer_fees_ppm": NetworkKey(
-        "fees of tokens that take a part of each transfer, 0 for one that takes none", _map(_whole(0)), {_USDC: 0}
+        "fees of tokens that take a part of each transfer, 0 for none", _map(_whole(0)), {_USDC: 0}
     ),
     "share_tokens": NetworkKey(
-        "tokens that keep shares, as stETH", _list(_ADDRESS), ["0xae7ab96520de3a18e5e111b5eaab095312d7fe84"]
+        "tokens that keep balances as shares, such as stETH",
+        _list(_ADDRESS),
+        ["0xae7ab96520de3a18e5e111b5eaab095312d7fe84"],
     ),
     "blocked_tokens": NetworkKey("tokens that no route trades", _list(_ADDRESS), [_HOOK]),
     "revoke_first_tokens": NetworkKey(
@@ -356,12 +356,12 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         {_WETH: "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419"},
     ),
     "quoters": NetworkKey(
-        "quote functions of protocols whose maths is not known",
+        "quote functions of protocols with unknown maths",
         _list(_record(QUOTER_KEYS)),
         [{"protocols": ["myQuoted"], "quote": _QUOTE}],
     ),
     "hook_rules": NetworkKey(
-        "what Uniswap V4 hooks do to a swap",
+        "the effects of Uniswap V4 hooks on swaps",
         _list(_record(HOOK_RULE_KEYS)),
         [{"rule": "fees", "hooks": ["0x00000000000000000000000000000000000000c4"], "fees": {"output": 10000}}],
     ),
@@ -379,19 +379,3 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         "unverified tokens, for your records; swapcli ignores them", _list(_OBJECT), [{"symbol": "X"}]
     ),
 }
-RECORDS: Final[Mapping[str, KeyTable]] = {
-    "native": NATIVE_KEYS,
-    "tokens": TOKEN_KEYS,
-    "protocols": PROTOCOL_KEYS,
-    "deployments": DEPLOYMENT_KEYS,
-    "rpc_urls": NODE_KEYS,
-    "routers": ROUTER_KEYS,
-    "quoters": QUOTER_KEYS,
-    "quoters[].quote": QUOTE_KEYS,
-    "quoters[].values": READ_KEYS,
-    "quoters[].list": LIST_KEYS,
-    "quoters[].created": CREATED_KEYS,
-    "hook_rules": HOOK_RULE_KEYS,
-    "hook_rules[].fees": FEE_KEYS,
-}
-"""The tables of the keys inside, by the key around them."""

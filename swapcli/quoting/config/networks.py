@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from swapcli.core.encoding.secret import Secret
-from swapcli.core.errors import ConfigError
-from swapcli.core.model.network import AUTO, FIBROUS, Network
+from swapcli.core.errors import ConfigError, UnknownNetwork
+from swapcli.core.model.network import AUTO, DIALECTS, FIBROUS, Network
+from swapcli.core.plugins import NETWORK_GROUP, is_plugin, plugins, skipped_plugin
 from swapcli.interface.value_types import NODE_URL, PUBLIC_URLS, ValueType
 from swapcli.payload.dialects import has_dialects
 from swapcli.quoting.config.network_folder import NetworkFolder
@@ -29,15 +29,13 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
     Its router is that of the dialect in the settings, which may leave it to quotes. A network file is read when its
     network is requested; what is wrong in it raises `ConfigError` with the file and the line.
     """
-    from swapcli.core.networks.catalogue import find_network
-
     added = {name: _described(each) for name, each in settings.networks.items()}
-    files = _files_of(settings.network_folder)
+    files = {**_plugin_files(settings), **_files_of(settings.network_folder)}
     checked: set[str] = set()
 
     def find(name: str) -> Network:
         try:
-            network = find_network(name, added, files)
+            network = _find_with_plugins(name, added, files)
             file = files.get(network.name)
             if file is not None and network.name not in checked:
                 check_parts(file.read(), file.place)
@@ -59,23 +57,70 @@ def described_network(settings: Settings, name: str) -> Network:
 
     Raises as what `networks_from` returns.
     """
-    from swapcli.core.networks.catalogue import find_network
-
     found = networks_from(settings)(name)
     without_nodes = {
-        label: _described(each._replace(rpc_url=None, rpc_urls=(), public_rpc_urls=None))
+        label: _described(each._replace(rpc_url=None, rpc_urls=None, public_rpc_urls=None))
         for label, each in settings.networks.items()
     }
-    return find_network(found.name, without_nodes, _files_of(settings.network_folder))
+    files = {**_plugin_files(settings), **_files_of(settings.network_folder)}
+    return _find_with_plugins(found.name, without_nodes, files)
 
 
-def _files_of(folder: NetworkFolder) -> Mapping[str, NetworkFile]:
+def _files_of(folder: NetworkFolder) -> dict[str, NetworkFile]:
     """Return what reads the user's network files, by the name of the network."""
     if not folder.files:
         return {}
     from swapcli.quoting.config.network_files import network_files
 
     return network_files(folder)
+
+
+def _plugin_files(settings: Settings) -> dict[str, NetworkFile]:
+    """Return what reads the definitions of packages that the settings add to, by the name of the network."""
+    known = _all_names(settings.network_folder.files) if settings.networks else ()
+    files: dict[str, NetworkFile] = {}
+    for name, each in settings.networks.items():
+        if name not in known and "chain_id" not in each.additions:
+            from swapcli.quoting.config.plugin_networks import plugin_network_file
+
+            file = plugin_network_file(name, check_parts)
+            if file is not None:
+                files[name] = file
+    return files
+
+
+def _find_with_plugins(name: str, added: Mapping[str, object], files: dict[str, NetworkFile]) -> Network:
+    """Find a network as `find_network`, also in the packages that are installed, whose definition joins `files`.
+
+    They are found by name only: to find a chain id, all of them would have to be imported.
+    """
+    from swapcli.core.networks.catalogue import find_network
+
+    try:
+        return find_network(name, added, files)
+    except UnknownNetwork as error:
+        from swapcli.quoting.config.plugin_networks import plugin_network_file
+
+        requested = name.strip().lower()
+        file = plugin_network_file(requested, check_parts)
+        if file is None:
+            raise _with_plugin_names(error, requested) from None
+        network = find_network(requested, added, {**files, requested: file})
+        files[requested] = file
+        return network
+
+
+def _with_plugin_names(error: UnknownNetwork, requested: str) -> UnknownNetwork:
+    """Return the error for an unknown network with the names that packages add, or why one was skipped."""
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+    skipped, added = skipped_plugin(NETWORK_GROUP, requested), plugins(NETWORK_GROUP)
+    if not added:
+        return UnknownNetwork(error.message, hint=skipped or error.hint, details=error.details)
+    names = sorted({*cast("list[str]", error.details["networks"]), *added})
+    closest = closest_names(requested, names)
+    hint = skipped or did_you_mean(closest) or f"known networks: {', '.join(names)}"
+    return UnknownNetwork(error.message, hint=hint, details={**error.details, "networks": names, "closest": closest})
 
 
 def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None) -> Network:
@@ -90,8 +135,8 @@ def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None
         return network
     if (own is None or own.router_dialect != AUTO) and file is not None and _names_router(file.read()):
         return network
-    if not has_dialects(network):
-        return network
+    if not has_dialects(network) or network.router_dialect not in DIALECTS:
+        return network  # quotes choose among the routers that swapcli knows, not one whose dialect a package has
     # A definition may name the router of any dialect as the network's: then it is one of those to choose from.
     return network.for_dialect(FIBROUS)._replace(chooses_router=True)
 
@@ -106,14 +151,25 @@ def _names_router(content: object) -> bool:
 
 
 def network_names_from(settings: Settings, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the names of the interface's networks and those of the user's files and settings, alphabetically.
+    """Return the names of the Fibrous API's networks and those of the user's files and settings, alphabetically.
 
-    With `everything`, the further networks that come with the program are among them.
+    With `everything`, the further networks that come with the program are among them. A network of a package that the
+    settings add to is among them unless it is skipped.
     """
     from swapcli.core.networks.catalogue import all_network_names, network_names
 
-    own = (*settings.network_folder.files, *settings.networks)
+    skipped = [name for name, file in _plugin_files(settings).items() if _is_skipped(file)]
+    own = (*settings.network_folder.files, *(name for name in settings.networks if name not in skipped))
     return all_network_names(own) if everything else network_names(own)
+
+
+def _is_skipped(file: NetworkFile) -> bool:
+    """Return whether the package of a network was skipped, which it is warned of."""
+    try:
+        file.read()
+    except UnknownNetwork:
+        return True
+    return False
 
 
 def known_names(given: Mapping[str, RawValue], folder: NetworkFolder) -> tuple[str, ...]:
@@ -153,14 +209,14 @@ def check_parts(content: object, where: str) -> None:
 
 
 def _check_protocol(protocol: DefinitionFields) -> None:
-    from swapcli.families import FAMILIES, KIND_NAMES
+    from swapcli.families import family_names, is_family, is_kind, kind_names
 
     family = protocol.optional_text("family")
-    if family is not None and family not in FAMILIES:
-        raise protocol.unknown(protocol.path_of("family"), "family", family, sorted(FAMILIES))
+    if family is not None and not is_family(family):
+        raise protocol.unknown(protocol.path_of("family"), "family", family, sorted(family_names()))
     for path, kind in protocol.optional_items("contracts"):
-        if kind not in KIND_NAMES:
-            raise protocol.unknown(path, "kind of contract", kind, sorted(KIND_NAMES))
+        if not isinstance(kind, str) or not is_kind(kind):
+            raise protocol.unknown(path, "kind of contract", kind, sorted(kind_names()))
 
 
 def _check_node(fields: DefinitionFields, path: str, value: object, value_type: ValueType[Any]) -> None:
@@ -186,7 +242,7 @@ def read_networks(
             public_rpc_urls=values.get(f"{key}.public_rpc_urls"),
             router=values.get(f"{key}.router"),
             router_dialect=values.get(f"{key}.router_dialect"),
-            rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.lined_place}.rpc_urls" if whole else ""),
+            rpc_urls=values.get(f"{key}.rpc_urls"),
             additions={member: value for member, value in members.items() if member not in NETWORK_TABLE},
         )
         _check(name, networks[name], given, folder)
@@ -196,7 +252,7 @@ def read_networks(
 def _described(settings: NetworkSettings) -> dict[str, object]:
     """Return the settings in the form of the catalogue's definitions."""
     described = dict(settings.additions)
-    urls = [url.reveal() for url in (settings.rpc_url, *settings.rpc_urls) if url]
+    urls = [url.reveal() for url in (settings.rpc_url, *(settings.rpc_urls or ())) if url]
     if urls:
         described["rpc_urls"] = urls
     if settings.public_rpc_urls:
@@ -220,25 +276,20 @@ def _all_names(added: Iterable[str]) -> tuple[str, ...]:
     return all_network_names(added)
 
 
-def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
-    """Parse the list of nodes. An error of the catalogue would show a wrong URL, which may hold a key."""
-    try:
-        return tuple(NODE_URL.parse(url) for url in (value if isinstance(value, list) else [None]))
-    except ValueError:
-        raise ConfigError(f"{place}: expected a list, each entry {NODE_URL.expected}") from None
-
-
 def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue], folder: NetworkFolder) -> None:
     """Build the network if its settings have more than nodes. Raises `ConfigError` that names the source."""
     key = f"{NETWORKS}.{name}"
     source = next(each for each_key, each in given.items() if f"{each_key}.".startswith(f"{key}."))
     if name not in _all_names(folder.files) and "chain_id" not in settings.additions:
-        raise _unknown(name, source)
+        if is_plugin(NETWORK_GROUP, name):
+            return  # checked when the network is used, as its package is not imported before
+        raise _unknown(name, source, folder)
     if not (settings.additions or settings.router or settings.router_dialect):
         return  # nodes are checked already
     from swapcli.core.networks.catalogue import find_network
 
-    described, files = _described(settings), _files_of(folder)
+    described = _described(settings)
+    files = _files_of(folder)
     try:
         find_network(name, {name: described}, files)
         check_parts(settings.additions, key)
@@ -258,13 +309,15 @@ def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue], 
         raise
 
 
-def _unknown(name: str, source: RawValue) -> ConfigError:
+def _unknown(name: str, source: RawValue, folder: NetworkFolder) -> ConfigError:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     closest = closest_names(name, _all_names(()), limit=1)
     new = "a new network needs chain_id and native: see swapcli help networks"
+    if source.source is not None and folder.path is not None:
+        new = f"{new}; added networks of this settings file are in {folder.path}"
     return ConfigError(
-        f'{source.lined_place}: there is no network "{name}"',
+        f'{source.lined_place}: unknown network "{name}"',
         hint=f"{did_you_mean(closest)} Otherwise: {new}" if closest else new,
         details={"key": f"{NETWORKS}.{name}", "closest": closest},
     )

@@ -12,7 +12,7 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
 from swapcli.core.model.live_and_check_modes import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
-from swapcli.core.model.network import AUTO, DIALECTS, OWN
+from swapcli.core.model.network import AUTO, DIALECTS, OWN, is_dialect
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -47,6 +47,7 @@ _SHARES = [each.value for each in SharePrecision]
 _SECRET_TYPES = (
     value_types.KEY,
     value_types.NODE_URL,
+    value_types.NODE_URLS,
     value_types.PUBLIC_URLS,
     value_types.REDIS_URL,
     value_types.HEADERS,
@@ -151,81 +152,83 @@ class ServiceSettings(NamedTuple):
     metrics_port: int | None = setting(
         None,
         value_types.whole_number(0, 65_535),
-        "Port of /metrics alone, which then leaves the one above; 0 takes a free one.",
+        "Separate port for /metrics; 0 takes a free one.",
         example="9090",
     )
     workers: int = setting(
         1,
         value_types.whole_number(1, _MAX_WORKERS),
-        "Processes that answer requests; one a core is best.",
+        "Worker processes; use one per core.",
     )
     keys_file: Path | None = setting(
         None,
         value_types.PATH,
-        "File of the API keys that are accepted; only their digests are in it.",
+        "File of accepted API keys; it has only their digests.",
         example="keys.json",
     )
     cors_origins: tuple[str, ...] = setting(
-        (), value_types.TEXTS, "Web sites whose scripts may call the service; * allows all."
+        (), value_types.TEXTS, "Websites whose scripts may call the service; * allows all."
     )
     requests_per_minute: int = setting(
-        200, value_types.whole_number(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
+        200, value_types.whole_number(1, _MANY_REQUESTS), "Requests per minute of one client without a key."
     )
     requests_per_minute_with_key: int = setting(
-        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Requests a minute of one key."
+        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Requests per minute of one key."
     )
     health_requests_per_minute: int = setting(
-        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Health checks a minute of one client."
+        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Health checks per minute of one client."
     )
     streams: int = setting(20, value_types.whole_number(0, 100_000), "Open streams of one client without a key.")
     streams_with_key: int = setting(1_000, value_types.whole_number(0, 100_000), "Open streams of one key.")
-    limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
+    limit_loopback: bool = setting(False, value_types.FLAG, "Whether the limits apply to clients on this machine, too.")
     solve_time_s: float = setting(
         0.5,
         value_types.seconds(DAY_S, allow_zero=True),
-        "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
+        "Seconds to search for a route, like solve_time_s above; 0 sets no limit.",
     )
     reuse_searches: bool = setting(
         True,
         value_types.FLAG,
-        "Do searches start from those of similar orders? Amounts vary by up to 0.01 bps.",
+        "Whether searches start from similar orders; amounts vary by up to 0.01 bps.",
     )
     max_queue: int = setting(
         1_024,
         value_types.whole_number(1, 10_000),
-        "Orders that may wait to be solved; clients share the places fairly.",
+        "Orders that may wait for a search; clients share the places fairly.",
     )
     max_connections: int = setting(
-        1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."
+        1_024,
+        value_types.whole_number(1, 100_000),
+        "Maximum number of open connections; idle ones make room for new ones.",
     )
     keep_alive_s: float = setting(
         75.0,
         value_types.seconds(DAY_S),
-        "Seconds that an idle connection stays open; more than a proxy in front keeps it.",
+        "Seconds that an idle connection stays open; longer than in a proxy in front.",
     )
     state_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,
-        "Redis server of shared rate limits and issued routes; its password is never shown.",
+        "Redis server for shared rate limits and issued routes; its password is never shown.",
         example="redis://:password@redis.example:6379/0",
         on_command_line=False,
     )
     feed_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,
-        "Redis server whose feed is followed; its password is never shown.",
+        "Redis server with the feed to follow; its password is never shown.",
         example="redis://:password@redis.example:6379/0",
     )
     allowed_recipients: tuple[str, ...] = setting(
         (),
         value_types.ADDRESSES,
-        "Tokens, pools and routers that may be recipients all the same.",
+        "Tokens, pools and routers that are allowed as recipients.",
         example='["0x' + "34" * 20 + '"]',
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         value_types.ADDRESS_RANGES,
-        "Proxies whose X-Forwarded-For and Forwarded are believed.",
+        "Proxies whose X-Forwarded-For and Forwarded are trusted.",
         example="[127.0.0.1, 10.0.0.0/8]",
     )
 
@@ -234,14 +237,14 @@ class ServiceSettings(NamedTuple):
 class NetworkSettings(NamedTuple):
     """What the user adds to a network, or a network of the user's.
 
-    `rpc_urls` are further nodes, asked where the first one fails; `additions` is all else, in the form of the
-    catalogue's definitions.
+    `additions` is all that is not a setting, in the form of the catalogue's definitions. `rpc_urls` comes after
+    `public_rpc_urls`, since the variables of both end in its name.
     """
 
     rpc_url: Secret | None = setting(
         None,
         value_types.NODE_URL,
-        "Node to ask; its path and credentials are never shown.",
+        "Node to use; its path and credentials are never shown.",
         example="https://node.example/v1/key",
     )
     rpc_headers: Mapping[str, Secret] | None = setting(
@@ -253,19 +256,22 @@ class NetworkSettings(NamedTuple):
     public_rpc_urls: tuple[Secret, ...] | None = setting(
         None,
         value_types.PUBLIC_URLS,
-        "Nodes to read where rpc_url is not set, instead of the built-in ones.",
+        "Nodes to use if rpc_url is not set, instead of the built-in ones.",
         example="[https://node.example, https://other.example]",
     )
-    router: str | None = setting(
-        None, value_types.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20
+    rpc_urls: tuple[Secret, ...] | None = setting(
+        None,
+        value_types.NODE_URLS,
+        "Further nodes of yours, used if the first fails.",
+        example="[https://spare.example/v1/key]",
     )
+    router: str | None = setting(None, value_types.ADDRESS, "Router contract of payloads.", example="0x" + "34" * 20)
     router_dialect: str | None = setting(
         None,
-        value_types.choice((AUTO, *DIALECTS)),
+        value_types.choice((AUTO, *DIALECTS), is_further=is_dialect),
         f"Dialect of the router: {AUTO}, {', '.join(DIALECTS)}.",
         example=OWN,
     )
-    rpc_urls: tuple[Secret, ...] = ()
     additions: Mapping[str, object] = MappingProxyType({})
 
 
@@ -276,7 +282,7 @@ class AggregatorSettings(NamedTuple):
     api_key: Secret | None = setting(
         None,
         value_types.KEY,
-        "API key; never shown, and sent to this aggregator alone.",
+        "API key; never shown, and sent only to this aggregator.",
         example="a-key",
         on_command_line=False,
     )
@@ -290,7 +296,7 @@ class Settings(NamedTuple):
     `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
     """
 
-    network: str | None = setting(None, value_types.TEXT, "Network of commands that name none.", example="base")
+    network: str | None = setting(None, value_types.TEXT, "Network for commands that do not name one.", example="base")
     api_version: ApiVersion | None = quote_setting("api_version")
     slippage_ppm: int = quote_setting("slippage")
     impact_warning_ppm: int = setting(
@@ -320,18 +326,18 @@ class Settings(NamedTuple):
     max_fee_usd: float = setting(
         DEFAULT_MAX_FEE_USD,
         value_types.amount(_MAX_USD),
-        "Dollars above which the gas of a transaction, at a node's fees, is refused.",
+        "Gas cost in dollars above which a transaction is rejected.",
     )
     price_guard_ppm: int = setting(
         DEFAULT_PRICE_GUARD_PPM,
         value_types.PERCENTAGE,
-        "How far in percent a quote may be below prices outside its route before its verdict warns.",
+        "Percent by which a quote may be below other prices before its verdict warns.",
         key="price_guard",
     )
     max_price_loss_ppm: int = setting(
         DEFAULT_MAX_PRICE_LOSS_PPM,
         value_types.PERCENTAGE,
-        "How far in percent a quote may be below prices outside its route before its verdict blocks.",
+        "Percent by which a quote may be below other prices before its verdict blocks.",
         key="max_price_loss",
     )
     max_hops: int = quote_setting("max_hops")
@@ -342,18 +348,18 @@ class Settings(NamedTuple):
     gas_price_wei: int | None = quote_setting("gas_price")
     router_dialect: str = quote_setting("router_dialect")
     market: Path | None = setting(
-        None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
+        None, value_types.PATH, "Market file to use instead of the embedded market.", example="market.json"
     )
     store_dir: Path | None = setting(
         None,
         value_types.PATH,
-        "Folder of the stores that swapcli sync fills; without it swapcli in the folder of your data.",
+        "Folder of the stores; by default swapcli in your data folder.",
         example="stores",
     )
     live: LiveMode = setting(
         LiveMode.AUTO,
         value_types.choice(LIVE_MODES, LiveMode),
-        "Nodes of quotes: auto uses public ones if none is set, require fails without one, never asks none.",
+        "Nodes for quotes: auto uses public nodes if none is set, require fails without a node, never uses none.",
     )
     live_timeout_s: float = setting(
         3.0, value_types.seconds(DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
@@ -361,15 +367,15 @@ class Settings(NamedTuple):
     check: CheckMode = setting(
         CheckMode.AUTO,
         value_types.choice(CHECK_MODES, CheckMode),
-        "Nodes that rehearse a swap before you sign: auto those that are set, always public ones too, never.",
+        "Nodes that simulate a swap before you sign: auto uses yours, always adds public ones, never none.",
     )
     max_age_s: int | None = setting(
         None,
         value_types.whole_seconds(0, DAY_S),
-        "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
+        "Maximum age of pool state in seconds; older state is read again, otherwise rejected.",
         example="30",
     )
-    state: BlockTag = setting(
+    block: BlockTag = setting(
         BlockTag.LATEST,
         value_types.choice(BLOCK_TAGS, BlockTag),
         "Block of a node to quote on: latest, pending, safe or finalized; sync and serve follow the latest.",
@@ -379,41 +385,41 @@ class Settings(NamedTuple):
         value_types.whole_seconds(1, DAY_S),
         "Seconds after which a route, or the state behind it, is stale.",
     )
-    color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")
+    color: Color = setting("auto", value_types.choice(get_args(Color)), "When to use colors: auto, always or never.")
     output: Output = setting(
         "auto",
         value_types.choice(get_args(Output)),
-        "Form of results: table, plain, json, or auto, which is a table on a terminal.",
+        "Format of results: table, plain, json, or auto (a table on a terminal).",
     )
     integrator: IntegratorSettings = IntegratorSettings()
     api_url: str | None = setting(
         None,
         value_types.SERVICE_URL,
-        "Service to ask instead of quoting here.",
+        "Service that quotes instead of this machine.",
         example="https://quotes.example",
     )
     api_key_file: Path | None = setting(None, value_types.PATH, "File that holds the API key.", example="api-key")
     api_key: Secret | None = setting(
-        None, value_types.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
+        None, value_types.KEY, "API key; prefer api_key_file.", example="a-key", on_command_line=False
     )
     names_rpc_url: Secret | None = setting(
         None,
         value_types.NODE_URL,
-        "Node of Ethereum that resolves ENS names; its path and credentials are never shown.",
+        "Ethereum node that resolves ENS names; its path and credentials are never shown.",
         example="https://node.example/v1/key",
         on_command_line=False,
     )
     witness: Secret | None = setting(
         None,
         value_types.NODE_URL,
-        "Node that must confirm the state behind each transaction; its path and credentials are never shown.",
+        "Node that must confirm the state of each transaction; its path and credentials are never shown.",
         example="https://node.example/v1/key",
     )
     timeout_s: float = setting(10.0, value_types.seconds(DAY_S), "Seconds to wait for a node or a service.")
     publish_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,
-        "Redis server to which sync --watch publishes; its password is never shown.",
+        "Redis server that sync --watch publishes to; its password is never shown.",
         example="redis://:password@redis.example:6379/0",
     )
     service: ServiceSettings = ServiceSettings()

@@ -13,6 +13,7 @@ from swapcli.core.errors import ConfigError
 from swapcli.quoting.config.display import SettingRow, example_config, masked_rows
 from swapcli.quoting.config.loader import load_settings
 from swapcli.quoting.config.networks import network_names_from, networks_from
+from swapcli.quoting.config.setting_synonyms import explain_synonym
 from swapcli.quoting.config.settings import DEFAULT_ORIGIN, NAMED_TABLES, NETWORKS, TABLE, Setting, Settings
 from swapcli.quoting.config.source_readers import MAX_BYTES, config_file_path, home_folder, read_text, row_of
 from swapcli.state.file_writing import OWNER_ONLY, write_text_file
@@ -69,7 +70,7 @@ def settings_file(config: str | None) -> Path:
     file = config_file_path(Path(config) if config is not None else None, os.environ, home)
     if str(home) == NO_HOME and file.is_relative_to(home):
         raise ConfigError(
-            "your home folder is unknown, so there is no settings file",
+            "no settings file: your home folder is unknown",
             hint="set HOME to an absolute path, or name the file with --config",
         )
     return file
@@ -77,13 +78,13 @@ def settings_file(config: str | None) -> Path:
 
 def describe_unset(key: str, settings: Settings) -> str:
     """Return that a setting has no value, and the network that may be meant where there is none of that name."""
-    sentence = f"{key} is not set, and has no default"
+    sentence = f"{key} is not set and has no default"
     section, *names = key.split(".")
     known = network_names_from(settings)
     if section != NETWORKS or len(names) != 2 or names[0] in known:
         return sentence
     closest = did_you_mean(closest_names(names[0], known))
-    return f"{sentence}; there is no network {printable(truncate(names[0], 60))}" + (f": {closest}" if closest else "")
+    return f"{sentence}; unknown network {printable(truncate(names[0], 60))}" + (f": {closest}" if closest else "")
 
 
 def require_setting(key: str) -> Setting:
@@ -100,7 +101,9 @@ def require_setting(key: str) -> Setting:
     closest = did_you_mean(closest_names(key, known))
     raise ConfigError(
         f'no setting "{printable(truncate(key, 60))}"',
-        hint=closest or "swapcli config show lists them; lists of networks.NAME are written in an editor",
+        hint=explain_synonym(key)
+        or closest
+        or "swapcli config show lists them; edit the lists under networks.NAME in an editor",
         details={"key": key},
     )
 
@@ -142,7 +145,7 @@ def _write(file: Path, text: str, *, replace: bool) -> None:
                 file.unlink()
                 raise
     except FileExistsError:
-        raise ConfigError(f"{file} already exists", hint="--force replaces it") from None
+        raise ConfigError(f"{file} already exists", hint="--replace replaces it") from None
     except (OSError, ValueError) as error:
         raise write_error(str(file), error) from error
 

@@ -238,7 +238,7 @@ class _FileReader:
                     yield from self._leaf(f"{key}.{name}", member)
             elif "." in key and key in TABLE:
                 group, _, name = key.partition(".")
-                self._refuse(key, f"a file nests it, as in {group}: {{{name}: ...}}")
+                self._refuse(key, f"nest it in the file, as in {group}: {{{name}: ...}}")
             else:
                 yield from self._leaf(key, value)
 
@@ -256,7 +256,7 @@ class _FileReader:
         for name, described in members_of_group.items():
             key = f"{group}.{name.lower()}"
             if not re.fullmatch(_MEMBER_NAME, name.lower()):
-                self._refuse(group, f"{describe(name)} is not a name of letters, digits, - and _")
+                self._refuse(group, f"{describe(name)} is not a name: use letters, digits, - and _")
             if key in seen:
                 self._refuse(key, "the same name in upper and in lower case")
             seen.add(key)
@@ -303,12 +303,13 @@ def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> st
 
 def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
+    from swapcli.quoting.config.setting_synonyms import explain_synonym
 
     start = ENVIRONMENT_PREFIX if name.startswith(ENVIRONMENT_PREFIX) else ""
     candidates = [each.removeprefix(start) for each in known]
     closest = [start + each for each in closest_names(name.removeprefix(start), candidates, limit=1)]
     raise ConfigError(
         f"{what} {describe(name)}: no such setting",
-        hint=did_you_mean(closest) or "swapcli config show lists all settings",
+        hint=explain_synonym(name) or did_you_mean(closest) or "swapcli config show lists all settings",
         details={"key": name, "closest": closest},
     )

@@ -2,7 +2,7 @@
 
 Scalars are `true`, `false`, `null`, decimal numbers or text: `no`, `0x12`, `007` and `12:30` are text, so an address
 needs no quotes, and a whole number can be read back as it was written where text is expected. Repeated keys, anchors,
-aliases and tags are refused: two readers must see the same settings, and a small file must stay small. Works on the
+aliases and tags are rejected: two readers must see the same settings, and a small file must stay small. Works on the
 parser's events, so that depth is bounded before anything recurses.
 """
 
@@ -94,7 +94,7 @@ class _Document:
                 self._refuse(event, "a key must be text")
             self._check(event, depth)
             if event.value in entries:
-                self._refuse(event, f'the key "{event.value}" stands there twice')
+                self._refuse(event, f'the key "{event.value}" appears twice')
             entries[event.value] = self._member(event.value, event, next(self._events), depth)
         return entries
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from heapq import nlargest
-from random import uniform
+from random import SystemRandom
 from threading import Condition, Event
 from typing import Final
 
@@ -48,13 +48,15 @@ from swapcli.state.markets.fields import MarketFields
 from swapcli.state.markets.pools_field import PoolParser
 from swapcli.state.markets.tokens_field import parse_tokens, parse_transfers
 from swapcli.state.rpc.head_source import FollowMode
-from swapcli.state.sync import Progress
+from swapcli.state.sync import DiskReport, Progress
 
 _WAIT_S: Final = 1.0
 """Time to wait for an entry before the newest id is compared: the server may have lost its data."""
 _PAUSE_S: Final = (0.5, 1.0)
 """Between attempts to reach the server: each costs little, and the market gets older meanwhile. The pause is random, so
 that replicas do not load the snapshot all at once."""
+_RANDOM: Final = SystemRandom()
+"""The state of the module's own functions belongs to the program."""
 _EXTENSION_WAIT_S: Final = 1.0
 """Time that an order waits for the market of a block that is being read."""
 _EXTENSION_HOPS: Final = 2
@@ -110,7 +112,7 @@ class FollowedFeed:
         if self._stopped.is_set():
             return
         if pause_s > self.poll_s:
-            self._stopped.wait(uniform(*_PAUSE_S))
+            self._stopped.wait(_RANDOM.uniform(*_PAUSE_S))
             return
         if not self._received:
             try:
@@ -141,13 +143,18 @@ AnyFollowed = Followed | FollowedFeed
 
 @contextmanager
 def open_any_follower(
-    followed: AnyFollowed, clock: Clock, on_progress: Callable[[Progress], object], *, route_ttl_s: int
+    followed: AnyFollowed,
+    clock: Clock,
+    on_progress: Callable[[Progress], object],
+    on_disk: DiskReport,
+    *,
+    route_ttl_s: int,
 ) -> Iterator[MarketFollower | FeedFollower]:
     """Open the follower of a feed, or as `market_follower.open_follower` does."""
     if isinstance(followed, FollowedFeed):
         yield followed.open(clock, route_ttl_s)
         return
-    with open_follower(followed, clock, on_progress, route_ttl_s=route_ttl_s) as follower:
+    with open_follower(followed, clock, on_progress, on_disk=on_disk, route_ttl_s=route_ttl_s) as follower:
         yield follower
 
 
@@ -198,7 +205,7 @@ class FeedFollower:
             if self._rejection is not None:
                 raise MarketUnavailable(f"the feed of {name} at {server} cannot be used: {self._rejection}")
             raise MarketUnavailable(
-                f"nothing has been published yet about {name} at {server}",
+                f"no block has been published yet for {name} at {server}",
                 hint=f"swapcli sync {name} --watch --publish writes the feed",
             )
         return source
@@ -368,7 +375,7 @@ class FeedFollower:
             raise InvalidFeed("it has no data")
         entry, network = decode_entry(data, max_bytes), self._feed.network
         if (entry.header.network, entry.header.chain_id) != (network.name, network.chain_id):
-            raise InvalidFeed(f"it is for {entry.header.network} with the chain id {entry.header.chain_id}")
+            raise InvalidFeed(f"it is for {entry.header.network} with chain ID {entry.header.chain_id}")
         return entry
 
     def _update(self, entry: FeedEntry) -> None:

@@ -1,8 +1,9 @@
 """Keep the markets of a service at the newest block: follow a store, and hold its deepest pools in memory.
 
-The store is the one that `swapcli sync` fills. If there is none, a store in a temporary folder is filled with the pools
-of a market. Other processes may write to the store at the same time; their blocks are read. A follower, with everything
-that it opens, belongs to one thread; the sources that it returns may be used by any.
+The store is the one that `swapcli sync` fills. If there is none, a store in memory is filled with the pools of a
+market. While the disk of a store cannot be written, a copy of it in memory follows the chain. Other processes may write
+to the store at the same time; their blocks are read. A follower, with everything that it opens, belongs to one thread;
+the sources that it returns may be used by any.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from swapcli.core.errors import ConfigError, MarketError, MarketUnavailable, UpstreamError
 from swapcli.core.model.market import MarketState, Provenance
@@ -26,8 +26,8 @@ from swapcli.state.clock import Clock
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import ChainHead, KnowsTime, Node
 from swapcli.state.snapshot_reader import BlockSnapshot
-from swapcli.state.store import Store, StoredBlock, create_store, open_store
-from swapcli.state.sync import Progress, follow, import_pools
+from swapcli.state.store import IN_MEMORY, Store, StoredBlock, create_store, open_store
+from swapcli.state.sync import ChainFollower, DiskReport, Progress, import_pools
 
 MAX_POOLS = 5_000
 """Pools in memory. Quotes over more take long, and the others are illiquid."""
@@ -70,48 +70,61 @@ def open_follower(
     clock: Clock,
     on_progress: Callable[[Progress], object],
     *,
+    on_disk: DiskReport = lambda *_: None,
     route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
     max_pools: int = MAX_POOLS,
 ) -> Iterator[MarketFollower]:
     """Open a follower once its store has been filled; `on_progress` is called while that lasts.
+
+    `on_disk` receives failed writes of the store.
 
     Raises `UpstreamError`, `ConfigError`, `MarketError`.
     """
     with ExitStack() as stack:
         path = find_own_store(followed)
         if path is None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True))
-            path = Path(folder, "private.sqlite")
-            _fill_private_store(followed, path, on_progress, max_pools)
-        store = stack.enter_context(open_store(str(path), followed.networks, followed.network.name))
-        is_writer = not (isinstance(followed, FollowedStore) and followed.is_read_only)
-        times = followed.node if is_writer else followed.heads
+            store = stack.enter_context(create_store(IN_MEMORY, followed.network, followed.networks))
+            _fill_private_store(followed, store, on_progress, max_pools)
+        else:
+            store = stack.enter_context(open_store(str(path), followed.networks, followed.network.name))
+        is_reader = isinstance(followed, FollowedStore) and followed.is_read_only
+        chain = None if is_reader or followed.node is None else ChainFollower(store, followed.node, on_disk)
+        times = followed.heads if chain is None else followed.node
         yield MarketFollower(
             store,
             followed.node,
             clock,
+            chain=chain,
             route_ttl_s=route_ttl_s,
             max_pools=max_pools,
-            is_writer=is_writer,
             times=times if isinstance(times, KnowsTime) else None,
         )
 
 
 @contextmanager
 def open_store_writer(
-    followed: Followed, path: Path, on_progress: Callable[[Progress], object], *, max_pools: int = MAX_POOLS
+    followed: Followed,
+    path: Path,
+    copy_path: Path,
+    on_progress: Callable[[Progress], object],
+    on_disk: DiskReport,
+    *,
+    max_pools: int = MAX_POOLS,
 ) -> Iterator[StoreWriter]:
     """Open the writer of the store at `path`: the market's own one, or a private one, which appears once it is filled.
 
-    Raises as `open_follower`.
+    While the disk cannot be written, the store is at `copy_path`. Raises as `open_follower`.
     """
     assert followed.node is not None
     if not (isinstance(followed, FollowedStore) and path == followed.path) and not path.exists():
         part = path.with_suffix(".part")
-        _fill_private_store(followed, part, on_progress, max_pools)
+        with create_store(str(part), followed.network, followed.networks) as store:
+            _fill_private_store(followed, store, on_progress, max_pools)
         part.replace(path)
     with open_store(str(path), followed.networks, followed.network.name) as store:
-        yield StoreWriter(store, followed.node)
+        if copy_path.exists():  # a writer that was killed has left it
+            store.leave_disk(str(copy_path))
+        yield StoreWriter(store, ChainFollower(store, followed.node, on_disk, str(copy_path)))
 
 
 def find_own_store(followed: Followed) -> Path | None:
@@ -135,9 +148,9 @@ def read_stored_market(followed: FollowedStore, max_pools: int = MAX_POOLS) -> M
 
 
 def _fill_private_store(
-    followed: Followed, path: Path, on_progress: Callable[[Progress], object], max_pools: int
+    followed: Followed, store: Store, on_progress: Callable[[Progress], object], max_pools: int
 ) -> None:
-    """Create a store with the pools of a market, as the node has them. An interrupted call is resumed."""
+    """Fill a store with the pools of a market, as the node has them. An interrupted call is resumed."""
     assert followed.node is not None
     market = read_stored_market(followed, max_pools) if isinstance(followed, FollowedStore) else followed.load()
     wrong = compare_listed_tokens(
@@ -146,17 +159,21 @@ def _fill_private_store(
     if wrong:
         pools = {key: pool for key, pool in market.pools.items() if wrong.isdisjoint(pool.tokens)}
         market = market._replace(pools=pools)
-    with create_store(str(path), followed.network, followed.networks) as store:
-        for progress in import_pools(store, followed.node, market):
-            on_progress(progress)
+    for progress in import_pools(store, followed.node, market):
+        on_progress(progress)
 
 
 class StoreWriter:
     """Brings a store to the newest block of its node, for followers in other processes."""
 
-    def __init__(self, store: Store, node: Node) -> None:
-        self._store, self._node = store, node
+    def __init__(self, store: Store, chain: ChainFollower) -> None:
+        self._store, self._chain = store, chain
         self._head: StoredBlock | None = None
+
+    @property
+    def path(self) -> str:
+        """The path of the store, or of its copy in memory."""
+        return self._store.path
 
     def read(self) -> StoredBlock | None:
         """Return the block of the store. Raises `MarketError`."""
@@ -169,15 +186,15 @@ class StoreWriter:
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
         """
         before = self._head
-        _follow(self._store, self._node, before)
+        _follow(self._store, self._chain, before)
         head = self.read()
         return None if head == before else head
 
 
-def _follow(store: Store, node: Node, head: StoredBlock | None) -> None:
+def _follow(store: Store, chain: ChainFollower, head: StoredBlock | None) -> None:
     """Bring a store to the newest block. `head` is the one that was read from it last."""
     try:
-        follow(store, node)
+        chain.follow()
     except (ConfigError, MarketError):
         # Another process may have written the block first, which is just as good.
         if store.inventory.head() == head:
@@ -196,7 +213,10 @@ class _Latest(NamedTuple):
 
 
 class MarketFollower:
-    """Returns sources of quotes that are each as of one whole block. `times` knows whether the clock is wrong."""
+    """Returns sources of quotes that are each as of one whole block.
+
+    `chain` brings the store to new blocks; without it, another process does. `times` knows whether the clock is wrong.
+    """
 
     def __init__(
         self,
@@ -204,13 +224,13 @@ class MarketFollower:
         node: Node | None,
         clock: Clock,
         *,
+        chain: ChainFollower | None,
         route_ttl_s: int,
         max_pools: int,
-        is_writer: bool,
         times: KnowsTime | None = None,
     ) -> None:
         self._store, self._node, self._clock, self._times = store, node, clock, times
-        self._route_ttl_s, self._max_pools, self._is_writer = route_ttl_s, max_pools, is_writer
+        self._chain, self._route_ttl_s, self._max_pools = chain, route_ttl_s, max_pools
         self._latest: _Latest | None = None
 
     def read(self) -> InMemorySource:
@@ -232,8 +252,8 @@ class MarketFollower:
         latest = self._latest
         if latest is None:
             return self.read()
-        if self._is_writer and self._node is not None:
-            _follow(self._store, self._node, latest.head)
+        if self._chain is not None:
+            _follow(self._store, self._chain, latest.head)
         with self._store.snapshot():
             head = self._store.inventory.head()
             if head == latest.head and latest.has_router:
@@ -259,7 +279,7 @@ class MarketFollower:
         with self._store.snapshot():
             head, market = self._store.inventory.head(), self._store.read_deepest(self._max_pools)
         if not market.pools:
-            raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
+            raise MarketUnavailable(f"no pools of {market.network.name} have been read yet")
         return head, market
 
     def _with_router(self, market: MarketState) -> MarketState:

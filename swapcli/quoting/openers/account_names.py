@@ -25,15 +25,15 @@ def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, 
     without a node that knows it, and `UpstreamError`.
     """
     if not network.kind.traits.has_eth_nodes:
-        raise InvalidAddress(f"{name} is not an address, and names of {network.name} are not resolved")
+        raise InvalidAddress(f"{name} is not an address, and swapcli does not resolve {network.name} names")
     if nodes.setup.is_offline:
-        raise InvalidOption(f"{name} is resolved by a node, which --offline excludes", hint="give the address")
+        raise InvalidOption(f"{name} is resolved by a node, but --offline uses none", hint="give the address")
     service = find_name_service(name)
     setting = service.setting or f"networks.{service.network}.rpc_url"
     urls, headers = _name_nodes(nodes, networks, service, network)
     if not urls:
         raise InvalidOption(
-            f"{name} is a name of {service.title}, which a node of {service.network} resolves, but none is set",
+            f"{service.title} resolves {name} through a node of {service.network}, but none is set",
             hint=f"set {setting} in the settings, or give the address",
             details={"name": name, "setting": setting},
         )

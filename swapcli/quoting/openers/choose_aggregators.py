@@ -9,6 +9,7 @@ from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
+from swapcli.core.plugins import AGGREGATOR_GROUP, plugins, skipped_plugin
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.aggregators.adapter_definitions import adapter_names, find_adapter
 from swapcli.quoting.aggregators.aggregator_adapter import AggregatorAdapter
@@ -16,7 +17,7 @@ from swapcli.quoting.config.aggregators import definitions_of
 from swapcli.quoting.config.settings import AGGREGATORS, AggregatorSettings, variable_of
 
 ALL: Final = "all"
-"""The name of all aggregators that can be asked."""
+"""The name of all aggregators that can be asked, except those of packages, which are queried by their names only."""
 
 
 def packaged_names() -> tuple[str, ...]:
@@ -41,19 +42,23 @@ class ChosenAggregators(NamedTuple):
 def choose_aggregators(
     names: Sequence[str], network: Network, settings: Mapping[str, AggregatorSettings]
 ) -> ChosenAggregators:
-    """Return the aggregators of these names, or `all`: then those are left out that cannot be asked.
+    """Return the aggregators of these names, or `all`: then those are omitted that cannot be asked.
 
     Raises `InvalidOption` for an unknown name, and for a named one that does not know the network, or lacks its key.
     """
     definitions = definitions_of(settings, network)
     known, is_all = adapter_names(definitions), ALL in names
     for name in names:
-        if name not in (*known, ALL):
-            hint = did_you_mean(closest_names(name, known)) or f"known aggregators: {', '.join(known)}, or {ALL}"
-            raise InvalidOption(f'no aggregator "{name}"', hint=hint, details={"aggregators": list(known)})
+        if name not in (*known, ALL) and name not in plugins(AGGREGATOR_GROUP):
+            raise _unknown(name, tuple(sorted({*known, *plugins(AGGREGATOR_GROUP)})))
     asked: list[AskedAggregator] = []
     left_out: dict[str, str] = {}
-    for name in known if is_all else dict.fromkeys(names):
+    if is_all:
+        of_packages = {name: each for name, each in plugins(AGGREGATOR_GROUP).items() if name not in (*known, *names)}
+        left_out |= {
+            name: f"used only if you name it: the package {each.origin} adds it" for name, each in of_packages.items()
+        }
+    for name in dict.fromkeys((*known, *(each for each in names if each != ALL)) if is_all else names):
         adapter = find_adapter(name, definitions)
         own = settings.get(name)
         key = own.api_key if own else None
@@ -61,19 +66,28 @@ def choose_aggregators(
         if not reason:
             asked.append(AskedAggregator(adapter, key))
         elif name in names:
-            raise InvalidOption(f"{adapter.title} cannot be asked: {reason}", hint=advice)
+            raise InvalidOption(f"{adapter.title} cannot be used: {reason}", hint=advice)
         else:
             left_out[name] = reason
     if not asked:
-        raise InvalidOption(f"no aggregator can be asked on {network.name}", hint=f"known: {', '.join(known)}")
+        raise InvalidOption(f"no aggregator can be used on {network.name}", hint=f"known: {', '.join(known)}")
     return ChosenAggregators(tuple(asked), left_out)
+
+
+def _unknown(name: str, known: Sequence[str]) -> InvalidOption:
+    hint = did_you_mean(closest_names(name, known)) or f"known aggregators: {', '.join(known)}, or {ALL}"
+    return InvalidOption(
+        f'no aggregator "{name}"',
+        hint=skipped_plugin(AGGREGATOR_GROUP, name) or hint,
+        details={"aggregators": list(known)},
+    )
 
 
 def _why_not(adapter: AggregatorAdapter, network: Network, key: Secret | None) -> tuple[str, str | None]:
     """Return why an aggregator cannot be asked, and what to do about it; an empty reason if it can."""
     if not adapter.knows(network):
-        return f"it does not know {network.name}", None
+        return f"it does not support {network.name}", None
     if adapter.needs_key and key is None:
         setting = f"{AGGREGATORS}.{adapter.name}.api_key"
-        return "it needs an API key", f"set {variable_of(setting)}, or swapcli config set {setting} -"
+        return "it needs an API key", f"set {variable_of(setting)}, or run swapcli config set {setting} -"
     return "", None

@@ -94,7 +94,7 @@ class SourceChooser:
             )
         return settings.api_url if by_flag[0] else None
 
-    def open(self, name: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> QuoteSource:
+    def open(self, name: str, *, retries: int = REMOTE_RETRIES) -> QuoteSource:
         """Return the source that answers orders on the network called `name`.
 
         That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
@@ -102,17 +102,13 @@ class SourceChooser:
         `UnknownNetwork`.
         """
         if self.service_url is None:
-            return self.open_local(name, skip_bad_pools=skip_bad_pools)
+            return self.open_local(name)
         if self._setup.block is not None:
-            raise InvalidOption("a service quotes on its own state, so --block cannot be combined with --api-url")
-        if skip_bad_pools:
-            raise InvalidOption(
-                "a service quotes on its own market, so --skip-bad-pools cannot be combined with --api-url"
-            )
+            raise self._no_block_of_service()
         if self._setup.rpc_url is not None:
             raise InvalidOption("--rpc-url has no effect with --api-url: the service uses its own node")
-        if self._settings.origin("state") == FLAG_ORIGIN:
-            raise InvalidOption("--state has no effect with --api-url: the service uses its own node")
+        if self._settings.origin("block") == FLAG_ORIGIN:
+            raise self._no_block_of_service()
         return self.open_service(name, retries=retries)
 
     def open_service(
@@ -154,7 +150,7 @@ class SourceChooser:
         names = served_networks(url, api_key=key, timeout_s=timeout_s, retries=retries)
         known = None if names is None else tuple(name for name in names if self.networks.chain_id(name) is not None)
         if names and not known:
-            raise UnknownNetwork(f"the service serves {', '.join(names)}, but none of them is known here")
+            raise UnknownNetwork(f"this swapcli supports none of the service's networks: {', '.join(names)}")
         return known
 
     def open_live(self, name: str) -> QuoteSource:
@@ -167,10 +163,10 @@ class SourceChooser:
         live = self._live_source(pool_source, may_fall_back=False)
         if live is None:
             network = pool_source.network
-            raise InvalidOption(f"no node of {network.name} is set", hint=missing_node_hint(network, "rpc_url"))
+            raise InvalidOption(f"no node is set for {network.name}", hint=missing_node_hint(network, "rpc_url"))
         return live
 
-    def open_local(self, name: str, *, skip_bad_pools: bool = False) -> QuoteSource:
+    def open_local(self, name: str) -> QuoteSource:
         """Return the source that quotes in this process, even if a service is set. Raises as `open`."""
         live = None
         if self._setup.block is not None:
@@ -178,19 +174,17 @@ class SourceChooser:
         if self._settings.market is not None:
             if self._setup.rpc_url is not None:
                 raise InvalidOption(
-                    "a market file is quoted as it is, so --rpc-url cannot be combined with --market",
+                    "a market file is never updated from a node, so --rpc-url cannot be combined with --market",
                     hint="give one of them",
                 )
-            pool_source = self.pools.over_market(self.markets.market(name, skip_bad_pools=skip_bad_pools))
+            pool_source = self.pools.over_market(self.markets.market(name))
         else:
             pool_source = self.pools.open_known(name)
             live = self._live_source(pool_source)
         if live is not None:
             return live
-        if self._setup.block is not None:
+        if self._setup.block is not None or self._settings.origin("block") == FLAG_ORIGIN:
             raise self._no_node_for("--block", pool_source.network)
-        if self._settings.origin("state") == FLAG_ORIGIN:
-            raise self._no_node_for("--state", pool_source.network)
         self._check_state(pool_source.network, pool_source.state_source)
         return self.pools.check_age(pool_source)
 
@@ -251,7 +245,7 @@ class SourceChooser:
             SYSTEM_CLOCK,
             max_age_s=self._settings.max_age_s,
             route_ttl_s=route_ttl_s,
-            tag=self._settings.state,
+            tag=self._settings.block,
             close_node=node.close,
             witnesses=self.nodes.witnesses(node, network),
             token_checks=checks,
@@ -267,14 +261,21 @@ class SourceChooser:
         settings = self._settings
         if settings.market is not None:
             raise InvalidOption("a market file is quoted as it is, so --block cannot be combined with --market")
-        for key, option in (("state", "--state"), ("max_age_s", "--max-age")):
-            if settings.origin(key) == FLAG_ORIGIN:
-                raise InvalidOption(f"--block names the state of quotes, so it cannot be combined with {option}")
+        if settings.origin("max_age_s") == FLAG_ORIGIN:
+            raise InvalidOption(
+                "the state at a past block never changes, so --block N cannot be combined with --max-age"
+            )
+
+    @staticmethod
+    def _no_block_of_service() -> InvalidOption:
+        return InvalidOption("a service quotes on its own state, so --block cannot be combined with --api-url")
 
     def _no_node_for(self, option: str, network: Network) -> InvalidOption:
         """Return the error for the option of a block without a node that could read it."""
         if self._settings.market is not None:
-            return InvalidOption(f"a market file is quoted as it is, so {option} cannot be combined with --market")
+            return InvalidOption(
+                f"a market file is never updated from a node, so {option} cannot be combined with --market"
+            )
         return InvalidOption(
             f"{option} is read from a node of {network.name}, but {self._setup.node_rules.why_no_node()}",
             hint=missing_node_hint(network),

@@ -50,7 +50,7 @@ def find_listed_pools(network: Network, node: Node, folder: Path) -> MarketState
     market = source.known().whole()
     if not market.pools:
         raise MarketUnavailable(
-            f"the factories of {network.name} have no pools between the tokens that its definition lists",
+            f"the factories of {network.name} have no pools with the tokens in its definition",
             hint=f"swapcli sync {network.name} finds all pools",
         )
     return market._replace(provenance=Provenance.SYNCED)

@@ -55,7 +55,7 @@ def named_lasting_node(
 
 
 def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
-    """Return the named node of a network, else the public nodes of the catalogue, with a warning.
+    """Return the named node of a network, otherwise the public nodes of the catalogue, with a warning.
 
     Its nodes share large reads. Raises as `NodeOpener.node`, and `InvalidOption` if there is no node at all.
     """
@@ -68,13 +68,13 @@ def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
     lasting = _connect_public(nodes, public, network)
     shown = lasting.node.redacted_url
     nodes.setup.warn(
-        f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}"
+        f"{network.name} has no node in the settings; using a public node, which may limit requests: {shown}"
     )
     return lasting
 
 
 def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) -> LastingNode | None:
-    """Return the node that a service follows: the named one, else the public nodes of the catalogue.
+    """Return the node that a service follows: the named one, otherwise the public nodes of the catalogue.
 
     None if there is none, or if no node may be read. `warn` is told why a spare replaces a node. Raises as
     `NodeOpener.node`, and `InvalidOption` if a node is required and none is known.
@@ -112,6 +112,7 @@ def _connect(
     min_poll_s: float = 0.0,
 ) -> LastingNode:
     from swapcli.state.rpc.head_source import POLLING_HINT, PollingHeads, SubscribedHeads, poll_interval_s
+    from swapcli.state.rpc.head_watch import MIN_PERIOD_S
     from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
 
     of_kind = nodes_of_kind(network.kind)
@@ -119,8 +120,9 @@ def _connect(
         urls = http_only(urls, network)
     poll_s = poll_interval_s(network.block_time_s)
     has_live = any(not is_http_url(url.reveal()) for url in urls)
-    heads = SubscribedHeads(poll_s) if has_live and is_followed else None
+    subscribed = SubscribedHeads(poll_s) if has_live and is_followed else None
     in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
-    node = nodes.connector.connect(in_order, network, headers, warn, heads, shares_load=shares_load)
+    node = nodes.connector.connect(in_order, network, headers, warn, subscribed, shares_load=shares_load)
     hint = POLLING_HINT if of_kind.announce_blocks and not min_poll_s else None
-    return LastingNode(node, heads or PollingHeads(max(poll_s, min_poll_s), hint=hint, min_poll_s=min_poll_s))
+    heads = subscribed or PollingHeads(max(poll_s, min_poll_s), hint=hint, min_poll_s=min_poll_s)
+    return LastingNode(node, node.watch_heads(heads, min_period_s=max(min_poll_s, MIN_PERIOD_S)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import ConfigError, InvalidPoolState, MarketError, UnknownNetwork
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import AUTO, Network
 from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
 from swapcli.quoting.config.source_readers import FLAG_ORIGIN
 from swapcli.quoting.openers.router_memory import KnownNetworks
@@ -80,19 +80,24 @@ class MarketOpener:
         content = self.setup.read(file)
         if len(content) >= _LARGE_BYTES and file != STDIN:
             self.setup.warn(
-                f"every command parses the {len(content) >> 20} MiB of {file}; swapcli market import {file} stores its"
-                " pools once, and quotes then start at once"
+                f"every command parses {file} ({len(content) >> 20} MiB); swapcli market import {file} stores its "
+                "pools, so that later quotes start faster"
             )
         try:
             parsed = parse(content)
         except MarketError as error:
             error.place = "stdin" if file == STDIN else file
-            if isinstance(error, InvalidPoolState):
-                error.hint = "--skip-bad-pools goes on without it"
+            if isinstance(error, InvalidPoolState) and error.hint is None:
+                error.hint = "swapcli market import FILE --skip-bad-pools stores the others"
             raise
         for bad in parsed.skipped:
             self.setup.warn(f"skipped {bad.message}")
-        return parsed.market
+        return parsed.market._replace(network=self._with_named_router(parsed.market.network))
+
+    def _with_named_router(self, network: Network) -> Network:
+        """Return a network with the router of the settings, which do not know one that only a file or a store has."""
+        dialect = self.setup.settings.router_dialect
+        return network if dialect == AUTO else network.for_dialect(dialect)
 
     def store_file(self, name: str) -> Path:
         """Return the path of the store of the network called `name`."""
@@ -124,6 +129,7 @@ class MarketOpener:
 
         store = open_store(str(file), self.networks.find, name)
         if store.inventory.has_pools():
+            store.network = self._with_named_router(store.network)
             return store
         store.close()
         return None
@@ -151,8 +157,8 @@ class MarketOpener:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise ConfigError(
-                f"cannot make the folder {file.parent}: {reason}",
-                hint="name one that can be written to with --store",
+                f"cannot create the folder {file.parent}: {reason}",
+                hint="use --store to name a folder that you can write to",
                 details={"folder": str(file.parent)},
             ) from None
         return create_store(str(file), network, self.networks.find)
@@ -167,7 +173,7 @@ class MarketOpener:
         is_named = settings.origin("store_dir") in (FLAG_ORIGIN, ARGUMENT_ORIGIN)
         if folder is not None and is_named and not folder.is_dir():
             raise ConfigError(
-                f"there is no folder {folder}",
-                hint=f"swapcli sync NETWORK --store {folder} makes it",
+                f"no such folder: {folder}",
+                hint=f"swapcli sync NETWORK --store {folder} creates it",
                 details={"folder": str(folder)},
             )

@@ -1,4 +1,4 @@
-"""Open the nodes that the command line, the settings and the environment name, else public ones.
+"""Open the nodes that the command line, the settings and the environment name, otherwise public ones.
 
 `live_choice` has the order of precedence, and `swapcli.state.rpc.connect_nodes` connects. Commands that last have
 `long_running_nodes`.
@@ -148,7 +148,7 @@ class NodeOpener:
         if not is_possible or rules.excludes_nodes:
             if mode is CheckMode.ALWAYS and settings.origin("check") == FLAG_ORIGIN:
                 why = f"but {rules.why_no_node()}" if is_possible else f"not on {network.name}"
-                raise InvalidOption(f"--check asks a node of an EVM network, {why}", hint="leave out --check")
+                raise InvalidOption(f"--check needs a node of an EVM network, {why}", hint="remove --check")
             return False
         return mode is CheckMode.ALWAYS or rules.named_nodes(network) is not None
 
@@ -210,7 +210,7 @@ class NodeOpener:
             if node is not None:
                 return node
         self._has_no_node = True
-        raise UpstreamError(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        raise UpstreamError(f"no node is known for {network.name}", hint=missing_node_hint(network))
 
     @property
     def reads_named_node(self) -> bool:
@@ -218,15 +218,15 @@ class NodeOpener:
         return self._public_node is None and not self._has_no_node
 
     def is_named(self, node: AnyNode) -> bool:
-        """Return whether the user has named a node that was opened last, rather than it being public."""
-        return node is not self._public_node
+        """Return whether the user has named a node, rather than it being the public one of the quote or opened last."""
+        return node is not self._public_node and node is not self._quoted_node
 
     def name_public_host(self, network: Network) -> None:
         """Say once a day that a public node has been read."""
         if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
             self.setup.warn(
-                f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
-                " --offline reads none"
+                f"prices come from {host}, a public {network.name} node that sees tokens and amounts; --offline "
+                "uses no node"
             )
 
     def token_checks(self, network: Network) -> TokenChecks:
@@ -306,7 +306,7 @@ def check_has_eth_nodes(network: Network) -> None:
     if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(
             f"{network.name} is not an EVM network: its nodes use a different protocol",
-            hint="its nodes only serve quotes, also at past blocks (--block, backtest); name an EVM network",
+            hint="its nodes serve only quotes, including at past blocks (--block, backtest); use an EVM network",
         )
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from swapcli.core.plugins import set_plugin_warn
 from swapcli.quoting.config import load_user_settings
 from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
 from swapcli.quoting.config.source_readers import RawValue
@@ -30,8 +31,14 @@ def program_setup(
     `warn` receives warnings as sentences; without it they go to the logger `swapcli`. Raises `ConfigError`,
     `InvalidOption` for what names no `block`.
     """
+    from swapcli.core.model.block_tag import BlockTag
     from swapcli.core.model.past_block import parse_block
 
+    if warn is not None:
+        set_plugin_warn(warn)
+    named = None if block is None else parse_block(block, "block")
+    if isinstance(named, BlockTag):
+        settings, named = {**settings, "block": named.value}, None
     flags = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
     loaded = load_user_settings(flags)
     warn = warn or _log_warning
@@ -45,7 +52,7 @@ def program_setup(
         rpc_url=rpc_url,
         is_offline=offline,
         reuses_searches=reuse_searches,
-        block=None if block is None else parse_block(block, "block"),
+        block=named,
     )
 
 

@@ -49,7 +49,6 @@ def choose_service_pools(
     nodes: NodeOpener,
     names: Sequence[str],
     *,
-    skip_bad_pools: bool,
     warn_of_node: Callable[[str, str], object],
 ) -> ServicePools:
     """Choose the pools of a service: those of the market file, for its network alone; else, of each of the networks
@@ -63,12 +62,12 @@ def choose_service_pools(
     chosen = names or network_names_from(settings)
     if settings.service.feed_url is not None:
         return _choose_feeds(markets, nodes, settings.service.feed_url, chosen, warn_of_node)
-    market = markets.file_market(skip_bad_pools=skip_bad_pools)
+    market = markets.file_market()
     if market is None:
         return _choose_by_network(markets, nodes, chosen, warn_of_node)
     network = market.network
     if any(name.lower() not in (network.name.lower(), str(network.chain_id)) for name in names):
-        raise InvalidOption(f"the market file is for {network.name} alone", hint="leave --networks out")
+        raise InvalidOption(f"the market file is only for {network.name}", hint="remove --networks")
     modelled = [] if is_real(market.provenance) else [network.name]
     return ServicePools([network], {network.name: lambda: market}, [], {}, modelled, nodes.rules.price_request, {})
 
@@ -90,7 +89,8 @@ def _choose_feeds(
     for problem, is_set in (("--offline", setup.is_offline), ("a market file", setup.settings.market is not None)):
         if is_set:
             raise InvalidOption(
-                f"a feed cannot be combined with {problem}: its pools come from a Redis server", hint="leave one out"
+                f"a feed cannot be combined with {problem}: its pools come from a Redis server",
+                hint="remove one of them",
             )
     server, timeout_s = RedisUrl.parse(url.reveal()), setup.settings.timeout_s
     networks = [markets.networks.find(name) for name in names]

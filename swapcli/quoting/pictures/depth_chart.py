@@ -14,6 +14,7 @@ from swapcli.core.model.number_format import format_significant
 from swapcli.core.model.token import in_tokens
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
+from swapcli.quoting.pictures.chart_ticks import ticks_across
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.quoting.pictures.route_words import format_symbol
 from swapcli.quoting.pictures.svg_document import Rules, paint, style_sheet, svg_document
@@ -28,7 +29,7 @@ from swapcli.quoting.pictures.svg_elements import (
     px,
     text_element,
 )
-from swapcli.quoting.pictures.text_width import fit_text, text_width
+from swapcli.quoting.pictures.text_width import fit_text
 
 HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0
@@ -70,7 +71,9 @@ def render_depth_chart(depth: Depth, width: int = DEFAULT_WIDTH) -> str:
     middle = (LEFT + width - RIGHT) / 2
     elements = [
         text_element("title", 12, 24, "start", fit_text(title, width - 24, TITLE_SIZE, is_bold=True)),
-        *_amount_ticks(across),
+        *ticks_across(
+            ((across.place(each), _compact(each)) for each in across.powers), TOP, HEIGHT - BOTTOM, _MIN_TICK_GAP
+        ),
         *_impact_ticks(upwards, width),
         *(_level(level, depth, across, upwards) for level in depth.levels if level.within),
         *_line(known, depth, across, upwards),
@@ -92,17 +95,6 @@ def _describe(depth: Depth) -> str:
 
 def _footer(depth: Depth) -> str:
     return f"{depth.network.name}, {depth.figures.state.kind or 'unknown'} state. Both scales are logarithmic."
-
-
-def _amount_ticks(scale: Scale) -> Iterator[str]:
-    end = -1.0
-    for value in scale.powers:
-        x, label = scale.place(value), _compact(value)
-        half = text_width(label, NOTE_SIZE) / 2
-        yield f'<path class="grid" d="M{px(x)} {px(TOP)}V{px(HEIGHT - BOTTOM)}"/>'
-        if x - half > end:
-            yield text_element("note", x, HEIGHT - BOTTOM + 16, "middle", label)
-            end = x + half + _MIN_TICK_GAP
 
 
 def _impact_ticks(scale: Scale, width: int) -> Iterator[str]:

@@ -72,7 +72,7 @@ class RoutePath(NamedTuple):
 class RouteFlow(NamedTuple):
     """The paths of a route, with the tokens and amounts at its ends. The shares of the paths sum to the whole.
 
-    `state` says what its prices are where they are not live, as "modelled"; else it is empty.
+    `state` shows what its prices are where they are not live, as "modelled"; otherwise it is empty.
     """
 
     network: str

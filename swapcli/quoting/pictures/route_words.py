@@ -54,5 +54,5 @@ def route_title(flow: RouteFlow) -> str:
 
 
 def state_note(flow: RouteFlow) -> str:
-    """Return what follows a title where prices are not live; else nothing."""
+    """Return what follows a title where prices are not live; otherwise nothing."""
     return f", {flow.state} prices" if flow.state else ""

@@ -12,6 +12,7 @@ from typing import Final
 
 from swapcli.core.model.distribution import distribution_of
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.pictures.chart_ticks import ticks_across
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.quoting.pictures.svg_document import Rules, paint, style_sheet, svg_document
 from swapcli.quoting.pictures.svg_elements import (
@@ -51,7 +52,7 @@ class Spread(NamedTuple):
 
 
 class SpreadChart(NamedTuple):
-    """Groups under a title; `unit` says what the values are, and `note` is the line at the bottom."""
+    """Groups under a title; `unit` shows what the values are, and `note` is the line at the bottom."""
 
     title: str
     unit: str
@@ -100,17 +101,9 @@ def _describe(chart: SpreadChart) -> str:
 
 
 def _ticks(scale: _Scale, height: float) -> Iterator[str]:
-    end = -1.0
-    for value in (*(-each for each in reversed(_TICKS[1:])), *_TICKS):
-        if not scale.low <= value <= scale.high:
-            continue
-        x, label = scale.place(value), f"{value:+,.0f}" if value else "0"
-        kind = "zero" if value == 0 else "grid"
-        yield f'<path class="{kind}" d="M{px(x)} {px(TOP - 8)}V{px(height - BOTTOM)}"/>'
-        half = text_width(label, NOTE_SIZE) / 2
-        if x - half > end:
-            yield text_element("note", x, height - BOTTOM + 16, "middle", label)
-            end = x + half + _MIN_TICK_GAP
+    values = [each for each in (*(-each for each in reversed(_TICKS[1:])), *_TICKS) if scale.low <= each <= scale.high]
+    ticks = ((scale.place(value), f"{value:+,.0f}" if value else "0") for value in values)
+    return ticks_across(ticks, TOP - 8, height - BOTTOM, _MIN_TICK_GAP, zero="0")
 
 
 def _row(spread: Spread, name: str, scale: _Scale, at: int, room: float) -> Iterator[str]:

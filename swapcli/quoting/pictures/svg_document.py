@@ -15,9 +15,9 @@ Rules = Iterable[tuple[str, str]]
 def svg_document(
     name: str, title: str, description: str, style: str, width: float, height: float, elements: Iterable[str]
 ) -> str:
-    """Return a picture of the class `swapcli-NAME`, in pixels; empty elements are left out.
+    """Return a picture of the class `swapcli-NAME`, in pixels; empty elements are omitted.
 
-    `title` is its label, and `description` says what it shows to those who cannot see it.
+    `title` is its label, and `description` shows what it shows to those who cannot see it.
     """
     size = f'width="{px(width)}" height="{px(height)}"'
     lines = [

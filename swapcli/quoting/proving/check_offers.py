@@ -124,9 +124,7 @@ def _item(
     short_ppm = PPM * (offer.amount_out - paid) // offer.amount_out if offer.amount_out else 0
     if short_ppm > slippage_ppm:
         short_bps = BPS * short_ppm / PPM
-        return item._replace(
-            outcome=ProofOutcome.DIFFERENCE, reason=f"it pays {short_bps:,.2f} bps less than it promises"
-        )
+        return item._replace(outcome=ProofOutcome.DIFFERENCE, reason=f"it pays {short_bps:,.2f} bps less than promised")
     return item._replace(outcome=ProofOutcome.MATCH)
 
 

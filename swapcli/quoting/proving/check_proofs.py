@@ -83,5 +83,5 @@ def _figures(found: dict[str, Any]) -> dict[str, str]:
     taken = found.get("onFaith")
     families: dict[str, list[str]] = {}
     for what, family, count, _ in taken if isinstance(taken, list) else ():
-        families.setdefault(f"taken on faith, {what}", []).append(f"{family} ({count})")
+        families.setdefault(f"not checked: {what}", []).append(f"{family} ({count})")
     return figures | {what: ", ".join(names) for what, names in families.items()}

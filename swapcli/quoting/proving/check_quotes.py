@@ -56,7 +56,7 @@ def _check_order(run: RunContext, order: SampleOrder, name: str) -> ProofItem:
     try:
         prepared = run.market.prepare(quote, destination=UNOWNED_ADDRESS, simulate=True, max_impact=_MAX_IMPACT_PERCENT)
     except SwapcliError as error:
-        paid = error.details.get("amount_received")
+        paid = error.details.get("received")
         found = int(paid) if isinstance(paid, str) else None
         return run.failed(item._replace(found=found), error)
     return _compared(item, prepared)
@@ -72,7 +72,7 @@ def _compared(item: ProofItem, prepared: PreparedSwap) -> ProofItem:
     if simulation.matches and simulation.block == item.block:
         return item._replace(outcome=ProofOutcome.MATCH)
     if prepared.built.checked and prepared.built.checked.is_rounded:
-        return item._replace(reason="a token counts in shares, so amounts are not exact to the base unit")
+        return item._replace(reason="a token keeps balances as shares, so amounts are not exact to the base unit")
     if simulation.block == item.block:
         difference = simulation.received - simulation.expected
         reason = f"it pays {abs(difference):,} base units {'more' if difference > 0 else 'less'} than its quote"

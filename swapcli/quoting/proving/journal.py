@@ -36,7 +36,7 @@ _MAX_BYTES: Final = 1 << 26  # of a journal: thousands of times what a run write
 _HEADER: Final = b'{"format":'
 _ITEM: Final = b'{"item":'
 """How lines begin."""
-_FRESH: Final = "start over with --fresh, or use another folder"
+_FRESH: Final = "start over with --fresh, or use a different folder"
 
 
 class Journal:

@@ -44,7 +44,7 @@ def _private_texts(setup: UserSetup, network: Network) -> Iterator[tuple[str, st
     for name in (network.name, *settings.networks):
         own = settings.networks.get(name)
         if own is not None:
-            named += [own.rpc_url, *own.rpc_urls]
+            named += [own.rpc_url, *(own.rpc_urls or ())]
             for header in (own.rpc_headers or {}).values():
                 yield from _secret(header)
     named_by_variable = setup.environ.get("ETH_RPC_URL", "").strip()

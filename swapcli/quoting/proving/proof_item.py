@@ -30,9 +30,9 @@ class ProofOutcome(StrEnum):
     MATCH = "match"
     """The claim of swapcli, or of a node or aggregator, is true."""
     DIFFERENCE = "difference"
-    """The claim is false; the reason says how."""
+    """The claim is false; the reason shows how."""
     NOT_CHECKED = "notChecked"
-    """The check could not be made; the reason says why."""
+    """The check could not be made; the reason gives the reason why."""
 
 
 class ProofItem(NamedTuple):
@@ -89,7 +89,7 @@ _AMOUNT_DIGITS: Final = 80  # a uint256 has 78
 def parse_item(document: object) -> ProofItem:
     """Return the item of a JSON document. Raises `ValueError` for anything that `item_document` does not write."""
     if not isinstance(document, dict):
-        raise ValueError("an item is an object")
+        raise ValueError("each item must be an object")
     values: dict[str, object] = dict(document)
     return ProofItem(
         ProofStage(_text(values, "stage")),

@@ -213,8 +213,8 @@ class _Run:
 
     def _announce(self, hosts: tuple[str, ...]) -> None:
         self._setup.warn(
-            f"tokens and amounts of sample orders, for {UNOWNED_ADDRESS}, which has no owner, are sent to"
-            f" {', '.join(hosts)}"
+            f"the tokens and amounts of the sample orders are sent to {', '.join(hosts)}; their sender, "
+            f"{UNOWNED_ADDRESS}, has no owner"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from swapcli.core.errors import Interrupted, SwapDiffers, UpstreamError
 from swapcli.core.records import NamedTuple
 from swapcli.core.version import __version__
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.proving.journal import REPORT_JSON, REPORT_PAGE
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage, item_document
 
@@ -71,6 +72,7 @@ class ProveReport(NamedTuple):
         """Return the number of items with an outcome, in a stage or in all."""
         return sum(item.outcome is outcome for item in (self.items if stage is None else self.of(stage)))
 
+    @own_document
     def document(self) -> ProveJson:
         """Return the JSON of `swapcli prove`."""
         times = {each.stage: each for each in self.stages}

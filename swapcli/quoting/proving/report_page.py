@@ -26,8 +26,8 @@ _TITLES: Final = {
     ),
     ProofStage.SWAPS: (
         "Mined swaps",
-        "The newest swaps of each venue, each quoted on the state just before it. In a match, the quote equals the"
-        " mined amount to the base unit.",
+        "The newest swaps of each protocol, each quoted on the state just before it. In a match, the quote equals "
+        "the mined amount to the base unit.",
     ),
     ProofStage.OFFERS: (
         "Aggregators",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
 
 _SPENT: Final = {
-    "requests": "this stage has used its requests: run the command again, or raise --max-requests",
-    "time": "this stage has used its time: run the command again, or raise --time",
+    "requests": "this stage has used all its requests: run the command again, or raise --max-requests",
+    "time": "this stage has used all its time: run the command again, or raise --time",
 }
 
 
@@ -45,7 +45,7 @@ class RunContext(NamedTuple):
         return ProofItem(stage, item_id, title, ProofOutcome.NOT_CHECKED, reason)
 
     def why_spent(self) -> str:
-        """Return why the present stage may send no more requests; empty if it may."""
+        """Return why the current stage may send no more requests; empty if it may."""
         return _SPENT.get(self.budget.spent, "")
 
     def failed(self, item: ProofItem, error: SwapcliError) -> ProofItem:

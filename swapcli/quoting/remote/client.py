@@ -130,7 +130,7 @@ class ServiceClient:
     def _attempt(self, request: ServiceRequest) -> ServiceResponse | FailedAttempt:
         if request.method != "GET":
             # A server may be closing an idle connection at this moment, and then it is unknown whether it received a
-            # request. A request that must not be repeated gets a connection of its own.
+            # request. A request that must not be repeated gets a separate connection.
             with self._open_http() as http:
                 return self._exchange(http, request)
         if self._keep_alive_http.is_closed:

@@ -179,7 +179,7 @@ def _check_route_param(call: RouterCall, result: RouteResult, expected: Expected
     route, network = call.route, expected.network
     tokens = [network.to_wrapped(token.address) for token in (result.input_token, result.output_token)]
     if [route.token_in, route.token_out] != tokens:
-        raise ResponseMismatch("a call that trades other tokens")
+        raise ResponseMismatch("a call that trades different tokens")
     if route.amount_in != result.input_amount:
         raise ResponseMismatch(f"a call that sells {route.amount_in}, not {result.input_amount}")
     if route.recipient != expected.recipient:
@@ -223,7 +223,7 @@ def _check_pools(call: RouterCall, result: RouteResult, network: Network) -> Non
         for s in hop
     }
     if called != routed:
-        raise ResponseMismatch("a call that uses other pools than its route")
+        raise ResponseMismatch("a call whose pools differ from its route's")
 
 
 def _trusted_router(reported: str | None, network: Network) -> str:

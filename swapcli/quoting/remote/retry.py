@@ -23,7 +23,7 @@ class RetryPolicy(NamedTuple):
     sleep: Callable[[float], None] = time.sleep
     now_s: Callable[[], float] = time.time
     monotonic_s: Callable[[], float] = time.monotonic
-    random: Callable[[], float] = random.random
+    random: Callable[[], float] = random.SystemRandom().random  # the module's own state belongs to the program
 
     def backoff_s(self, attempt: int) -> float:
         """Return the seconds to wait after attempt number `attempt`, counted from 0.

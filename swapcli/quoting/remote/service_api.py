@@ -88,12 +88,12 @@ class ServiceIndex:
         if response.status == NOT_FOUND:
             return None
         if response.status >= 300:
-            raise UpstreamRejected(f"{self._client.url.netloc} answered with status {response.status}")
+            raise UpstreamRejected(f"{self._client.url.netloc} responded with status {response.status}")
         try:
             return parse_chains(parse_json(response.body))
         except InvalidInput as error:
             raise invalid_response(
-                self._client.url, f"sent an unreadable answer: {error.message}", field="supported-chains"
+                self._client.url, f"sent an unreadable response: {error.message}", field="supported-chains"
             ) from None
 
 
@@ -173,8 +173,8 @@ class NetworkApi:
         try:
             yield
         except ResponseMismatch as error:
-            failure = invalid_response(self.url, f"answered with {error}")
-            failure.hint = error.hint or "the response was discarded; do not sign transactions of this service"
+            failure = invalid_response(self.url, f"responded with {error}")
+            failure.hint = error.hint or "the response was discarded; do not sign transactions from this service"
         except ConfigError:
             raise
         except InvalidInput as error:
@@ -231,13 +231,13 @@ class NetworkApi:
         if isinstance(error, UpstreamRejected):
             reported = "" if document is None else f": {error.message}"
             return UpstreamRejected(
-                f"{self.url.netloc} answered with status {response.status}{reported}", details=error.details
+                f"{self.url.netloc} responded with status {response.status}{reported}", details=error.details
             )
         return error
 
     def _unreadable_response(self, error: InvalidInput) -> InvalidUpstreamResponse:
         return invalid_response(
-            self.url, f"sent an unreadable answer: {error.message}", field=error.details.get("field")
+            self.url, f"sent an unreadable response: {error.message}", field=error.details.get("field")
         )
 
 

@@ -8,7 +8,7 @@ from swapcli.interface.fields import plain
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.state.connect_failure import error_causes, explain_connect_failure, explain_redirect
 
-_CHECK_URL = "is this the URL of a service with this API?"
+_CHECK_URL = "check that the URL is that of a swapcli or Fibrous API service"
 _MORE_TIME = "allow it more time"
 
 
@@ -31,7 +31,9 @@ def classify_error(
 
     details = {"service": service.base_url}
     if isinstance(error, httpx.ConnectTimeout):
-        late = UpstreamTimeout(f"{service.netloc} accepted no connection in time", hint=_MORE_TIME, details=details)
+        late = UpstreamTimeout(
+            f"{service.netloc} did not accept a connection in time", hint=_MORE_TIME, details=details
+        )
         return FailedAttempt(late, is_transient=True)
     if isinstance(error, httpx.TimeoutException):
         return timed_out(service, timeout_s, has_answered=has_answered)
@@ -48,16 +50,16 @@ def classify_error(
         not has_answered or is_chunked
     ):
         malformed = InvalidUpstreamResponse(
-            f"{service.netloc} answered with malformed or incomplete HTTP", hint=_CHECK_URL, details=details
+            f"{service.netloc} sent malformed or incomplete HTTP", hint=_CHECK_URL, details=details
         )
         return FailedAttempt(malformed, is_transient=has_answered)
-    when = "in the middle of its answer" if has_answered else "before it answered"
+    when = "in the middle of its response" if has_answered else "before it responded"
     return FailedAttempt(Unreachable(f"{service.netloc} closed the connection {when}", details=details), True)
 
 
 def timed_out(service: ServiceUrl, timeout_s: float, *, has_answered: bool) -> FailedAttempt:
     """Return the failure of an exchange that took longer than `timeout_s`."""
-    problem = "did not finish its answer" if has_answered else "did not answer"
+    problem = "did not finish its response" if has_answered else "did not respond"
     late = UpstreamTimeout(
         f"{service.netloc} {problem} within {timeout_s:g} seconds",
         hint=_MORE_TIME,

@@ -39,7 +39,7 @@ def download(url: str, *, timeout_s: float, max_bytes: int) -> bytes:
             if response.is_redirect:
                 raise redirect_error(service, response.status_code, response.headers.get("Location", ""))
             if response.status_code != HTTPStatus.OK:
-                raise UpstreamRejected(f"{host} answered with status {response.status_code}")
+                raise UpstreamRejected(f"{host} responded with status {response.status_code}")
             chunks = _before(deadline_s, response.iter_raw(), host)
             return read_body(chunks, response.headers.get("Content-Encoding", ""), max_bytes=max_bytes)
     except InvalidBody as error:
@@ -52,5 +52,5 @@ def _before(deadline_s: float, chunks: Iterator[bytes], host: str) -> Iterator[b
     """Yield chunks until the deadline. Raises `UpstreamTimeout` then."""
     for chunk in chunks:
         if time.monotonic() > deadline_s:
-            raise UpstreamTimeout(f"{host} did not finish its answer in time", hint="allow it more time")
+            raise UpstreamTimeout(f"{host} did not finish its response in time", hint="allow it more time")
         yield chunk

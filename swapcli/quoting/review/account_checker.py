@@ -1,4 +1,4 @@
-"""Complete the transaction of an account on Starknet by a node: its nonce, and the bounds of its resources."""
+"""Complete the transaction of an Starknet account by a node: its nonce, and the bounds of its resources."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class AccountChecker(NamedTuple):
         payload: UnsignedTransaction,
         variants: RoutePayloads | None,
     ) -> PayloadCheck:
-        """Complete the transaction of a route that was found earlier. Raises as `check_quoted`."""
+        """Complete the transaction of an earlier route. Raises as `check_quoted`."""
         del variants
         tokens = traded_tokens(result, payload, fresh_source.network)
         return self._complete(payload, fresh_source.state_source, tokens)
@@ -73,7 +73,7 @@ def new_account_checker(
     if requested.simulate:
         raise InvalidOption(
             f"{simulate_name} works on EVM networks only, not on {network.name}",
-            hint="the sender alone shows the fee, whose estimate executes the swap",
+            hint="give only the sender: the fee estimate executes the swap",
         )
     node = nodes.require_quoted_node(network)
     return AccountChecker(requested, cast("EstimatesFees", node), network)

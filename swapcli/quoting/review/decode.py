@@ -54,7 +54,6 @@ class PayloadDecoder(NamedTuple):
     """
 
     sources: SourceChooser
-    skip_bad_pools: bool = False
     labels: Mapping[str, str] = MappingProxyType({})
     starts_quote: Callable[[str], object] = _begin
 
@@ -78,7 +77,7 @@ class PayloadDecoder(NamedTuple):
         source = None if name is None else opened.enter_context(closing(self._open(self.sources, name)))
         network = source.network if source else None
         if network is not None and describes_other(network, given):
-            raise InvalidInput(f"this is not a payload for {network.name}", hint="name its own network with --network")
+            raise InvalidInput(f"this is not a payload for {network.name}", hint="set its network with --network")
         call = decode_payload(given.payload, network.wrapped_native_address if network else None)
         signing = Signing(value=given.payload.value)
         if source is not None:
@@ -115,7 +114,7 @@ class PayloadDecoder(NamedTuple):
             return name
         guessed = self._guess(given)
         if guessed is not None:
-            self.sources.setup.warn(f"this looks like a payload for {guessed}; --network names another one")
+            self.sources.setup.warn(f"read as a payload for {guessed}; --network sets a different network")
         return guessed
 
     def _named_by_chain(self, given: PayloadInput) -> str | None:
@@ -145,7 +144,7 @@ class PayloadDecoder(NamedTuple):
         """Return the source of a network; without pools if none comes with the program and nothing else has any."""
         self.starts_quote(name)
         try:
-            return sources.open(name, skip_bad_pools=self.skip_bad_pools)
+            return sources.open(name)
         except MarketError:
             if sources.setup.settings.market is not None or name in embedded_names():
                 raise

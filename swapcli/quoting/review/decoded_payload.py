@@ -20,6 +20,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import NOBODY, ORDER
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.payload.review.decoded_replay import ReviewedSwap
 from swapcli.payload.review.review_verdict import ReviewVerdict, verdict_of
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class DecodedPayload(NamedTuple):
-    """What a payload does, compared with a fresh quote; `reviewed_at_s` is the network's time of the comparison."""
+    """The effect of a payload, compared with a fresh quote; `reviewed_at_s` is the network's time of the comparison."""
 
     review: PayloadReview
     reviewed_at_s: float = 0
@@ -52,7 +53,7 @@ class DecodedPayload(NamedTuple):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What differs from a payload of a fresh quote, the most dangerous first."""
+        """The differences from a payload of a fresh quote, most dangerous first."""
         return self.review.warnings
 
     @property
@@ -65,6 +66,7 @@ class DecodedPayload(NamedTuple):
         """The codes of the other warnings that rule out the verdict "no danger found", each once."""
         return self.review.doubts
 
+    @own_document
     def document(self) -> DecodedDocumentJson:
         """Return the JSON of `swapcli decode`. Amounts are text, in base units."""
         return _Renderer(self.review).document()
@@ -74,6 +76,7 @@ class _Renderer:
     def __init__(self, review: PayloadReview) -> None:
         self._review = review
 
+    @own_document
     def document(self) -> DecodedDocumentJson:
         """Render the whole review."""
         review, call = self._review, self._review.call
@@ -102,8 +105,8 @@ class _Renderer:
             "approval": self._approval(call.approval, review.signing.to),
             "message": self._message(call.message),
             "trailingBytes": max(call.trailing_bytes, 0),
-            "freshAmountOut": None if review.fresh_amount_out is None else str(review.fresh_amount_out),
-            "minimumBelowFresh": None if gap is None else round(gap * 100, 4),
+            "freshOutputAmount": None if review.fresh_amount_out is None else str(review.fresh_amount_out),
+            "belowFreshPercent": None if gap is None else round(gap * 100, 4),
             "state": None if review.state is None else render_state_source(review.state),
             "transactions": [self._transaction(each) for each in review.transactions],
             "warnings": render_warning_list(review.warnings),
@@ -115,11 +118,11 @@ class _Renderer:
         if order is None:
             return None
         return {
-            "tokenIn": self._token(order.token_in, is_native=order.is_native_in),
-            "tokenOut": self._token(order.token_out, is_native=order.is_native_out),
+            "inputToken": self._token(order.token_in, is_native=order.is_native_in),
+            "outputToken": self._token(order.token_out, is_native=order.is_native_out),
             "exactOutput": order.is_exact_out,
-            "amountIn": str(order.amount_in),
-            "amountOut": None if order.amount_out is None else str(order.amount_out),
+            "inputAmount": str(order.amount_in),
+            "outputAmount": None if order.amount_out is None else str(order.amount_out),
             "minReceived": str(order.min_received),
             "recipient": self._required(order.recipient),
             "deadline": order.deadline_s,
@@ -130,13 +133,13 @@ class _Renderer:
         swap, pool = reviewed.swap, reviewed.pool
         key = pool.key if pool else swap.pool.key
         return {
-            "tokenIn": self._token(reviewed.token_in),
-            "tokenOut": None if reviewed.token_out is None else self._token(reviewed.token_out),
+            "inputToken": self._token(reviewed.token_in),
+            "outputToken": None if reviewed.token_out is None else self._token(reviewed.token_out),
             "pool": self._address(key),
-            "amm_name": pool.protocol if pool else None,
-            "fee_ppm": pool.fee_ppm if pool else None,
-            "share": None if reviewed.share_ppm is None else reviewed.share_ppm / 10_000,
-            "amountIn": None if swap.amount_in is None else str(swap.amount_in),
+            "protocol": pool.protocol if pool else None,
+            "feePpm": pool.fee_ppm if pool else None,
+            "sharePercent": None if reviewed.share_ppm is None else reviewed.share_ppm / 10_000,
+            "inputAmount": None if swap.amount_in is None else str(swap.amount_in),
         }
 
     def _payment(self, payment: DecodedPayment) -> DecodedPaymentJson:
@@ -144,8 +147,8 @@ class _Renderer:
         return {
             "token": self._token(payment.token, is_native=payment.token == ZERO_ADDRESS),
             "recipient": self._required(payment.recipient),
-            "share": None if share_e18 is None else share_e18 / WHOLE_E18 * 100,
-            "surplusShare": surplus_bps / 100 if surplus_bps else None,
+            "sharePercent": None if share_e18 is None else share_e18 / WHOLE_E18 * 100,
+            "surplusSharePercent": surplus_bps / 100 if surplus_bps else None,
             "amount": None if payment.amount is None else str(payment.amount),
         }
 

@@ -42,7 +42,7 @@ def quote_order(
 ) -> FreshQuote:
     """Return a fresh quote of an order with the pools `keys`. Raises `UpstreamError`."""
     if order.amount_in == 0:
-        problem = InvalidInput("the call does not contain the amount it sells; give the value of the transaction")
+        problem = InvalidInput("the call does not contain the amount it sells; add the transaction's value")
         return FreshQuote(None, problem=problem)
     network = source.network
     source.pin(pinned=True)

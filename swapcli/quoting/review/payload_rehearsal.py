@@ -62,7 +62,7 @@ def _warnings(
 
 
 def _sender_of(review: PayloadReview) -> str:
-    """Return the sender; if it is unknown, the recipient, or else an address that nobody owns."""
+    """Return the sender; if it is unknown, the recipient, otherwise an address that no one owns."""
     order = review.call.order
     recipient = order.recipient if order and order.recipient != SENDER else None
     return review.signing.sender or recipient or UNOWNED_ADDRESS

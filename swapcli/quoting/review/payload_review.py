@@ -141,7 +141,7 @@ def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing)
 def _find_swaps(
     review: PayloadReview, source: QuoteSource | None, tokens: Mapping[str, Token], find_token: Callable[[str], None]
 ) -> Iterator[ReviewedSwap]:
-    """Yield the swaps of a call with their pools and shares. The pool says what it pays where the call does not."""
+    """Yield the swaps of a call with their pools and shares. The pool shows what it pays where the call does not."""
     left: dict[str, int] = {}
     for swap in review.call.swaps:
         pool = None if source is None else _find_pool(review, swap, source)

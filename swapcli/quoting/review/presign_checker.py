@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.witness_node import WitnessNode
 
 _HINT_OWN_VARIANTS: Final = (
-    "only the service's variant of the router was simulated, as others need the state of the pools: quote without"
-    " a service to try all of them"
+    "only the service's router variant was simulated; quote without a service to try all variants"
 )
 
 
@@ -292,7 +291,7 @@ def mark_revocations(
 ) -> UnsignedTransaction:
     """Return the payload with the approval marked whose token refuses to change an allowance that is not zero.
 
-    A node is asked where a quote on its state is sent without knowing the sender's allowance; otherwise, and if the
+    A node is queried where a quote on its state is sent without knowing the sender's allowance; otherwise, and if the
     node fails, the network's definition has the last word. Raises `ConfigError`.
     """
     is_known = checked is not None and checked.holdings is not None
@@ -390,7 +389,7 @@ def check_swap(
 
 
 class BuiltSwap(NamedTuple):
-    """A payload with its route on `pools` (by key), None where they are unknown, the tokens that it trades, and the
+    """A payload with its route on `pools` (by key), None if they are unknown, the tokens that it trades, and the
     source of its quote.
 
     `network` has the variant of the router that the payload is built for.

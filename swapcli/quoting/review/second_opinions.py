@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_CHECK_S: Final = 30.0
-_HINT: Final = "try again, or name a node that you trust with --rpc-url"
+_HINT: Final = "try again, or set a trusted node with --rpc-url"
 
 
 class Opinion(NamedTuple, Generic[T]):
@@ -31,7 +31,7 @@ class Opinion(NamedTuple, Generic[T]):
 
 
 class Opinions(NamedTuple, Generic[T]):
-    """The results of a check on each node. `agreed` is one that two nodes share, or the only one; else None."""
+    """The results of a check on each node. `agreed` is one that two nodes share, or the only one; otherwise None."""
 
     all: tuple[Opinion[T], ...]
     agreed: Opinion[T] | None

@@ -49,8 +49,8 @@ def judge(nodes: NodeOpener, swap: JudgedSwap, sender: str | None, known_pools: 
 
 
 def _judge_on_several(nodes: Iterator[WitnessNode], swap: JudgedSwap, sender: str | None, guard: PriceGuard) -> Verdict:
-    """Return the verdict of two public nodes, else the worse one. Raises `NodesDisagree` if only one blocks the swap,
-    and `UpstreamError`."""
+    """Return the verdict of two public nodes, otherwise the worse one. Raises `NodesDisagree` if only one blocks the
+    swap, and `UpstreamError`."""
     from swapcli.quoting.review.second_opinions import find_opinions, nodes_disagree
 
     def check(node: SingleRpcNode) -> Verdict:
@@ -88,7 +88,7 @@ def _is_incomplete(verdict: Verdict) -> bool:
 
 
 def _describe(verdict: Verdict) -> str:
-    return "; ".join(each.message for each in verdict.findings) or "it is fine"
+    return "; ".join(each.message for each in verdict.findings) or "no problem found"
 
 
 def catalogue_tokens(network: Network) -> Set[str] | None:

@@ -3,7 +3,7 @@
 Sampled pools have their very amounts quoted (`requote_sampled_pools`). Pools that are computed, and whose protocol also
 quotes, are checked: the contract must quote what was computed, to the unit, for what the route sells to a pool first.
 Where it does not, the program's maths is not that contract's, so that no pool of the protocol is used any more. A
-contract that refuses the sale says less: then only its pool is left out, and only for this order.
+contract that rejects the sale says less: then only its pool is omitted, and only for this order.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from swapcli.core.routing.router import SearchResult
 
 ReadChecks = Callable[[Mapping[str, Sale]], Mapping[str, int]]
-"""Returns what protocols quote for a sale in each of these pools, 0 if they refuse; nothing where they cannot be asked.
+"""Returns what protocols quote for a sale in each of these pools, 0 if they reject; nothing where they cannot be asked.
 """
 
 
 class SettledAmounts(NamedTuple):
-    """An outcome with the market that it is on, and why protocols were left out for it."""
+    """An outcome with the market that it is on, and why protocols were omitted for it."""
 
     searched: SearchableMarket
     outcome: SearchResult

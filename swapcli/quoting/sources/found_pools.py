@@ -91,7 +91,8 @@ class FoundPoolSource:
         return self._inner
 
     def token(self, name: str) -> Token:
-        """Return a token of the catalogue, or one that was found; else the node describes the contract at an address.
+        """Return a token of the catalogue, or one that was found; otherwise the node describes the contract at an
+        address.
 
         Anyone can copy a symbol: the catalogue's tokens have precedence. Raises as `QuoteSource.token`, and
         `UpstreamError`.
@@ -192,7 +193,7 @@ class FoundPoolSource:
             for address in looked_up.without_code:
                 if address in own:
                     raise ConfigError(
-                        f"nothing is deployed at {display_address(address, network.kind)}, {own[address]} in the"
+                        f"there is no contract at {display_address(address, network.kind)}, {own[address]} in the"
                         f" definition of {network.name}",
                         hint=f"correct the address in networks.{network.name}",
                         details={"network": network.name, "address": address},
@@ -207,7 +208,7 @@ class FoundPoolSource:
         if not self._found.pools:
             reason, hint = self._why_no_node()
             raise MarketError(
-                f"no pools of {self._network.name} are known here, and {reason}",
+                f"no pools are known for {self._network.name}, and {reason}",
                 hint=f"{hint}; or run swapcli sync {self._network.name}",
                 details={"network": self._network.name},
             )
@@ -248,8 +249,8 @@ class FoundPoolSource:
         more = f" and {len(names) - _NAMED_TOKENS} more" if len(names) > _NAMED_TOKENS else ""
         without = f" (not of {', '.join(self._found.left_out)})" if self._found.left_out else ""
         if self._found.refs or not names:
-            return "which the limit of requests ended early: quote again"
-        return f"between {shown}{more}{without}: others were not looked for"
+            return "incomplete, because the request limit was reached: quote again"
+        return f"between {shown}{more}{without} only"
 
 
 class KnownByLookup:

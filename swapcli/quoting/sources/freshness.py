@@ -28,11 +28,11 @@ def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> 
     if state.age_s is None:
         problem = f"{network.name} is quoted on {state.provenance} state, which has no timestamp"
     else:
-        problem = f"the state of the pools of {network.name} is {state.age_s} seconds old"
+        problem = f"the pool state of {network.name} is {state.age_s} seconds old"
     if state.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
-        hint = f"the {state.tag} block is that old: use the latest state, or allow a greater age"
+        hint = f"use the latest block instead of {state.tag}, or allow a greater age"
     elif state.provenance is Provenance.LIVE:
-        hint = "the node is behind, or the network stands still: set another node, or allow a greater age"
+        hint = "the node is behind or the network has stopped: set a different node, or allow a greater age"
     else:
         hint = f"{missing_node_hint(network)}; or allow a greater age"
     raise MarketUnavailable(

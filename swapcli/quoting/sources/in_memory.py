@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class KnownInMemory:
-    """A market in memory, of which every part is the whole; a `KnownMarket`."""
+    """An in-memory market, for which every query returns the whole market; a `KnownMarket`."""
 
     def __init__(self, searchable: SearchableMarket) -> None:
         self._searchable, self._market = searchable, searchable.market
@@ -111,6 +111,11 @@ class InMemorySource:
         """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
         searchable = self.searchable.with_changes(market, changed)
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, searchable=searchable)
+
+    def without_memory(self) -> InMemorySource:
+        """Return the source whose quotes depend on nothing but the order and the state."""
+        searchable = self.searchable.without_memory()
+        return InMemorySource(self.market, self._clock, route_ttl_s=self._route_ttl_s, searchable=searchable)
 
     @property
     def network(self) -> Network:

@@ -1,8 +1,9 @@
 """A source of quotes on a recent block of a node: it reads the pools that an order could use at that block.
 
-One request gets the block, one or two more the pools. If prices have moved so much that other pools may be
-better, those are read too; `live_search` decides. All amounts are computed from the block alone: earlier state only
-decides which pools to read. One more request probes how tokens transfer if that is unknown.
+One request gets the block with the first state of the pools and the transfers of untried tokens, another one the ticks
+that this state names. If prices have moved so much that other pools may be better, those are read too; `live_search`
+decides. All amounts are computed from the block alone: earlier state only decides which pools to read. What orders of
+other threads will begin with is read along (`joined_orders`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
-from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader
+from swapcli.quoting.sources.joined_orders import JoinedOrders
+from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader, Others
 from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, pricing_pools
 from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
 from swapcli.quoting.sources.market_prices import price_pools
@@ -63,6 +65,9 @@ T = TypeVar("T")
 
 _MAX_MADE = 32
 """Quotes that are remembered: a program builds the payload of a quote soon after it, if at all."""
+
+
+_MANY_REQUESTS = 1_000
 
 
 class _MadeQuote(NamedTuple):
@@ -112,6 +117,8 @@ class LiveSource:
         self._made: dict[int, _MadeQuote] = {}
         self._transfers = ProbedTransfers(pool_source.known(), records=tag is not None)
         self._close_node = close_node
+        self.joined = JoinedOrders()
+        """The orders that wait: whenever one of them is read for, so are all."""
         self._contradictions: dict[str, Contradiction] = {}
         self._last: SearchableMarket | None = None
         self._network: Network | None = None
@@ -249,7 +256,7 @@ class LiveSource:
 
     def _check_signable(self) -> None:
         if self._block.is_past:
-            raise InvalidOption("a quote on a past block is nothing to sign: its prices are gone", hint="quote again")
+            raise InvalidOption("a quote on a past block cannot be signed: its prices are outdated", hint="quote again")
 
     def newest_snapshot(self) -> BlockSnapshot:
         """Return what has been read of the newest block. Raise `UpstreamError`."""
@@ -288,8 +295,8 @@ class LiveSource:
 
     def _quote_live(self, request: QuoteRequest, *, needs_permit: bool = False) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote, and the market with its state."""
-        known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
-        known = without_protocols(known, self._contradictions)
+        self.joined.check_turn()
+        known = self._known_for(request)
         chooses = known.network.chooses_router and not self._block.is_past
         if self._is_fresh(known):
             self._last, self._network = known, known.network
@@ -301,6 +308,7 @@ class LiveSource:
             known,
             has_gas_price=request.gas_price_wei is not None,
             order_tokens=[known.network.to_wrapped_token(token).address for token in ends],
+            others=self._read_for_others,
         )
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
@@ -337,6 +345,47 @@ class LiveSource:
             contradictions=contradictions, unread_gain_bps=unread_gain_bps, router_choice=choice
         )
 
+    def _known_for(self, request: QuoteRequest) -> SearchableMarket:
+        """Return what is known of the pools that an order could use."""
+        known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
+        return without_protocols(known, self._contradictions)
+
+    def _read_for_others(self) -> tuple[MarketState, Callable[[UpstreamError], None]] | None:
+        """Return what the orders that wait will begin with, and what tells them the error of a read that includes it.
+
+        Public nodes that take few requests are asked for one order at a time.
+        """
+        is_limited = isinstance(self._block.node, BudgetedNode) and self._block.node.requests_left < _MANY_REQUESTS
+        if is_limited or isinstance(self._pool_source, FindsPools):
+            return None
+        waiting = self.joined.take_waiting()
+        market: MarketState | None = None
+        for order in waiting:
+            with suppress(Exception):  # whatever is wrong with that order is raised at its own turn
+                found = self._first_market(order.request())
+                if market is None:
+                    market = found
+                else:
+                    tokens = {**market.tokens, **found.tokens}
+                    market = market._replace(pools={**market.pools, **found.pools}, tokens=tokens)
+
+        def fail(error: UpstreamError) -> None:
+            for order in waiting:
+                order.failure = error
+
+        return None if market is None else (market, fail)
+
+    def _first_market(self, request: QuoteRequest) -> MarketState:
+        """Return the known market with only the pools that a request reads first. Raise `NoRoute`."""
+        known = self._known_for(request)
+        market = known.market
+        if self.network.wraps(request.order):
+            keys = pricing_pools(known, request)
+        else:
+            keys = LiveSearch(known, request, lambda _: market, self._limits).first_pools()
+        real = [key for key in keys if key in market.pools and key not in market.placeholder_pools]
+        return market._replace(pools={key: market.pools[key] for key in real})
+
     def _quote_fresh(
         self, known: SearchableMarket, request: QuoteRequest, *, needs_permit: bool
     ) -> tuple[SearchableMarket, LocalQuote]:
@@ -368,7 +417,7 @@ class LiveSource:
         reader: LivePoolReader,
         refusals: list[Contradiction],
     ) -> tuple[SearchableMarket, SearchResult]:
-        """Return an outcome whose amounts the protocols have quoted or confirmed, adding the pools that refuse theirs.
+        """Return an outcome whose amounts the protocols have quoted or confirmed, adding the pools that reject theirs.
 
         Raises as `settle_amounts`.
         """
@@ -411,7 +460,12 @@ class LiveSource:
         self._made[id(made.steps)] = made
 
     def _reader(
-        self, known: SearchableMarket, *, has_gas_price: bool = False, order_tokens: Collection[str] = ()
+        self,
+        known: SearchableMarket,
+        *,
+        has_gas_price: bool = False,
+        order_tokens: Collection[str] = (),
+        others: Others | None = None,
     ) -> LivePoolReader:
         return LivePoolReader(
             self._block,
@@ -420,6 +474,7 @@ class LiveSource:
             self._token_checks,
             has_gas_price=has_gas_price,
             order_tokens=order_tokens,
+            others=others,
         )
 
     def _with_listed_pools(self, known: SearchableMarket) -> SearchableMarket:

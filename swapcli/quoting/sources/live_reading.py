@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from swapcli.core.errors import (
     BlockMismatch,
     ChainReorganized,
     InvalidUpstreamResponse,
     RequestBudgetSpent,
+    UpstreamError,
     UpstreamRejected,
 )
 from swapcli.core.model.block_tag import BlockTag
@@ -17,20 +19,35 @@ from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S, OWN, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Sale
 from swapcli.core.networks.address import hash_code
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.quoting.sources.freshness import archive_hint
-from swapcli.quoting.sources.probed_transfers import ProbedTransfers
+from swapcli.quoting.sources.probed_transfers import AheadTrials, ProbedTransfers
 from swapcli.quoting.sources.token_checks import TokenChecks
 from swapcli.state.clock import Clock
-from swapcli.state.rpc.node import Node
-from swapcli.state.snapshot_reader import BlockSnapshot
+from swapcli.state.rpc.multicall import AheadReading
+from swapcli.state.rpc.node import AheadCalls, AheadNode, ChainHead, Node
+from swapcli.state.snapshot_reader import BlockSnapshot, first_calls
+from swapcli.state.transfers.transfer_probe import TransferTrial
+from swapcli.state.transfers.transfer_trials import first_trial_calls
 
 _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
-"""Attempts with a node that answers from another block than requested. A request takes 10 to 20% of the block time, so
-this many requests practically never all meet a new block."""
+"""Attempts with a node that responds from a different block than requested. A request takes 10 to 20% of the block
+time, so this many requests practically never all meet a new block."""
+_MAX_AHEAD_MISSES = 2
+"""Blocks in a row with which no results came. On some networks contracts see another chain's block numbers, so that
+nothing proves whose state the results are."""
 _PENDING_TIME_S = 0.2
 """How often Base adds transactions to its pending block."""
-_HINT_OLD_STATE = "the node may not keep the state of a block that old: use the latest state, or another node"
+_HINT_OLD_STATE = "the node may not have state that old: use the latest block, or a different node"
+
+
+FirstReading = Callable[[], tuple[Sequence[ContractCall], Sequence[TransferTrial]]]
+"""Returns the calls and the trials of transfers with which the reading of a new block will begin."""
+
+
+Others = Callable[[], "tuple[MarketState, Callable[[UpstreamError], None]] | None"]
+"""Returns the known market of other orders with the pools that they begin with, and what tells them an error."""
 
 
 class LiveBlock:
@@ -42,6 +59,9 @@ class LiveBlock:
         self._snapshot: BlockSnapshot | None = None
         self._router_has_deadlines: bool | None = None
         self._is_pinned = False
+        self._ahead_misses = 0
+        self.ahead_trials: AheadTrials | None = None
+        """The trials whose results came with the block."""
         self.on_use: Callable[[BlockSnapshot], object] | None = None
         """Receives each snapshot before it is used."""
 
@@ -55,17 +75,17 @@ class LiveBlock:
         """The snapshot that was read last, of any age; None before the first and after `discard`."""
         return self._snapshot
 
-    def newest_snapshot(self) -> BlockSnapshot:
+    def newest_snapshot(self, ahead: FirstReading | None = None) -> BlockSnapshot:
         """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it.
 
-        While it is pinned, all orders share it.
+        While it is pinned, all orders share it. What a new one is read for comes along `ahead`, where the node can.
         """
-        snapshot = self._find_snapshot()
+        snapshot = self._find_snapshot(ahead)
         if self.on_use is not None:
             self.on_use(snapshot)
         return snapshot
 
-    def _find_snapshot(self) -> BlockSnapshot:
+    def _find_snapshot(self, ahead: FirstReading | None) -> BlockSnapshot:
         now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or DEFAULT_BLOCK_TIME_S
         max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
         is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
@@ -75,7 +95,7 @@ class LiveBlock:
                 self.node.read_head()
             return self._snapshot
         if self._snapshot is None or (is_old and not self._is_pinned):
-            self._snapshot = self._read_snapshot(now_s)
+            self._snapshot = self._read_snapshot(now_s, ahead)
         return self._snapshot
 
     def discard(self) -> None:
@@ -88,7 +108,7 @@ class LiveBlock:
         if pinned and not self.is_past:
             self.discard()
 
-    def _read_snapshot(self, now_s: float) -> BlockSnapshot:
+    def _read_snapshot(self, now_s: float, ahead: FirstReading | None) -> BlockSnapshot:
         """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered, and
         once if it is this project's, whose version decides whether swaps have deadlines.
 
@@ -99,9 +119,7 @@ class LiveBlock:
         own = None if self._router_has_deadlines is not None else network.for_dialect(OWN).router
         is_own = own is not None and (network.chooses_router or network.router_dialect == OWN)
         expected = None if is_own else network.router_code_hash
-        head = self.node.read_head(
-            self.tag or BlockTag.LATEST, code_of=own if is_own else network.router if expected else None
-        )
+        head, results = self._read_head(own if is_own else network.router if expected else None, ahead)
         if expected is None:
             has_changed = bool(network.router_code_hash)  # perhaps: it was not read
         else:
@@ -112,14 +130,39 @@ class LiveBlock:
             version = find_version(head.code)
             self._router_has_deadlines = version is not None and version.has_deadlines
         network = network._replace(router_has_deadlines=self._router_has_deadlines)
-        return BlockSnapshot(self.node, network, head, now_s, self.tag, has_router_changed=has_changed)
+        return BlockSnapshot(self.node, network, head, now_s, self.tag, has_router_changed=has_changed, ahead=results)
+
+    def _read_head(
+        self, code_of: str | None, ahead: FirstReading | None
+    ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
+        """Return the head, and the results that came with it, which are of its block."""
+        node, multicall = self.node, self._network.multicall
+        may_run = multicall is not None and self.tag is BlockTag.LATEST and self._ahead_misses < _MAX_AHEAD_MISSES
+        if ahead is None or multicall is None or not may_run or not isinstance(node, AheadNode):
+            return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
+        calls, trials = ahead()
+        if not calls:
+            return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
+        reading = AheadReading.of(node, calls, multicall)
+        head, found = node.read_head_ahead(
+            AheadCalls(reading.packed, first_trial_calls(trials) if trials else ()), code_of=code_of
+        )
+        if found is None:
+            return head, {}
+        results = reading.results(node, found.calls, head.block)
+        self._ahead_misses = 0 if results else self._ahead_misses + 1
+        complete = [each for each in found.trials if each is not None]
+        has_trials = bool(results) and len(complete) == len(found.trials)
+        self.ahead_trials = AheadTrials(head.block, trials, complete) if has_trials else None
+        return head, results
 
 
 class LivePoolReader:
     """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again.
 
     An order that `has_gas_price` does not need the node's. The tokens of the pools, and `order_tokens`, are compared
-    with their contracts by `checks`.
+    with their contracts by `checks`. The first read includes what `others` returns: the known market of other orders,
+    with the pools that they begin with, and a function for its error.
     """
 
     def __init__(
@@ -131,7 +174,9 @@ class LivePoolReader:
         *,
         has_gas_price: bool = False,
         order_tokens: Collection[str] = (),
+        others: Others | None = None,
     ) -> None:
+        self._others = others
         self._block, self._known, self._transfers, self._has_gas_price = block, known, transfers, has_gas_price
         self._checks, self._order_tokens = checks, frozenset(order_tokens)
         self._snapshot: BlockSnapshot | None = None
@@ -145,15 +190,33 @@ class LivePoolReader:
         self._requested.update(dict.fromkeys(keys))
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
+        others, self._others = self._others, None
+        if others is None or (found := others()) is None:
+            return self._read(real, real, self._known)
+        market, fail = found
+        shared = {**{pool.key: pool for pool in real}, **market.pools}
+        tokens, transfers = {**market.tokens, **self._known.tokens}, {**market.transfers, **self._known.transfers}
+        try:
+            return self._read(real, list(shared.values()), self._known._replace(tokens=tokens, transfers=transfers))
+        except UpstreamError as error:
+            # An order with a gas price does not need the node's.
+            if self._snapshot is None or error is not self._snapshot.head.gas_price:
+                fail(error)
+            raise
+
+    def _read(self, real: Sequence[Pool], shared: Sequence[Pool], known: MarketState) -> MarketState:
+        """As `read`, with all `shared` pools in the same requests."""
         attempts = mismatches = 0
         while True:
-            self._snapshot = self._snapshot or self._block.newest_snapshot()
+            self._snapshot = self._snapshot or self._block.newest_snapshot(partial(self._first_reading, shared, known))
             try:
-                self._snapshot.read(real, self._unconfirmed(real))
+                self._snapshot.read(shared, self._unconfirmed(shared, known))
                 keys = [pool.key for pool in real]
                 market = self._snapshot.market(self._known, keys, has_gas_price=self._has_gas_price)
                 market = self._without_wrong_tokens(market)
-                return self._transfers.probe(self._block.node, self._snapshot.head.block, market)
+                return self._transfers.probe(
+                    self._block.node, self._snapshot.head.block, market, self._block.ahead_trials
+                )
             except BlockMismatch as error:
                 self._discard_snapshot()
                 mismatches += 1
@@ -180,14 +243,23 @@ class LivePoolReader:
                         error.hint = archive_hint(None)
                     raise
 
-    def _unconfirmed(self, pools: Sequence[Pool]) -> list[str]:
+    def _first_reading(
+        self, pools: Sequence[Pool], known: MarketState
+    ) -> tuple[Sequence[ContractCall], Sequence[TransferTrial]]:
+        """Return the calls and trials with which reading these pools at a new block begins."""
+        calls = first_calls(known.network, pools, self._unconfirmed(pools, known))
+        return calls, self._transfers.plan(known._replace(pools={pool.key: pool for pool in pools}))
+
+    def _unconfirmed(self, pools: Sequence[Pool], known: MarketState) -> list[str]:
         """Return the tokens that have to be compared with their contracts."""
         tokens = {token for pool in pools for token in pool.tokens}
-        return self._checks.unconfirmed(sorted(tokens | self._order_tokens), self._known.tokens)
+        return self._checks.unconfirmed(sorted(tokens | self._order_tokens), known.tokens)
 
     def _without_wrong_tokens(self, market: MarketState) -> MarketState:
         """Return the market without pools of tokens that their contracts contradict. Raises as `TokenChecks.check`."""
-        facts = self._snapshot.token_facts if self._snapshot else {}
+        tokens = self._order_tokens.union(*(pool.tokens for pool in market.pools.values()))
+        found = self._snapshot.token_facts if self._snapshot else {}
+        facts = {token: found[token] for token in tokens if token in found}  # without those of other orders
         wrong = self._checks.check(market.tokens, facts, self._order_tokens) if facts else ()
         if not wrong:
             return market

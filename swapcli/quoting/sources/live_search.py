@@ -115,6 +115,11 @@ class LiveSearch:
         self._max_pools = 0
         self._searched_s = 0.0
 
+    def first_pools(self) -> tuple[str, ...]:
+        """Return the keys of the pools that `run` reads first. Raise `NoRoute`."""
+        self._add_first_pools()
+        return tuple(self._keys)
+
     def run(self) -> LiveResult:
         """Return the best result. Raise `NoRoute`, and the errors of reading."""
         self._add_first_pools()

@@ -81,7 +81,7 @@ def build_local_quote(
         result=result,
         network=market.network,
         tokens=market.tokens,
-        state_source=StateSource.of(market, now_s, quote.broken_pools),
+        state_source=searchable.state_at(now_s, quote.broken_pools),
         timestamp_ms=timestamp_ms,
         quote=quote,
         pools=pools,
@@ -242,7 +242,7 @@ class LocalPayloads:
 
     def _with_deadline(self, terms: SwapTerms, market: MarketState) -> SwapTerms:
         """Return the terms with a deadline: by default the time when a route of this moment expires, or for this
-        project's router the interface's twenty minutes from now, or a day for a swap that has to stay valid as long.
+        project's router the Fibrous API's twenty minutes from now, or a day for a swap that has to stay valid as long.
 
         The router compares it with the time of its block, so that the time of a node's newest block is now.
         """

@@ -17,7 +17,7 @@ def unit_prices(searchable: SearchableMarket) -> Mapping[str, float]:
 
 
 def price_basis(searchable: SearchableMarket, token: Token) -> PriceBasis | None:
-    """Return the USD price of a token with what it is based on; None where no pool that routes use gives one."""
+    """Return the USD price of a token with what it is based on; None if no pool that routes use gives one."""
     return searchable.router.index.price_basis(searchable.network.to_wrapped_token(token))
 
 

@@ -6,11 +6,20 @@ from collections.abc import Callable, Sequence
 
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
+from swapcli.core.records import NamedTuple
 from swapcli.quoting.sources.quote_source import KnownMarket
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.rpc.node import BlockHeader, Node
 from swapcli.state.transfers.transfer_probe import TransferTrial
 from swapcli.state.transfers.transfer_trials import plan_trials, run_transfer_trials
+
+
+class AheadTrials(NamedTuple):
+    """Trials that a node ran while it returned the header of `block`, and the results of their first calls."""
+
+    block: BlockHeader
+    trials: Sequence[TransferTrial]
+    results: Sequence[bytes]
 
 
 class ProbedTransfers:
@@ -34,16 +43,32 @@ class ProbedTransfers:
             return part
         return part.with_market(market._replace(transfers={**market.transfers, **found}))
 
-    def probe(self, node: Node, block: BlockHeader, market: MarketState) -> MarketState:
-        """Return the market with how its tokens transfer; probe the unknown ones in one request."""
+    def plan(self, market: MarketState) -> list[TransferTrial]:
+        """Return the trials of tokens that nothing is known of."""
+        return plan_trials(self._unknown(market), market.pools.values(), market.network)
+
+    def _unknown(self, market: MarketState) -> list[str]:
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         known = self._probed.keys() | market.transfers.keys() | market.network.transfers.keys()
-        new = [token for token in tokens if token not in known]
+        return [token for token in tokens if token not in known]
+
+    def probe(
+        self, node: Node, block: BlockHeader, market: MarketState, ahead: AheadTrials | None = None
+    ) -> MarketState:
+        """Return the market with how its tokens transfer; probe the unknown ones in one request.
+
+        Those that were tried `ahead` at this block need none.
+        """
+        tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
+        new = self._unknown(market)
         if new:
             trials = plan_trials(new, market.pools.values(), market.network)
+            first_results: Sequence[bytes] = ()
+            if ahead is not None and ahead.block == block and set(trials) <= set(ahead.trials):
+                trials, first_results = [*ahead.trials], ahead.results
             if self.on_trials is not None:
                 self.on_trials(trials)
-            report = run_transfer_trials(node, block, trials)
+            report = run_transfer_trials(node, block, trials, first_results)
             if not report.failure:
                 for trial in trials:
                     self.trials.setdefault(trial.token, []).append(trial)

@@ -15,6 +15,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.freshness import check_fresh
+from swapcli.quoting.sources.joined_orders import JoinedOrders
 from swapcli.quoting.sources.quote_source import FindsPools
 
 if TYPE_CHECKING:
@@ -31,10 +32,10 @@ T = TypeVar("T")
 class PublicSource:
     """Quotes on the source that `open_live` returns, which reads nodes; once that fails, on the `known` state.
 
-    The state of such quotes says why (`StateSource.live_failure`), in the words of `explain`. `refresh` tries the nodes
-    again. Unless it `may_fall_back`, methods raise `UpstreamError` as the other source does. `fall_back` is called with
-    the known state before it replaces live prices, and may raise an error instead. The nodes are read for the first
-    order, not before; each time that they have `answered`, that is called.
+    The state of such quotes gives the reason why (`StateSource.live_failure`), in the words of `explain`. `refresh`
+    tries the nodes again. Unless it `may_fall_back`, methods raise `UpstreamError` as the other source does.
+    `fall_back` is called with the known state before it replaces live prices, and may raise an error instead. The nodes
+    are read for the first order, not before; each time that they have `answered`, that is called.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class PublicSource:
         self._live: LiveSource | None = None
         self._failure = ""
         self._is_pinned = False
+        self.joined = JoinedOrders()
+        """As `LiveSource.joined`."""
         if isinstance(known, FindsPools):
             known.use_node(self)
 
@@ -84,7 +87,8 @@ class PublicSource:
         return source.build(quoted, terms)
 
     def health(self) -> Health:
-        """Return the health: that of the known source, whose sample is quoted on nodes, else on the known state."""
+        """Return the health: that of the known source, whose sample is quoted on nodes, otherwise on the known
+        state."""
         from swapcli.quoting.health import check_live
         from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -120,7 +124,7 @@ class PublicSource:
         return self._current.latest(keys)
 
     def _ask(self, request: Callable[[PoolSource], T]) -> T:
-        """Return the answer of the live source, else that of the known one."""
+        """Return the answer of the live source, otherwise that of the known one."""
         if not self._failure:
             try:
                 answer = request(self._opened())
@@ -137,6 +141,7 @@ class PublicSource:
     def _opened(self) -> LiveSource:
         if self._live is None:
             self._live = self._open_live()
+            self._live.joined = self.joined
             if self._is_pinned:
                 self._live.pin(pinned=True)
         return self._live

@@ -44,7 +44,7 @@ class QuoteSource(Protocol):
 
     @property
     def state_source(self) -> StateSource:
-        """Where the state of the newest quote comes from, and its age now."""
+        """The source of the newest quote's state, and its current age."""
 
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol or an address; the zero address is the native token."""
@@ -176,7 +176,7 @@ def require_pools(source: QuoteSource) -> PoolAccess:
     """Return the access to the pools of a source. Raises `InvalidOption` for a service."""
     if not isinstance(source, PoolAccess):
         raise InvalidOption(
-            "a service does not list its pools, so --api-url cannot be used here", hint="leave it out, or add --offline"
+            "a service does not list its pools, so --api-url cannot be used here", hint="remove it, or add --offline"
         )
     return source
 

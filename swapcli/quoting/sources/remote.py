@@ -51,7 +51,7 @@ NO_ANSWER = 0
 def served_networks(
     url: str, *, api_key: Secret | None, timeout_s: float, retries: int = DEFAULT_RETRIES
 ) -> tuple[str, ...] | None:
-    """Return the names of the networks that the service at `url` serves; None where it does not list them.
+    """Return the names of the networks that the service at `url` serves; None if it does not list them.
 
     Raises `ConfigError` for an address that cannot be one, `UpstreamError` where no proper answer comes.
     """
@@ -131,7 +131,7 @@ class RemoteSource:
         self._client.close()
 
     def token(self, name: str) -> Token:
-        """Return a token of the catalogue, else of the service, if it lists tokens."""
+        """Return a token of the catalogue, otherwise of the service, if it lists tokens."""
         name = without_chain(name, self._network)
         try:
             return find_token(name, self._network, self.tokens)
@@ -158,9 +158,7 @@ class RemoteSource:
         self._check_api_version(result.api_version)
         check_route_not_blocked(result, self.tokens, self._network)
         if terms.permit is not None:
-            raise InvalidOption(
-                "a service cannot build payloads with permits", hint="leave out --service or --signature"
-            )
+            raise InvalidOption("a service cannot build payloads with permits", hint="remove --service or --signature")
         expected = self._expected_payload(terms, with_route=False)
         # The router takes no deadline, and V2 calldata neither.
         parsed = self._service.payload(result, terms._replace(deadline_s=None))
@@ -234,7 +232,7 @@ class RemoteSource:
         return not self._network.extended_protocols <= order.excluded_protocols
 
     def _excluded(self, request: QuoteRequest) -> tuple[str, ...]:
-        """Return the excluded protocols to name: others than those of the interface's list only if some are used."""
+        """Return the excluded protocols to name: others than those of the Fibrous API's list only if some are used."""
         excluded = [info for info in self._network.protocols if info.amm_name in request.order.excluded_protocols]
         if not self._uses_extended(request.order):
             excluded = [info for info in excluded if not info.is_extended]
@@ -260,11 +258,11 @@ class RemoteSource:
         if request.integrator and request.api_version is ApiVersion.V1:
             raise _unsaid("an integrator in v1")
         if order.reverse and not (request.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
-            raise _unsaid(f"the output that is wanted, on {self._network.name} in {request.api_version}")
+            raise _unsaid(f"an amount to buy, on {self._network.name} in {request.api_version}")
 
     def _check_api_version(self, api_version: ApiVersion) -> None:
         if api_version is ApiVersion.V2 and not self._network.has_v2:
-            raise InvalidOption(f"{self._network.name} has no v2", hint="ask in v1")
+            raise InvalidOption(f"{self._network.name} does not support v2", hint="use v1")
 
     def _learn(self, name: str) -> bool:
         """Add the token that the service knows by this name, or all it lists; return whether there is any."""
@@ -287,6 +285,6 @@ def _value(parameter: QuoteParameter, request: QuoteRequest) -> object:
 
 def _unsaid(what: str) -> InvalidOption:
     return InvalidOption(
-        f"{what} cannot be sent to a service: its interface has no such parameter",
-        hint="leave it out, or quote here, without the address of a service",
+        f"{what} cannot be sent to a service: its API has no parameter for it",
+        hint="remove it, or quote without a service (--api-url)",
     )

@@ -2,7 +2,7 @@
 
 A route is found on samples. A path has at most one sampled pool, so the input of each does not depend on the output
 of another, and one round trip quotes them all at the samples' block. Where a protocol pays less
-than its samples promised, another route may be better; the search then goes on without that pool, for a few rounds.
+than its samples promised, another route may be better; the search then continues without that pool, for a few rounds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choose the router of a quote: the most trusted one that pays within `MAX_LOSS_BPS` of the best, net of gas.
+"""Choose the router of a quote: the most trusted one that pays within `MAX_LOSS_BPS` of the best, after gas.
 
 The route is searched once, over all pools. If a more trusted router can execute it, as for most routes, the route is
 only replayed as that router executes it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from swapcli.core.errors import NoRoute, RequestBudgetSpent, SwapcliError
 from swapcli.core.model.network import FIBROUS, Network
@@ -22,17 +22,19 @@ from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import replay
-from swapcli.core.routing.router import SearchResult
 from swapcli.payload.dialects import check_executable, execution_of, router_dialect
 from swapcli.payload.payloads import pools_for
 from swapcli.payload.router_trust import TRUST_OF, available_dialects, known_dialects, published_dialects
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 
+if TYPE_CHECKING:
+    from swapcli.core.routing.router import SearchResult
+
 MAX_LOSS_BPS: Final = 0.1
 """How much less a more trusted router may pay, in basis points of the output; chosen."""
 
 
-ExecutedRoute = tuple[SearchableMarket, SearchResult]
+ExecutedRoute: TypeAlias = "tuple[SearchableMarket, SearchResult]"
 """An outcome as the router of its market executes it."""
 Search = Callable[[SearchableMarket, QuoteRequest], ExecutedRoute]
 """Searches a market for its router, and may read pools that the market does not have.
@@ -96,7 +98,7 @@ def choose_for_route(
 
 
 class _Choice:
-    """The choice for one order. `_values` are the outputs of each dialect's route net of gas, in base units. For an
+    """The choice for one order. `_values` are the outputs of each dialect's route after gas, in base units. For an
     exact output, they are the inputs as negative numbers."""
 
     def __init__(
@@ -113,7 +115,7 @@ class _Choice:
         self._searched_pools: list[frozenset[str]] = []
         routes = self._best.best, self._best.best_single_path, self._best.unlimited
         self._route_pools = {step.pool for each in routes if each for step in each.replay.steps}
-        # The gas of the interface's router is not known. It counts as much as that of the most trusted one, since
+        # The gas of the Fibrous API's router is not known. It counts as much as that of the most trusted one, since
         # another figure would be a guess that decides small orders.
         self._common_gas = execution_of(self._network.for_dialect(self._names[0])).gas
 
@@ -230,7 +232,7 @@ def _paying(
 ) -> Sequence[str]:
     """Return the dialects whose calls can pay the integrator, and include a permit if `needs_permit`.
 
-    If there are none, return the interface's router, whose payload raises the error.
+    If there are none, return the Fibrous API's router, whose payload raises the error.
     """
     if integrator is None and not needs_permit:
         return names

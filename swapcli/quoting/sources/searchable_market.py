@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
@@ -11,7 +13,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order, require_different_tokens
 from swapcli.core.model.quote import WHOLE_PERCENTS, Quote
 from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
-from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.state_source import StateSource, count_without_samples
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.routing.gas import gas_of_terms
@@ -22,6 +24,7 @@ from swapcli.quoting.transfer_rules import check_token, routable_market
 from swapcli.state.clock import Clock
 
 if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
     from swapcli.core.routing.competing_routes import KnownRoute
     from swapcli.core.routing.router import SearchResult
     from swapcli.core.routing.search_memory import SearchMemory
@@ -80,12 +83,26 @@ class SearchableMarket:
 
     @property
     def state_source(self) -> StateSource:
-        """Where the market's state comes from, and its age now."""
-        return StateSource.of(self.market, self.clock.now_s(), self.router.index.broken_pools.values())
+        """The source of the market's state, and its age now."""
+        return self.state_at(self.clock.now_s(), self.router.index.broken_pools.values())
+
+    def state_at(self, now_s: float, broken: Iterable[SkippedPool]) -> StateSource:
+        """Return the source of the market's state, at a Unix time, without pools that break computations."""
+        return StateSource.of(self.market, now_s, broken, without_samples=self._without_samples)
+
+    @cached_property
+    def _without_samples(self) -> int:
+        return count_without_samples(self.market)
 
     def with_market(self, market: MarketState) -> SearchableMarket:
         """Return another market, with the same memory of searches."""
         return SearchableMarket(market, self.clock, memory=self.router.memory)
+
+    def without_memory(self) -> SearchableMarket:
+        """Return the same market and index, on which searches start from no other."""
+        found = copy(self)
+        found.router = self.router.without_memory()
+        return found
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> SearchableMarket:
         """Return `market`, which differs from this one only in the pools with the keys `changed`."""
@@ -130,8 +147,8 @@ class SearchableMarket:
             in_pools,
             outcome,
             gas_price_wei=request.gas_price_wei,
-            certify=request.certify or request.proof,
-            keeps_witness=request.proof,
+            certify=request.certify,
+            proof=request.proof,
         )
         of_terms = gas_of_terms(
             self.executable.pools,
@@ -174,8 +191,8 @@ class SearchableMarket:
         check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
-                f"no route: the market of {self.network.name} holds no pool of {token.symbol}",
-                hint=f"swapcli tokens {self.network.name} lists what it holds",
+                f"no route: the {self.network.name} market has no pool of {token.symbol}",
+                hint=f"swapcli tokens {self.network.name} lists its tokens",
                 details={"token": wrapped.address},
             )
         return wrapped._replace(symbol=token.symbol)
@@ -185,7 +202,7 @@ class SearchableMarket:
         return Router(market, self.execution, calldata_limit(self.network), memory)
 
     def _time_limit(self, solve_time_s: float | None) -> Callable[[], bool] | None:
-        """Return a function that says whether the time of a search that starts now is up; None without a limit.
+        """Return a function that shows whether the time of a search that starts now is up; None without a limit.
 
         It is the processor's time, so that a busy machine gives the same answer as an idle one, only later. It must be
         asked in the thread that searches.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MAX_GAS_PRICE_FACTOR: Final = 10
 """Nodes of one chain add different tips to the base fee."""
-_HINT: Final = "try again, or name a node that you trust with --rpc-url, or another witness with --witness"
+_HINT: Final = "try again, or set a trusted node with --rpc-url, or a different witness with --witness"
 
 
 class Confirmation(NamedTuple):
@@ -159,7 +159,7 @@ class StateConfirmation:
                 is_outvoted=len(differing) > 1 or is_missing,
             )
         why = f" ({'; '.join(unable)})" if unable else ""
-        return Confirmation(max(len(agreeing), 1), f"no second node has confirmed the state of the pools{why}")
+        return Confirmation(max(len(agreeing), 1), f"no second node has confirmed the pool state{why}")
 
     def _candidates(self, read: ReadState) -> Generator[WitnessNode, None, None]:
         """Yield the witness that reads already, then the others."""
@@ -199,7 +199,7 @@ class StateConfirmation:
         if block.timestamp not in (0, head.block.timestamp):
             raise _Difference(f"has a different block {block.number:,}: the time differs")
         if first.head.code is not None and head.code is not None and head.code != first.head.code:
-            raise _Difference(f"has different code of the router {first.network.router}")
+            raise _Difference(f"has different code for the router {first.network.router}")
         with suppress(UpstreamError):  # what has failed is read again, and raises then
             witness.finish()
         try:
@@ -248,7 +248,7 @@ class StateConfirmation:
         reader = MulticallReader(witness, head.block, state.read.network.multicall)
         for address, decimals in load_decimals(reader, list(tokens)).items():
             if decimals != tokens[address].decimals:
-                raise _Difference(f"reports {decimals} decimals of the token {address}")
+                raise _Difference(f"reports {decimals} decimals for the token {address}")
         self._check_transfers(witness, head, state)
 
     def _check_transfers(self, witness: WitnessNode, head: ChainHead, state: BuiltState) -> None:
@@ -265,7 +265,7 @@ class StateConfirmation:
             other = report.behaviours.get(token, behaviour)
             is_known = token in used or UNKNOWN not in (behaviour, other)
             if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):
-                raise _Difference(f"reports different transfers of the token {token}")
+                raise _Difference(f"reports different transfer behaviour for the token {token}")
 
 
 def _has_same_answers(witness: WitnessNode, first: ReadState) -> bool:

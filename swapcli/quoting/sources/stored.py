@@ -125,7 +125,7 @@ class StoreSource:
             if reason := inventory.skip_reason(name.lower()):
                 raise UnknownToken(
                     f"the token {name} was skipped by swapcli sync: {reason}",
-                    hint="use another token",
+                    hint="use a different token",
                     details={"token": name, "network": self.network.name},
                 ) from None
             return find_token(

@@ -42,7 +42,7 @@ def parse_sync_filter(
     *,
     extended: bool = False,
 ) -> SyncFilter:
-    """Parse the filter of a sync; `extended` adds protocols that the interface does not list.
+    """Parse the filter of a sync; `extended` adds protocols that the Fibrous API does not list.
 
     Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`.
     """
@@ -55,7 +55,7 @@ def parse_sync_filter(
 
 
 def _all_protocols(network: Network) -> frozenset[str] | None:
-    """Return the names of all protocols; None, which is those of the interface's list, if there are no others."""
+    """Return the names of all protocols; None, which is those of the Fibrous API's list, if there are no others."""
     is_longer = network.extended_protocols
     return frozenset(protocol.amm_name for protocol in network.protocols) if is_longer else None
 
@@ -69,7 +69,7 @@ def _parse_protocols(network: Network, names: Sequence[str] | None, *, extended:
         return selected
     which = "pools" if selected is None else f"pools of {', '.join(sorted(selected)) or 'no protocol'}"
     raise InvalidOption(
-        f"no {which} can be read on {network.name}",
+        f"swapcli sync reads no {which} on {network.name}",
         hint=f"{skipped[0].key}: {skipped[0].reason}" if skipped else f"swapcli protocols {network.name} lists them",
         details={"network": network.name, "protocols": sorted(selected or ())},
     )
@@ -88,7 +88,7 @@ def read_token_lists(
 ) -> ListedTokens:
     """Read the lists that are named as `@FILE` or `@URL`; `read` reads their files.
 
-    Wrong entries are left out, and noted. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
+    Wrong entries are omitted, and noted. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
     """
     listed = ListedTokens([], {}, [])
     for value in values:
@@ -115,10 +115,10 @@ def read_token_lists(
 
 
 def _notes_on(bad_entries: Sequence[InvalidInput]) -> list[str]:
-    """Return the notes on the entries of a list that were left out: the first ones, and how many more there are."""
-    notes = [f"left out of the token list: {printable(error.message)}" for error in bad_entries[:_MAX_NOTES]]
+    """Return the notes on the entries of a list that were omitted: the first ones, and how many more there are."""
+    notes = [f"skipped in the token list: {printable(error.message)}" for error in bad_entries[:_MAX_NOTES]]
     if len(bad_entries) > _MAX_NOTES:
-        notes.append(f"left out of the token list: {len(bad_entries) - _MAX_NOTES:,} more entries")
+        notes.append(f"skipped in the token list: {len(bad_entries) - _MAX_NOTES:,} more entries")
     return notes
 
 
@@ -149,14 +149,16 @@ def compare_decimals(node: Node, network: Network, decimals: Mapping[str, int]) 
     wrong = [each for each in loaded if isinstance(each, Token) and each.decimals != decimals[each.address]]
     unreadable = [each for each in loaded if isinstance(each, SkippedItem)]
     notes = [
-        f"the token list says that {printable(each.symbol)} ({each.address}) has {decimals[each.address]} decimals;"
-        f" the chain says {each.decimals}, which counts"
+        f"in the token list, {printable(each.symbol)} ({each.address}) has {decimals[each.address]} decimals; "
+        f"swapcli uses the chain's value, {each.decimals}"
         for each in wrong[:_MAX_NOTES]
     ]
     if len(wrong) > _MAX_NOTES:
         notes.append(f"the token list has wrong decimals for {len(wrong) - _MAX_NOTES} more tokens")
     if unreadable:
-        notes.append(f"{len(unreadable)} of the listed tokens cannot be read on the chain, as {unreadable[0].key}")
+        notes.append(
+            f"{len(unreadable)} of the listed tokens cannot be read on the chain, for example {unreadable[0].key}"
+        )
     return notes
 
 

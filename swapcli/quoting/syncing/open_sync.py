@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import Interrupted, InvalidOption, UpstreamError
+from swapcli.core.errors import Interrupted, InvalidOption, SwapcliError, UpstreamError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.openers.long_running_nodes import any_lasting_node
@@ -22,8 +22,16 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store, open_store
-from swapcli.state.sync import Progress, SyncFilter, count_skipped, discovery_method, follow, transfer_check_error
+from swapcli.state.sync import (
+    ChainFollower,
+    Progress,
+    SyncFilter,
+    count_skipped,
+    discovery_method,
+    transfer_check_error,
+)
 from swapcli.state.sync import sync as fill
+from swapcli.state.temporary_folders import memory_folder, store_folder
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 _SUBSCRIBED = "the node announces new blocks again"
+_ON_DISK = "the store is on disk again, with all blocks"
 
 
 class SyncRequest(NamedTuple):
@@ -78,7 +87,7 @@ class OpenSync(NamedTuple):
             raise
         if refusal := transfer_check_error(store):
             self.note(
-                f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
+                f"token transfers could not be simulated, so quotes ignore fees on transfers: {printable(refusal)}"
             )
         seconds, found = SYSTEM_CLOCK.monotonic_s() - started_s, describe_store(store.read_summary())
         return SyncResult(
@@ -93,36 +102,43 @@ class OpenSync(NamedTuple):
     def follow(
         self,
         on_step: Callable[[ChainStep], object],
-        on_failure: Callable[[UpstreamError, int, float], object],
+        on_failure: Callable[[UpstreamError], object],
         uninterrupted: Callable[[], AbstractContextManager[object]],
         report: Callable[[str], object],
     ) -> None:
-        """Follow the chain until interrupted; `report` receives what happens to the connection.
+        """Follow the chain until interrupted; `report` receives what happens to the connection and to the disk.
 
-        `on_failure` receives each error that is retried, as `watch_chain` describes, and `uninterrupted` is open while
-        the store is written.
+        `on_failure` receives the first error of each failure, as `watch_chain` describes, and `uninterrupted` is open
+        while the store is written.
         """
         problem: str | None = None
         head = self.store.inventory.head()
         reported = head and head.number
 
+        def report_disk(error: SwapcliError | None, failures: int) -> None:
+            if failures <= 1:
+                report(f"{error.message}; new blocks stay in memory until it is writable" if error else _ON_DISK)
+
         def step() -> None:
             nonlocal reported
             with uninterrupted():
-                advance = follow(self.store, self.node, reported)
+                advance = chain.follow(reported)
                 if advance:
                     reported = advance.block.number
                     on_step(ChainStep(self.network.name, advance))
 
-        def pause(pause_s: float) -> None:
+        def pause() -> None:
             nonlocal problem
             head = self.store.inventory.head()
-            self.heads.wait(pause_s, head and head.number)
+            self.heads.wait(self.heads.poll_s, head and head.number)
             if self.heads.problem != problem:
                 problem = self.heads.problem
-                report(f"{problem}; looking for new blocks from time to time" if problem else _SUBSCRIBED)
+                report(f"{problem}; polling for new blocks instead" if problem else _SUBSCRIBED)
 
-        watch_chain(step, on_failure, pause, lambda: self.heads.poll_s)
+        # The publisher opens the copy, too.
+        with store_folder(memory_folder()) as folder:
+            chain = ChainFollower(self.store, self.node, report_disk, str(folder / "copy.sqlite"))
+            watch_chain(step, on_failure, pause)
 
     @contextmanager
     def publishing(self, report: Callable[[str], object]) -> Iterator[Callable[[], object]]:
@@ -138,7 +154,7 @@ class OpenSync(NamedTuple):
             return open_store(self.store.path, self.sources.networks.find)
 
         writer = FeedWriter(RedisUrl.parse(settings.publish_url.reveal()), self.network.name, settings.timeout_s)
-        with publishing(reopen, writer, report) as on_block:
+        with publishing(reopen, lambda: self.store.path, writer, report) as on_block:
             yield on_block
 
 
@@ -197,7 +213,7 @@ def sync(
     accept_losses: bool = False,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> SyncResult:
-    """Sync a network's pools from the node of the settings, else from a public one, into its store.
+    """Sync a network's pools from the node of the settings, otherwise from a public one, into its store.
 
     Words are those of `swapcli sync`. Run it again to continue after an error. Raises as the command: `UnknownToken`,
     `UnknownProtocol`, `InvalidOption`, `UpstreamError`, also if there is no pool.
@@ -221,9 +237,9 @@ def sync_once(
     if summary.pools or had_pools:
         return filled
     first = next(iter(filled.skipped), None)
-    reason = "" if first is None else f": {first.count:,} were left out, {printable(first.reason)}"
+    reason = "" if first is None else f": {first.count:,} were skipped, {printable(first.reason)}"
     raise UpstreamError(
-        f"the sync found no pool of {summary.network}{reason}; quotes go on without the store",
+        f"the sync found no pool of {summary.network}{reason}; quotes continue without the store",
         hint="check the node, --tokens, --protocols and --min-liquidity",
         details={"network": summary.network, "store": summary.path},
     )

@@ -25,10 +25,16 @@ _JOIN_TIMEOUT_S: Final = 5.0
 
 @contextmanager
 def publishing(
-    open_store: Callable[[], AbstractContextManager[Store]], writer: FeedWriter, note: Callable[[str], object]
+    open_store: Callable[[], AbstractContextManager[Store]],
+    store_path: Callable[[], str],
+    writer: FeedWriter,
+    note: Callable[[str], object],
 ) -> Iterator[Callable[[], object]]:
-    """Publish the store while the block lasts; yield a function to call after each new block of the store."""
-    thread = _PublisherThread(open_store, writer, note)
+    """Publish the store while the block lasts; yield a function to call after each new block of the store.
+
+    `store_path` returns where the store is: while its disk cannot be written, in memory.
+    """
+    thread = _PublisherThread(open_store, store_path, writer, note)
     thread.start()
     try:
         yield thread.wake
@@ -38,10 +44,14 @@ def publishing(
 
 class _PublisherThread(Thread):
     def __init__(
-        self, open_store: Callable[[], AbstractContextManager[Store]], writer: FeedWriter, note: Callable[[str], object]
+        self,
+        open_store: Callable[[], AbstractContextManager[Store]],
+        store_path: Callable[[], str],
+        writer: FeedWriter,
+        note: Callable[[str], object],
     ) -> None:
         super().__init__(name="publisher of the feed", daemon=True)
-        self._open_store, self._writer, self._note = open_store, writer, note
+        self._open_store, self._store_path, self._writer, self._note = open_store, store_path, writer, note
         self._wakeup = Event()
         self._is_stopped = False
         self._status = ""
@@ -56,28 +66,33 @@ class _PublisherThread(Thread):
 
     def run(self) -> None:
         with closing(self._writer):
+            publisher: FeedPublisher | None = None
             while not self._is_stopped:
                 try:
                     with self._open_store() as store:
-                        self._publish(FeedPublisher(store, self._writer, SYSTEM_CLOCK))
+                        publisher = publisher or FeedPublisher(store, self._writer, SYSTEM_CLOCK)
+                        publisher.store = store
+                        self._publish(publisher)
                 except Exception as error:  # the thread must survive defects, too
                     problem = error.message if isinstance(error, SwapcliError) else f"a defect ({type(error).__name__})"
                     self._report(f"blocks are not published: {problem}")
                     self._wakeup.wait(_RENEWAL_S)
+                    publisher = None
+            if publisher is not None:
+                with suppress(UpstreamError):
+                    publisher.release()
 
     def _publish(self, publisher: FeedPublisher) -> None:
-        """Publish until stopped. Raises errors of the store."""
-        while not self._is_stopped:
+        """Publish until stopped, or the store is elsewhere. Raises errors of the store."""
+        while not self._is_stopped and publisher.store.path == self._store_path():
             self._wakeup.clear()
             try:
                 publisher.publish()
             except UpstreamError as error:
-                self._report(f"{error.message}; blocks are published when it answers again")
+                self._report(f"{error.message}; publishing resumes when it responds")
             else:
                 self._report(self._describe(publisher.state))
             self._wakeup.wait(_RENEWAL_S)
-        with suppress(UpstreamError):
-            publisher.release()
 
     def _describe(self, state: PublisherState) -> str:
         shown = self._writer.server.shown
@@ -87,7 +102,7 @@ class _PublisherThread(Thread):
             case PublisherState.STANDING_BY:
                 return f"another process publishes to {shown}; standing by"
             case PublisherState.BEHIND:
-                return f"{shown} has a later block already; blocks are published once the store is there"
+                return f"{shown} already has a later block; publishing resumes when the store reaches it"
 
     def _report(self, status: str) -> None:
         if status != self._status:

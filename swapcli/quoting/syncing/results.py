@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.stores import StoreInfo
 
 if TYPE_CHECKING:
@@ -34,17 +35,18 @@ class SyncResult:
         """Return the rate of new pools."""
         return self.new_pools / self.seconds if self.seconds > 0 else 0.0
 
+    @own_document
     def document(self) -> SyncDocumentJson:
         """Return the JSON of `swapcli sync`."""
         return {
             **self.store.document(),
             "newPools": self.new_pools,
             "foundBy": self.found_by,
-            "leftOut": [
+            "skipped": [
                 {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in self.skipped
             ],
             "unexplained": list(self.unexplained),
-            "seconds": round(self.seconds, 3),
+            "timeS": round(self.seconds, 3),
             "poolsPerSecond": round(self.pools_per_s, 1),
         }
 
@@ -55,6 +57,7 @@ class ChainStep(NamedTuple):
     network: str
     advance: Advance
 
+    @own_document
     def document(self) -> AdvanceJson:
         """Return the JSON of a step of `swapcli sync --watch`, with the keys of pools."""
         advance = self.advance

@@ -1,39 +1,36 @@
-"""Follow a chain block by block, and retry after failures."""
+"""Follow a chain block by block, through failures of its nodes."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Final, Never
 
 from swapcli.core.errors import UpstreamError
-from swapcli.state.backoff import backoff_s
 
-MAX_CONSECUTIVE_FAILURES: Final = 30
-"""After this many the node counts as lost: with the longest pause, about half an hour."""
-
-_MAX_PAUSE_S: Final = 60.0  # after failures; each one doubles the usual pause
+MAX_FAILING_S: Final = 1_800.0
+"""Nodes that have failed for this long count as lost."""
 
 
 def watch_chain(
     step: Callable[[], object],
-    on_failure: Callable[[UpstreamError, int, float], object],
-    pause: Callable[[float], object],
-    usual_pause_s: Callable[[], float],
+    on_failure: Callable[[UpstreamError], object],
+    pause: Callable[[], object],
+    now_s: Callable[[], float] = time.monotonic,
 ) -> Never:
-    """Run `step` after each pause, usually of `usual_pause_s`, until it raises another error than `UpstreamError`.
+    """Run `step` after each pause until it raises a different error than `UpstreamError`.
 
-    After each `UpstreamError` the pause doubles, and `on_failure` gets the error, the number of consecutive failures
-    and the next pause in seconds. Raises the error of the last step after `MAX_CONSECUTIVE_FAILURES`.
+    `on_failure` gets the first `UpstreamError` after a success. Raises the last one after `MAX_FAILING_S` of them.
     """
-    failures, pause_s = 0, usual_pause_s()
+    failing_since_s: float | None = None
     while True:
-        pause(pause_s)
+        pause()
         try:
             step()
-            failures, pause_s = 0, usual_pause_s()
+            failing_since_s = None
         except UpstreamError as error:
-            failures += 1
-            pause_s = backoff_s(failures + 1, usual_pause_s(), _MAX_PAUSE_S)
-            if failures == MAX_CONSECUTIVE_FAILURES:
+            if failing_since_s is None:
+                failing_since_s = now_s()
+                on_failure(error)
+            elif now_s() - failing_since_s >= MAX_FAILING_S:
                 raise
-            on_failure(error, failures, pause_s)

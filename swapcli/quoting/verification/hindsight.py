@@ -24,6 +24,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.quote_source import PoolSource
@@ -83,7 +84,7 @@ class SwapHindsight(NamedTuple):
 
     @property
     def compared_bps(self) -> float | None:
-        """The difference net of gas, else the one before gas where that has no price."""
+        """The difference after gas, or before gas if gas has no price."""
         return self.difference_bps if self.net_difference_bps is None else self.net_difference_bps
 
     @property
@@ -124,7 +125,7 @@ class VenueHindsight(NamedTuple):
 
 
 class HindsightSummary(NamedTuple):
-    """How transactions compare with the best routes, net of gas where that is known, and by protocol.
+    """How transactions compare with the best routes, after gas if it is known, and by protocol.
 
     `better`, `equal` and `worse` count the best routes that would have paid more, as much or less.
     """
@@ -139,12 +140,13 @@ class HindsightSummary(NamedTuple):
 
 
 class Hindsight(NamedTuple):
-    """Mined transactions beside the best routes of their time, and how they compare in total and by protocol."""
+    """Mined transactions compared with the best routes at their block, in total and by protocol."""
 
     network: Network
     swaps: tuple[SwapHindsight, ...]
     summary: HindsightSummary
 
+    @own_document
     def document(self) -> HindsightJson:
         """Return the JSON of `swapcli hindsight`."""
         summary = self.summary
@@ -156,9 +158,9 @@ class Hindsight(NamedTuple):
             "equal": summary.equal,
             "worse": summary.worse,
             "bps": _distribution_document(summary.bps),
-            "venues": [
+            "protocols": [
                 {
-                    "venue": venue.name,
+                    "protocol": venue.name,
                     "used": venue.used,
                     "wouldUse": venue.would_use,
                     "bps": _distribution_document(venue.bps),
@@ -186,10 +188,10 @@ class Hindsight(NamedTuple):
         left_out = len(spreads) - MAX_CHART_ROWS
         notes = [f"{summary.explained} explained, {summary.not_explained} not"]
         if left_out > 0:
-            notes.append(f"{left_out} more protocols are left out")
+            notes.append(f"{left_out} more protocols are not shown")
         chart = SpreadChart(
-            f"What the best routes would have paid more on {network.name}",
-            "basis points after gas, by the protocols that a transaction used",
+            f"Gain of the best routes on {network.name}",
+            "basis points after gas, by the protocols a transaction used",
             tuple(spreads[:MAX_CHART_ROWS]),
             "; ".join(notes),
         )
@@ -208,7 +210,7 @@ class Hindsight(NamedTuple):
                     row[name.replace("Token", "Decimals")] = token["decimals"] if token else None
                 else:
                     row[name] = value
-            row["venues"], row["bestVenues"] = "; ".join(found["venues"]), "; ".join(found["bestVenues"])
+            row["protocols"], row["bestProtocols"] = "; ".join(found["protocols"]), "; ".join(found["bestProtocols"])
             rows.append(row)
         return rows
 
@@ -346,17 +348,17 @@ def _swap_document(network: Network, swap: SwapHindsight) -> HindsightSwapJson:
         "outputToken": token(net.token_out) if net else None,
         "inputAmount": str(net.amount_in) if net else None,
         "outputAmount": _text(swap.amount_out),
-        "outputNetOfGas": _text(swap.net_of_gas),
+        "outputAfterGas": _text(swap.net_of_gas),
         "gasValueSource": swap.gas_value_source,
         "gasUsed": found.gas_used if found else None,
         "gasPriceWei": str(found.gas_price_wei) if found else None,
-        "venues": list(swap.venues),
-        "bestAmount": _text(swap.best_amount_out),
-        "bestNetOfGas": _text(swap.best_net_of_gas),
-        "bestGasUnits": swap.best_gas_units,
-        "bestVenues": list(swap.best_venues),
+        "protocols": list(swap.venues),
+        "bestOutputAmount": _text(swap.best_amount_out),
+        "bestAfterGas": _text(swap.best_net_of_gas),
+        "bestGasUnits": _text(swap.best_gas_units),
+        "bestProtocols": list(swap.best_venues),
         "differenceBps": swap.difference_bps,
-        "netDifferenceBps": swap.net_difference_bps,
+        "afterGasDifferenceBps": swap.net_difference_bps,
         "poolsEqual": found.count(Outcome.EQUAL) if found else None,
         "poolsDifferent": found.count(Outcome.DIFFERENT) if found else None,
         "poolsNotExplained": found.count(Outcome.NOT_EXPLAINED) if found else None,

@@ -24,6 +24,7 @@ from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.pool_readers import ref_of_pool
+from swapcli.interface.own_document import own_document
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.quote_source import PoolSource
 from swapcli.quoting.verification.transaction_verification import swap_document
@@ -136,23 +137,24 @@ class RecentVerification(NamedTuple):
         """Return how many swaps of all protocols have this outcome."""
         return sum(venue.count(outcome) for venue in self.venues)
 
+    @own_document
     def document(self) -> RecentVerificationJson:
         """Return the JSON of `swapcli verify --recent`."""
         return {
             "network": self.network.name,
             "block": self.head.number,
             "timestamp": self.head.timestamp,
-            "swapsPerVenue": self.per_venue,
+            "swapsPerProtocol": self.per_venue,
             "requests": self.requests,
             "problem": self.problem or None,
             "equal": self.total(Outcome.EQUAL),
             "different": self.total(Outcome.DIFFERENT),
             "notExplained": self.total(Outcome.NOT_EXPLAINED),
-            "venues": [_venue_document(self, venue) for venue in self.venues],
+            "protocols": [_venue_document(self, venue) for venue in self.venues],
         }
 
     def check(self) -> None:
-        """Raise `SwapDiffers` if a swap paid another amount than its quote, `UpstreamError` if none was equal."""
+        """Raise `SwapDiffers` if a swap paid a different amount than its quote, `UpstreamError` if none was equal."""
         swaps = sum(len(venue.swaps) for venue in self.venues)
         different = self.total(Outcome.DIFFERENT)
         if different:
@@ -207,14 +209,14 @@ def verify_recent_swaps(
     block.
     """
     check_recent_count(count)
-    run = _Run(node, known, count, _Limits(node, max_requests, max_duration_s), on_swap)
+    run = _Run(node, known, count, RequestLimits(node, max_requests, max_duration_s), on_swap)
     return run.run(protocols) if pool is None else run.run_on_pool(pool)
 
 
-class _Limits:
+class RequestLimits:
     """How many requests a run may still send, and how long it may still take."""
 
-    def __init__(self, node: CountingNode, max_requests: int, max_duration_s: float | None) -> None:
+    def __init__(self, node: CountingNode, max_requests: int, max_duration_s: float | None = None) -> None:
         self._node, self._max_requests = node, max_requests
         self._first_request = node.round_trips
         self._started_s, self._max_duration_s = time.monotonic(), max_duration_s
@@ -229,12 +231,16 @@ class _Limits:
         if isinstance(self._node, BudgetedNode):
             self._node.allow_requests(self._max_requests)
 
+    def allows(self, requests: int) -> bool:
+        """Return whether this number of further requests fits."""
+        return self.sent + requests <= self._max_requests
+
     def problem(self, share: float = 1.0) -> str:
         """Return why nothing more may be read, with this share of the limits; empty if something may."""
         if self.sent >= self._max_requests * share:
-            return f"this run has used its {self._max_requests:,} requests"
+            return f"this run has used all of its {self._max_requests:,} requests"
         if self._max_duration_s is not None and time.monotonic() >= self._started_s + self._max_duration_s * share:
-            return f"this run has used its {self._max_duration_s:g} s"
+            return f"this run has used all of its {self._max_duration_s:g} s"
         return ""
 
 
@@ -246,7 +252,7 @@ class _Run:
         node: CountingNode,
         known: PoolSource,
         count: int,
-        limits: _Limits,
+        limits: RequestLimits,
         on_swap: OnSwap | None,
     ) -> None:
         self._node, self._known, self._count, self._limits = node, known, count, limits
@@ -339,7 +345,7 @@ class _Run:
         node, network = self._node, self._network
         block, parent = node.read_block(number), node.read_block(number - 1)
         if block is None or parent is None or block.parent_hash != parent.hash:
-            raise ChainReorganized(f"{node.redacted_url} no longer has block {number} as it was")
+            raise ChainReorganized(f"{node.redacted_url} has a different block {number} now: the chain was reorganized")
         reader = MulticallReader(node, parent, network.multicall)
         events = sorted((swap.event for swap in swaps), key=lambda event: event.first_log)
         refs = list({swap.ref.key: swap.ref for swap in swaps}.values())
@@ -380,7 +386,7 @@ class _Run:
             return self._problem
         if recent.problem:
             return recent.problem.message
-        return self._limits.problem(_SEARCH_SHARE) or "its pools had no further swap since the first block"
+        return self._limits.problem(_SEARCH_SHARE) or "its pools had no more swaps since the first block"
 
 
 def _chosen(network: Network, names: Collection[str] | None) -> tuple[ProtocolInfo, ...]:

@@ -9,7 +9,7 @@ The form is a list of pools, each with its state as in market files and the swap
 | `sequential` | true: each swap acts on the state that the one before it left |
 | `source`, `note` | chain, pool, blocks, logs and transactions; what the program's own quotes said of the swaps |
 
-The amounts come from the chain alone. A swap is left out if something besides the pool's own swaps changed it
+The amounts come from the chain alone. A swap is omitted if something besides the pool's own swaps changed it
 earlier in the block, or if its event does not say what an exact input pays. A recording names public contracts, blocks
 and transactions, and nothing of the node or the user.
 """
@@ -39,7 +39,7 @@ DEFAULT_COUNT: Final = 20
 class RecordedPool(NamedTuple):
     """A pool at the parent block of `block`, and the swaps that followed on it, up to one of `transactions`.
 
-    `different` of the swaps paid another amount than their quotes.
+    `different` of the swaps paid a different amount than their quotes.
     """
 
     network: Network
@@ -52,7 +52,7 @@ class RecordedPool(NamedTuple):
     def document(self) -> RecordedPoolJson:
         """Return the pool in the form of recorded swaps."""
         pool, logs = self.pool, ", ".join(str(event.last_log) for event in self.swaps)
-        transactions = ", ".join(self.transactions) or "not named by the node"
+        transactions = ", ".join(self.transactions) or "unknown to the node"
         equal = len(self.swaps) - self.different
         return {
             "family": pool.family,
@@ -79,7 +79,7 @@ class SkippedSwap(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """Recorded pools, and the swaps that were left out. `problem` ended the run early, empty if nothing did."""
+    """Recorded pools, and the skipped swaps. `problem` is the reason why the run ended early, empty if it did not."""
 
     network: Network
     pools: tuple[RecordedPool, ...]
@@ -139,7 +139,7 @@ def _why_not_recorded(swap: VerifiedSwap) -> str:
     """Return why a swap cannot be recorded; empty if it can."""
     if swap.outcome is Outcome.NOT_EXPLAINED:
         return swap.reason
-    return "" if swap.earlier is not None else "something besides its own swaps changed its pool earlier in the block"
+    return "" if swap.earlier is not None else "its pool changed earlier in the block without a swap"
 
 
 def _swap_document(pool: Pool, event: SwapEvent) -> RecordedSwapJson:

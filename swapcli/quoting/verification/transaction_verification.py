@@ -25,6 +25,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.freshness import archive_hint
@@ -66,13 +67,13 @@ def check_transaction_hash(text: str) -> None:
     if _is_hash(text):
         return
     digits = text.lower().removeprefix("0x")
-    hint = "copy it from the page of the transaction in an explorer"
+    hint = "copy it from the transaction's page in an explorer"
     if re.fullmatch(r"[0-9a-f]*", digits):
         is_address = len(digits) == 40
         hint = "that is an address; " + hint if is_address else f"this has {len(digits)} digits; {hint}"
         if len(digits) == 64:
             hint = f"write 0x in front: 0x{digits}"
-    raise InvalidInput("the hash of a transaction is 0x and 64 hex digits", hint=hint, details={"transaction": text})
+    raise InvalidInput("a transaction hash consists of 0x and 64 hex digits", hint=hint, details={"transaction": text})
 
 
 class BestRoute(NamedTuple):
@@ -100,6 +101,7 @@ class Verification(NamedTuple):
     gas_used: int = 0
     gas_price_wei: int = 0
 
+    @own_document
     def document(self) -> VerificationJson:
         """Return the JSON of `swapcli verify`."""
         return {
@@ -116,11 +118,12 @@ class Verification(NamedTuple):
         }
 
     def check(self) -> None:
-        """Raise `SwapDiffers` if a swap paid another amount than its quote, `UpstreamError` if none was quoted."""
+        """Raise `SwapDiffers` if a swap paid a different amount than its quote, `UpstreamError` if none was quoted."""
         different = self.count(Outcome.DIFFERENT)
         if different:
             raise SwapDiffers(
-                f"{different} of {len(self.swaps)} swaps of {self.transaction} paid another amount than their quotes",
+                f"{different} of {len(self.swaps)} swaps of {self.transaction} paid a different amount than their "
+                "quotes",
                 details={"transaction": self.transaction, "different": different},
             )
         if self.count(Outcome.EQUAL) == 0:
@@ -145,7 +148,7 @@ class Verification(NamedTuple):
 
     @property
     def better_bps(self) -> float | None:
-        """By how many hundredths of a percent the best route pays more than the transaction did; None if unknown."""
+        """How many basis points more the best route pays than the transaction; None if unknown."""
         if self.net is None or self.best is None or self.best.quote is None:
             return None
         return (self.best.quote.result.output_amount / self.net.amount_out - 1.0) * 10_000
@@ -195,8 +198,8 @@ def _read_receipt(node: ReceiptNode, transaction: str) -> Receipt:
     receipt = node.read_receipt(transaction)
     if receipt is None:
         raise InvalidInput(
-            f"{node.redacted_url} knows no mined transaction {transaction}",
-            hint="it may be on another network, still pending, or older than what the node stores",
+            f"{node.redacted_url} has no mined transaction {transaction}",
+            hint="it may be on a different network, still pending, or older than the node's history",
             details={"transaction": transaction},
         )
     if not receipt.succeeded:
@@ -215,7 +218,7 @@ def _read_blocks(node: ReceiptNode, transaction: str, receipt: Receipt) -> tuple
         raise InvalidUpstreamResponse(f"{node.redacted_url} does not have block {number}, or the one before it")
     if (block.hash, block.parent_hash) != (receipt.block_hash, parent.hash):
         raise ChainReorganized(
-            f"{node.redacted_url} no longer has block {number} as it was: the chain was reorganized",
+            f"{node.redacted_url} has a different block {number} now: the chain was reorganized",
             hint="try again",
             details={"block": number},
         )

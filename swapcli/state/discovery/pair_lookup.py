@@ -50,7 +50,7 @@ _V4_TIERS: Final = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
 _CLANKER_KEY: Final = (DYNAMIC_FEE, 200)
 """The fee and the tick spacing of Clanker's pools, as its SDK deploys them."""
 _LAUNCH_KEYS: Final = {CLANKER_STATIC: _CLANKER_KEY, CLANKER_DYNAMIC: _CLANKER_KEY, FLAUNCH: (0, 60)}
-"""The same of the launchers with a rule of their own."""
+"""The same of the launchers with their own rule."""
 COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
@@ -58,7 +58,7 @@ _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
 _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
 _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 _OTHERS_BY_TOKENS: Final = (ContractKind.UNISWAP_V4, ContractKind.EKUBO_EVM, *_STARKNET_KINDS)
-"""The kinds whose pools are looked up by their ids, or in another way than by a function of `_NAMES`."""
+"""The kinds whose pools are looked up by their ids, or differently than by a function of `_NAMES`."""
 _CURVE_LIST: Final = ("pool_count()", "pool_list(uint256)")
 _CURVE_SEARCH: Final = "find_pool_for_coins(address,address,uint256)"
 _CURVE_POOLS: Final = 4
@@ -192,7 +192,7 @@ def _read_pair(query: PairQuery, pair: Pair) -> PairPools:
         return ()
     ref = yield from pool_reader(query.factory.kind).read_constants(query.factory, address)
     if ref.tokens != pair:
-        raise invalid_response(address, "a pool of other tokens than the requested ones")
+        raise invalid_response(address, "a pool of different tokens than requested")
     return (ref,)
 
 
@@ -239,7 +239,7 @@ def _launch_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
-    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee.
+    """Return usual fees, tick spacings and Uniswap V4 hooks. Most spacings are a fiftieth of the fee.
 
     Pools with a hook have the fees of the catalogue, or the most usual ones if it names none.
     """
@@ -293,7 +293,7 @@ def read_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]
     if factory.kind in _V3_KINDS:
         return (yield from _read_v3_queries(factory, pair))
     if factory.kind not in _NAMES:
-        raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
+        raise invalid_response(factory.kind, "its pools cannot be looked up by token")
     keys: list[tuple[int, ...]] = [()]
     if factory.kind == ContractKind.IZISWAP:
         keys = [(fee,) for fee in factory.fee_tiers or COMMON_FEES]
@@ -341,7 +341,7 @@ def _first_supported(candidates: Sequence[PairQuery], answers: Sequence[ReturnDa
         if answer:
             read_address(answer, query.name)
             return query.name
-    raise invalid_response(candidates[0].name, "the factory does not answer")
+    raise invalid_response(candidates[0].name, "the factory does not respond")
 
 
 def _spacings(answer: ReturnData) -> Sequence[int]:

@@ -56,7 +56,7 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
 
 def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: str, network: Network) -> str:
     """Add the factories of a protocol's pools of a kind. Return why there are none; empty if there are."""
-    problem = "the catalogue knows no contract that its pools come from"
+    problem = "the catalogue has no contract that lists its pools"
     for deployment in network.deployments:
         if protocol.amm_name not in deployment.protocols:
             continue
@@ -66,7 +66,7 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             if address is None:
                 continue
             if fee_ppm is None:
-                return "the catalogue does not know its fee"
+                return "its fee is not in the catalogue"
             factory = factories.get(address) or Factory(
                 address, kind, (), fee_ppm, deployment.fee_tiers, wrapped_native=network.wrapped_native_address
             )
@@ -181,21 +181,22 @@ def read_created_pools(
 
 def read_created_pool(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     if not log.topics or log.topics[0] not in map(topic_of, factory.creation_events):
-        raise invalid_response(factory.address, "an event of another kind")
+        raise invalid_response(factory.address, "an event of a different kind")
     return (yield from pool_reader(factory.kind).read_created(factory, log, wrapped_native))
 
 
 def _event_key(log: Log) -> str:
-    """Return the key of a created pool: its id, its address, or else the position of the event."""
-    if len(log.topics) > 1 and log.topics[0] in _id_events():
+    """Return the key of a created pool: its id, its address, otherwise the position of the event."""
+    if len(log.topics) > 1 and log.topics[0] in _id_events(len(KINDS)):
         return log.topics[1]
     last = log.data[-WORD:]
     is_address = len(last) == WORD and any(last) and not any(last[:-20])
     return f"0x{last[-20:].hex()}" if is_address else f"event {log.log_index} of block {log.block_number}"
 
 
-@lru_cache
-def _id_events() -> frozenset[str]:
-    """Return the topics of creation events whose first value is the id of the pool."""
+@lru_cache(1)
+def _id_events(count: int) -> frozenset[str]:
+    """Return the topics of creation events whose first value is the id of the pool, from the `count` present kinds."""
+    del count
     created = (signature for traits in KINDS.values() for signature in traits.created)
     return frozenset(topic_of(signature) for signature in created if "(bytes32" in signature)

@@ -1,9 +1,9 @@
 """Find the pools of a few tokens for one quote, with their state, in few round trips.
 
-As a sync with named tokens does, it asks each factory for the pairs (`pair_lookup`). Of factories that cannot be asked
-so, it reads short lists, searches Curve's long ones, and reads the creation events of a chain that is short enough for
-one query. The others are left to a sync, and are named. Everything is of the reader's block. A node whose requests are
-spent ends it early: what was found counts, and the next look-up continues there.
+As a sync with named tokens does, it queries each factory for the pairs (`pair_lookup`). Of factories that cannot be
+asked so, it reads short lists, searches Curve's long ones, and reads the creation events of a chain that is short
+enough for one query. The others are left to a sync, and are named. Everything is of the reader's block. A node whose
+requests are spent ends it early: what was found counts, and the next look-up continues there.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class _TokenPoolLookup:
     def _send(self, calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
         """Make calls, as long as more requests are left than the quote itself needs."""
         if self._is_spent:
-            raise RequestBudgetSpent("the limit of requests leaves no more for looking pools up")
+            raise RequestBudgetSpent("the request limit leaves no requests for looking up pools")
         return self._reader.call(calls)
 
     @property
@@ -159,7 +159,7 @@ class _TokenPoolLookup:
         return isinstance(node, BudgetedNode) and node.requests_left <= self._reserve
 
     def _read_functions(self, factories: Sequence[Factory]) -> tuple[list[FactoryPools], list[Factory]]:
-        """Find out how each factory is asked, and read the lengths of the lists of others, in one round.
+        """Find out how each factory is queried, and read the lengths of the lists of others, in one round.
 
         Returns the short lists, and the factories whose long lists are searched.
         """
@@ -185,7 +185,7 @@ class _TokenPoolLookup:
         return lists, searched
 
     def _find_missing_code(self, factories: Iterable[Factory]) -> None:
-        """Take note of those of the factories, which do not answer, that have no code."""
+        """Take note of those of the factories, which do not respond, that have no code."""
         node = self._reader.node
         addresses = [factory.address for factory in factories]
         if self._reader.multicall_is_missing and self._network.multicall:

@@ -6,7 +6,7 @@
 | `snapshot` | a hash: `data` is a snapshot, `id` the entry of the stream after which it was made, `written` when |
 | `state` | a hash: `writer` and `token` of who may write, `listener` if it subscribes as below; `last`, `block` and |
 |         | `hash`: the id of the newest entry, the number of its block, and the hash of the market after it; |
-|         | `block_hash`: the hash of its block, empty where it is unknown |
+|         | `block_hash`: the hash of its block, empty if it is unknown |
 | `lease` | the writer, as long as it has shown that it lives |
 | `request` | exists while a reader misses an entry, and waits for a new snapshot |
 
@@ -128,7 +128,7 @@ class WriteResult(StrEnum):
 class NewestEntry(NamedTuple):
     """The id of the newest entry, and the hash of the market after it.
 
-    A writer also learns its block, whose hash is empty where it is unknown, and the age of the snapshot.
+    A writer also learns its block, whose hash is empty if it is unknown, and the age of the snapshot.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Publish the blocks of a store as a feed, if no other process does.
 
 The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. What could
-not be published goes into the next entry. A writer that starts or takes over goes on after the newest entry if its
+not be published goes into the next entry. A writer that starts or takes over continues after the newest entry if its
 store still has the block of that, with an entry of all that has changed since. Where it has not, and where the server
 has lost its data, it starts again with an entry without changes, and a snapshot.
 """
@@ -22,9 +22,9 @@ from swapcli.state.store import Store, StoredBlock
 SNAPSHOT_INTERVAL_S: Final = 300.0
 """Time between two snapshots: a reader that starts applies the entries of up to this time."""
 MIN_SNAPSHOT_INTERVAL_S: Final = 1.0
-"""Time between two snapshots that readers have asked for; at least `_SNAPSHOT_REST` times what the last one took."""
+"""Time between two snapshots that readers have requested; at least `_SNAPSHOT_REST` times what the last one took."""
 _SNAPSHOT_REST: Final = 10.0
-"""Readers that ask for snapshots all the time take a tenth of the publisher's: blocks go on."""
+"""Readers that ask for snapshots all the time take a tenth of the publisher's: blocks continue."""
 _MAX_PENDING: Final = 20_000
 """Changed records that are published as a snapshot: readers would have to apply most of a market."""
 _HISTORY: Final = 64
@@ -32,7 +32,7 @@ _HISTORY: Final = 64
 
 
 class PublisherState(StrEnum):
-    """What a publisher does at present."""
+    """What a publisher does currently."""
 
     PUBLISHING = "publishing"
     STANDING_BY = "standing by"
@@ -51,7 +51,10 @@ class _Change(NamedTuple):
 
 
 class FeedPublisher:
-    """Publishes the market of `store` by `writer`. It belongs to one thread, as both of them do."""
+    """Publishes the market of `store` by `writer`. It belongs to one thread, as both of them do.
+
+    `store` may be replaced by another one with the same blocks.
+    """
 
     def __init__(
         self,
@@ -61,7 +64,7 @@ class FeedPublisher:
         *,
         snapshot_interval_s: float = SNAPSHOT_INTERVAL_S,
     ) -> None:
-        self._store, self._writer, self._clock = store, writer, clock
+        self.store, self._writer, self._clock = store, writer, clock
         self._snapshot_interval_s = snapshot_interval_s
         self._market = FeedMarket()
         self._history: deque[_Change] = deque(maxlen=_HISTORY)
@@ -142,12 +145,12 @@ class FeedPublisher:
         Readers compare the hash after the changes. If the entry came from a store with other pools, they ask for a
         snapshot, which then follows.
         """
-        with self._store.snapshot():
-            blocks = [each for each in self._store.read_blocks() if each.number == newest.block]
+        with self.store.snapshot():
+            blocks = [each for each in self.store.read_blocks() if each.number == newest.block]
             if not blocks or not newest.block_hash or blocks[0].hash != newest.block_hash:
                 return
-            pools = self._store.inventory.changed_since(blocks[0])
-            tokens = self._store.inventory.tokens_changed_since(blocks[0].number)
+            pools = self.store.inventory.changed_since(blocks[0])
+            tokens = self.store.inventory.tokens_changed_since(blocks[0].number)
         if pools is not None:
             self._last_id, self._published_hash = newest.id, newest.state_hash
             self._pending_pools, self._pending_tokens = set(pools), tokens
@@ -202,8 +205,8 @@ class FeedPublisher:
 
     def _follow_store(self) -> None:
         """Bring the copy to the store's block."""
-        with self._store.snapshot():
-            head = self._store.inventory.head()
+        with self.store.snapshot():
+            head = self.store.inventory.head()
             if head is None or (self._history and self._history[-1].block == head):
                 return
             known = self._find_known_block()
@@ -211,12 +214,12 @@ class FeedPublisher:
             if known is None:
                 changes = self._read_changes(None, None)
             else:
-                tokens = self._store.inventory.tokens_changed_since(known.block.number)
-                pools = self._store.inventory.changed_since(known.block) or frozenset()
+                tokens = self.store.inventory.tokens_changed_since(known.block.number)
+                pools = self.store.inventory.changed_since(known.block) or frozenset()
                 changes = self._read_changes(
                     tokens.union(*(each.tokens for each in undone)), pools.union(*(each.pools for each in undone))
                 )
-            if undone and undone[0].block.number >= min(block.number for block in self._store.read_blocks()):
+            if undone and undone[0].block.number >= min(block.number for block in self.store.read_blocks()):
                 self._rewound_to = (undone[-1].block.number - 1) if known is None else known.block.number
             header = self._read_header(head)
         changed = self._market.changed(changes)
@@ -235,7 +238,7 @@ class FeedPublisher:
     def _undo_history(self, known: _Change | None) -> list[_Change]:
         """Remove the changes after the known one, and return them, the newest first.
 
-        They were undone by a reorganization, unless the store has gone on so far that it has forgotten them.
+        They were undone by a reorganization, unless the store has continued so far that it has forgotten them.
         """
         undone = []
         while self._history and self._history[-1] is not known:
@@ -244,12 +247,12 @@ class FeedPublisher:
 
     def _find_known_block(self) -> _Change | None:
         """Return the newest of the published blocks that the store still has."""
-        blocks = set(self._store.read_blocks())
+        blocks = set(self.store.read_blocks())
         return next((change for change in reversed(self._history) if change.block in blocks), None)
 
     def _read_changes(self, tokens: Iterable[str] | None, pools: Iterable[str] | None) -> Changes:
         """Return the documents of these records, or of all. Those that the store does not have are removed."""
-        inventory = self._store.inventory
+        inventory = self.store.inventory
         found = inventory.pool_documents(pools)
         found_tokens = inventory.token_documents(tokens)
         token_keys = set(self._market.tokens) if tokens is None else set(tokens)
@@ -261,7 +264,7 @@ class FeedPublisher:
         )
 
     def _read_header(self, head: StoredBlock) -> MarketHeader:
-        market = self._store.read_pools(())
+        market = self.store.read_pools(())
         return MarketHeader(
             network=market.network.name,
             chain_id=market.network.chain_id,

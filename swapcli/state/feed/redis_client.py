@@ -31,9 +31,7 @@ _PROTOCOL = 2
 """RESP2: version 3 adds an exchange to each connection, and nothing that is used here."""
 _CLIENT_NAME = "swapcli"
 _ERROR_CODE = re.compile(r"[A-Z]{3,20}\b")
-INSTALL = ConfigError(
-    "an address of Redis needs the Python package redis, which is not installed", hint="pip install 'redis>=8,<9'"
-)
+INSTALL = ConfigError("Redis needs the Python package redis, which is not installed", hint="pip install 'redis>=8,<9'")
 
 
 def parse_redis_url(url: str, key: str) -> RedisUrl:
@@ -41,9 +39,7 @@ def parse_redis_url(url: str, key: str) -> RedisUrl:
     try:
         return RedisUrl.parse(url)
     except ValueError:
-        raise ConfigError(
-            f"{key}: expected the address of a Redis server", hint="as in redis://redis.example:6379/0"
-        ) from None
+        raise ConfigError(f"{key}: expected a Redis URL", hint="for example redis://redis.example:6379/0") from None
 
 
 def require_redis() -> None:
@@ -106,18 +102,17 @@ def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
         raise classify_redis_error(error, server) from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         shown = server.shown
-        raise InvalidUpstreamResponse(
-            f"{shown} returned something else than expected", details={"server": shown}
-        ) from None
+        raise InvalidUpstreamResponse(f"{shown} returned an unexpected value", details={"server": shown}) from None
 
 
 def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
-    """Return the error that says why a command failed, without anything that the server or the client repeats."""
+    """Return the error that gives the reason why a command failed, without anything that the server or the client
+    repeats."""
     from redis import exceptions
 
     shown, details = server.shown, {"server": server.shown}
     if isinstance(error, exceptions.TimeoutError | TimeoutError):
-        return UpstreamTimeout(f"{shown} did not answer in time", details=details)
+        return UpstreamTimeout(f"{shown} did not respond in time", details=details)
     if isinstance(error, exceptions.BusyLoadingError):
         return Unreachable(f"{shown} is still loading its data", details=details)
     rejection = _find_rejection(error)
@@ -131,13 +126,13 @@ def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
             details=details,
         )
     if isinstance(error, exceptions.ConnectionError | OSError | UnicodeError):
-        return Unreachable(f"cannot reach {shown}", hint="is a Redis server running there?", details=details)
+        return Unreachable(f"cannot reach {shown}", hint="check that a Redis server is running", details=details)
     code = _ERROR_CODE.match(str(error))  # such as WRONGTYPE or MISCONF: the rest may repeat what was sent
-    return UpstreamRejected(f"{shown} answered with the error {code[0] if code else 'ERR'}", details=details)
+    return UpstreamRejected(f"{shown} returned the error {code[0] if code else 'ERR'}", details=details)
 
 
 def _find_rejection(error: Exception) -> tuple[str, str | None] | None:
-    """Return why a server refuses a command, and the hint; None if it is for another reason or has not answered."""
+    """Return why a server rejects a command, and the hint; None if it is for another reason or has not answered."""
     from redis import exceptions
 
     cluster_errors = (exceptions.ClusterError, exceptions.AskError, exceptions.ClusterCrossSlotError)
@@ -165,30 +160,30 @@ def _has_untrusted_certificate(error: BaseException) -> bool:
     return isinstance(error, SSLCertVerificationError) or (cause is not None and _has_untrusted_certificate(cause))
 
 
-_WRONG_PASSWORD: Final = ("refuses the user name or password", None)
-_NO_RIGHT: Final = ("does not allow the user these commands", "swapcli help scale names the rights that it needs")
-_USE_PRIMARY: Final = "name the primary server"
+_WRONG_PASSWORD: Final = ("rejects the user name or password", None)
+_NO_RIGHT: Final = ("does not allow this user the needed commands", "see swapcli help scale for the rights it needs")
+_USE_PRIMARY: Final = "use the primary server"
 _IN_CLUSTER: Final = (
     "is part of a Redis Cluster, which swapcli does not support",
-    "name a server outside a cluster: one is enough",
+    "use a server outside a cluster: a single server is enough",
 )
 _BY_WORDS: Final[tuple[tuple[str, tuple[str, str | None]], ...]] = (
     ("cluster mode", _IN_CLUSTER),
     (
         "WRONGTYPE",
         (
-            "has values of another type under the keys of swapcli",
-            "delete the keys that begin with swapcli:, or name another database",
+            "has values of a different type under swapcli's keys",
+            "delete the keys that begin with swapcli:, or use a different database",
         ),
     ),
-    ("DB index is out of range", ("does not have the database of this number", None)),
-    ("NOREPLICAS", ("refuses to write, because too few replicas follow it", None)),
-    ("MISCONF", ("refuses to write, because it cannot save its data", None)),
+    ("DB index is out of range", ("has no database with this number", None)),
+    ("NOREPLICAS", ("rejects writes, because too few replicas follow it", None)),
+    ("MISCONF", ("rejects writes, because it cannot save its data", None)),
     (
         "unknown command",
         (
-            "does not know a command that is needed",
-            "use Redis 6.2 or later, or Valkey; name the server, not the Sentinel that watches it",
+            "does not support a command that swapcli needs",
+            "use Redis 6.2 or later, or Valkey; give the server's URL, not its Sentinel's",
         ),
     ),
 )

@@ -120,7 +120,7 @@ def load_compiled(data: bytes, document: bytes) -> CompiledMarket | None:
         return None
     try:
         values = marshal.loads(content)
-    except (EOFError, ValueError, TypeError):  # of a version of Python that would write it in another way
+    except (EOFError, ValueError, TypeError):  # of a version of Python that would write it differently
         return None
     is_current = isinstance(values, tuple) and values[:2] == (_LAYOUT, _fingerprint(document))
     return CompiledMarket(*values) if is_current else None

@@ -50,7 +50,7 @@ class InvalidFeed(InvalidUpstreamResponse):
     """An entry or a snapshot of a feed is malformed, or is not of the network."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the feed has an entry that cannot be used: {problem}")
+        super().__init__(f"the feed has an invalid entry: {problem}")
         self.problem = problem
 
 
@@ -122,7 +122,7 @@ class FeedMarket:
         )
 
     def update(self, header: MarketHeader, changes: Changes) -> None:
-        """Change the records, and go on to the header's block."""
+        """Change the records, and continue to the header's block."""
         self._sum = self._sum_after(changes)
         _update_records(self.tokens, changes.tokens)
         _update_records(self.pools, changes.pools)
@@ -276,7 +276,7 @@ def _decompress(data: bytes) -> Iterator[bytes]:
                 yield decompressor.decompress(piece, _CHUNK_BYTES)
                 piece = decompressor.unconsumed_tail
             if decompressor.eof and (decompressor.unused_data or start + _CHUNK_BYTES < len(data)):
-                raise InvalidFeed("it has data behind its end")
+                raise InvalidFeed("it has data after its end")
         if not decompressor.eof:
             yield decompressor.flush()
     except zlib.error:

@@ -30,7 +30,7 @@ def parse_market(
     """Parse and check a market file.
 
     `networks` looks a name up, raising `UnknownNetwork`. Raises `InvalidPoolState`, naming pool and field, where a pool
-    is wrong (with `skip_bad_pools` the pool is left out and its error returned), and `MarketError` for all else.
+    is wrong (with `skip_bad_pools` the pool is omitted and its error returned), and `MarketError` for all else.
     """
     fields = parse_document(document)
     fields.read("format", _parse_format)

@@ -70,8 +70,8 @@ def _undescribed(fields: MarketFields, name: str) -> Network:
     if missing:
         raise fields.failure(
             "network.name",
-            f'no network "{name}" is known and the file does not describe it: {", ".join(missing)} missing',
-            hint="give the network in full in the file, or add it to the configuration",
+            f'unknown network "{name}", and the file does not describe it: {", ".join(missing)} missing',
+            hint="describe the network in the file, or add it to the settings",
         )
     blank = Token(ZERO_ADDRESS, "", "", 0)
     return Network(name, parse_kind(fields), 0, native=blank, wrapped_native=None, tokens=(), protocols=())

@@ -8,10 +8,14 @@ from swapcli.core.errors import InvalidAddress, InvalidPoolState
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import MAX_FEE_PPM, Pool, PoolIdentity
 from swapcli.core.model.token import Token
+from swapcli.core.plugins import FAMILY_GROUP, skipped_plugin
 from swapcli.core.validation.values import MISSING, describe, parse_integer
-from swapcli.families import FAMILIES, family
+from swapcli.families import family, family_names, is_family
 from swapcli.families.state_fields import StateFields
 from swapcli.state.markets.address_field import is_hex, read_address
+
+_IDENTITY = ("address", "address_modelled", "protocol", "family", "tokens", "fee_ppm")
+"""The keys that every pool has."""
 
 
 def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
@@ -63,8 +67,20 @@ class PoolParser:
             if item.get("address_modelled") is not None and StateFields(item).boolean("address_modelled"):
                 self.placeholder_pools.add(pool.key)
         except InvalidPoolState as error:
-            raise InvalidPoolState(error.field, error.problem, pool=_label(item, index), hint=error.hint) from error
+            hint = error.hint or self._misspelt(item, error)
+            raise InvalidPoolState(error.field, error.problem, pool=_label(item, index), hint=hint) from error
         return pool
+
+    def _misspelt(self, item: Mapping[str, object], error: InvalidPoolState) -> str | None:
+        """Return the hint about the key of a pool that is near a missing one and no other field; None without one."""
+        if error.problem != "missing":
+            return None
+        from swapcli.core.encoding.closest import closest_names
+
+        family = self._families.get(str(item.get("family")))
+        others = [key for key in item if key not in _IDENTITY and not hasattr(family, key)]
+        nearest = closest_names(error.field, others, limit=1)
+        return f"the pool has {describe(nearest[0])}: did you mean {error.field}?" if nearest else None
 
     def _identity(self, item: Mapping[str, object]) -> PoolIdentity:
         tokens = self._pool_tokens(item)
@@ -123,8 +139,9 @@ class PoolParser:
             return known
         if not isinstance(name, str):
             raise InvalidPoolState("family", "missing" if name is None else f"expected a name, not {describe(name)}")
-        if name not in FAMILIES:
-            hint = _closest(name, FAMILIES) or f"known families: {', '.join(FAMILIES)}"
+        if not is_family(name):
+            names = family_names()
+            hint = skipped_plugin(FAMILY_GROUP, name) or _closest(name, names) or f"known families: {', '.join(names)}"
             raise InvalidPoolState("family", f"unknown family {describe(name)}", hint=hint)
         self._families[name] = family(name)
         return self._families[name]

@@ -68,7 +68,7 @@ def token_to_json(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[
 
 def _parse_token(fields: MarketFields, kind: Kind) -> Token:
     price_usd = fields.read_optional(
-        "price_usd", parse_number, "a number of dollars, 0 or more", lambda price: 0 <= price < _MAX_PRICE_USD
+        "price_usd", parse_number, "an amount in dollars, 0 or more", lambda price: 0 <= price < _MAX_PRICE_USD
     )
     return Token(
         address=_parse_address(fields, kind),

@@ -7,8 +7,8 @@ the pool has to know that the contract which emitted it is the pool's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
 
 from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
@@ -45,7 +45,7 @@ class _Shape(NamedTuple):
 
 
 def find_swaps(logs: Iterable[Log]) -> list[SwapEvent]:
-    """Return the swaps that these logs of one block announce, in order. Malformed ones are left out.
+    """Return the swaps that these logs of one block announce, in order. Malformed ones are omitted.
 
     Liquidity Book emits one event for each bin: those that follow one another directly are one swap.
     """
@@ -61,7 +61,7 @@ def find_swaps(logs: Iterable[Log]) -> list[SwapEvent]:
 
 def _decode_all(logs: Iterable[Log]) -> Iterator[SwapEvent]:
     for log in logs:
-        for shape in SWAP_SHAPES.get(log.topics[0], ()) if log.topics else ():
+        for shape in swap_shapes().get(log.topics[0], ()) if log.topics else ():
             try:
                 amounts, key = shape.decode(log), shape.key_of(log)
             except (InvalidInput, IndexError):
@@ -85,8 +85,15 @@ def _joined(first: SwapEvent, second: SwapEvent) -> SwapEvent:
     return first._replace(last_log=second.last_log, amounts=amounts)
 
 
-def _swap_shapes() -> Mapping[str, tuple[_Shape, ...]]:
-    """Return the shapes from the rows of the kinds: those that share one have it once."""
+def swap_shapes() -> Mapping[str, tuple[_Shape, ...]]:
+    """Return how swaps are announced, by the first topic; the first shape that fits an event counts."""
+    return _swap_shapes(len(KINDS))
+
+
+@lru_cache(1)
+def _swap_shapes(count: int) -> Mapping[str, tuple[_Shape, ...]]:
+    """Return the shapes from the rows of the kinds, `count` currently: those that share one have it once."""
+    del count
     found: dict[str, dict[tuple[KeyOfEvent, SwapDecoder], tuple[str, ...]]] = {}
     for kind, row in KINDS.items():
         for signature, decode in row.swaps.items():
@@ -96,7 +103,3 @@ def _swap_shapes() -> Mapping[str, tuple[_Shape, ...]]:
     return MappingProxyType(
         {topic: tuple(_Shape(kinds, *shape) for shape, kinds in shapes.items()) for topic, shapes in found.items()}
     )
-
-
-SWAP_SHAPES: Final = _swap_shapes()
-"""How swaps are announced, by the first topic; the first shape that fits an event counts."""

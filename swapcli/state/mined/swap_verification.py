@@ -6,7 +6,7 @@ other pools follow by replaying their swaps. A pool that something else has chan
 
 A swap may emit events besides its own: its vaults' deposits and loans, the liquidity of its base pool. The rows of the
 kinds name these parts, and how much of the swap each accounts for. Those directly before the swap that add up to its
-amounts belong to it; all others are changes by somebody else. What a swap changes in a contract that pools share is
+amounts belong to it; all others are changes by someone else. What a swap changes in a contract that pools share is
 taken over by the others.
 """
 
@@ -21,11 +21,11 @@ from swapcli.core.errors import InvalidInput, InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, topic_of
+from swapcli.families.reading.contract_kinds import KINDS, KindTable, topic_of
 from swapcli.families.reading.pool_change_events import EVENTS
 from swapcli.families.row import SwapAmounts
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.state.mined.swap_events import SWAP_SHAPES, SwapEvent, find_swaps
+from swapcli.state.mined.swap_events import SwapEvent, find_swaps, swap_shapes
 from swapcli.state.mined.swapped_pools import SwappedPool
 
 
@@ -45,9 +45,9 @@ class SwapsOfBlock(NamedTuple):
 
 
 class VerifiedSwap(NamedTuple):
-    """A mined swap with its quote. `pool` is the state just before it, None if that is unknown.
+    """A mined swap with its quote. `pool` is the state just before it, None if unknown.
 
-    `quoted` is the output in base units; None if the pool refuses the swap, or its state is unknown. `earlier` are the
+    `quoted` is the output in base units; None if the pool rejects the swap, or its state is unknown. `earlier` are the
     swaps of its block that led to the state, each equal to its quote; None if anything else changed the pool before.
     """
 
@@ -60,16 +60,17 @@ class VerifiedSwap(NamedTuple):
 
     @property
     def token_in(self) -> str | None:
-        """The address of the token that was sold; None if it is unknown."""
+        """The address of the sold token; None if unknown."""
         return _token(self.pool, self.event.amounts.sold)
 
     @property
     def token_out(self) -> str | None:
-        """The address of the token that was bought; None if it is unknown."""
+        """The address of the bought token; None if unknown."""
         return _token(self.pool, self.event.amounts.bought)
 
 
-_SYNCS: Final = frozenset(topic_of(each) for each in ("Sync(uint112,uint112)", "Sync(uint256,uint256)"))
+SYNCS: Final = frozenset(topic_of(each) for each in ("Sync(uint112,uint112)", "Sync(uint256,uint256)"))
+"""The events of pairs with both reserves."""
 _MINT: Final = topic_of("Mint(address,address,int24,int24,uint128,uint256,uint256)")
 _BURNS: Final = frozenset(
     topic_of(each)
@@ -83,22 +84,18 @@ _TOKEN_TOPICS: Final = frozenset(
     topic_of(each) for each in ("Transfer(address,address,uint256)", "Approval(address,address,uint256)")
 )
 """Events of a pool that is its own liquidity token; what changes reserves emits another event as well."""
-_IGNORED: Final = {
-    kind: frozenset((*map(topic_of, row.harmless), *(() if row.events else _TOKEN_TOPICS)))
-    for kind, row in KINDS.items()
-}
+_IGNORED: Final = KindTable(
+    lambda row: frozenset((*map(topic_of, row.harmless), *(() if row.events else _TOKEN_TOPICS)))
+)
 """Events that change nothing by themselves, by kind of contract."""
-_PARTS: Final = {
-    kind: {topic_of(signature): decode for signature, decode in row.parts.items()} for kind, row in KINDS.items()
-}
+_PARTS: Final = KindTable(lambda row: {topic_of(signature): decode for signature, decode in row.parts.items()})
 """The events of the parts of swaps by first topic, by kind of contract."""
 _NO_EXACT_INPUT: Final = (
-    "the amounts fit a swap of an exact output, or one that its price limit ended: the input is the least that pays so"
-    " much"
+    "it was an exact-output swap, or its price limit ended it: the input is the least that pays this output"
 )
 
 
-_LESS_THAN_ALLOWED: Final = "its caller took less than the pool allows, which says nothing about the quote"
+_LESS_THAN_ALLOWED: Final = "its caller took less than the pool allows, so the quote cannot be compared"
 _FEE_STEP_PPM: Final = 10
 _MAX_FEE_PPM: Final = 100_000
 """The fees of pairs are whole thousandths of a percent, or coarser, and at most a few percent."""
@@ -111,8 +108,8 @@ def verify_swaps(
 ) -> list[VerifiedSwap]:
     """Return the swaps of one transaction, in order, each with its quote on the state just before it.
 
-    `pools` are those at the parent block, by key, and `unknown` says why another could not be read. `logs` are those of
-    the block, `own_logs` the positions of the transaction's.
+    `pools` are those at the parent block, by key, and `unknown` gives the reason why another could not be read. `logs`
+    are those of the block, `own_logs` the positions of the transaction's.
     """
     tracks = {key: _Track(known) for key, known in pools.items()}
     swaps = {event.first_log: event for event in find_swaps(logs)}
@@ -153,9 +150,9 @@ def _find_parts(tracks: Mapping[str, _Track], swaps: Mapping[int, SwapEvent], lo
 
 
 def _unknown(event: SwapEvent, pools: Mapping[str, SwappedPool], unknown: Mapping[str, str]) -> VerifiedSwap:
-    reason = unknown.get(event.key) or "its pool is not known"
+    reason = unknown.get(event.key) or "its pool is unknown"
     if event.key in pools:
-        reason = f"the event comes from {event.emitter}, which is not the pool's contract"
+        reason = f"{event.emitter} emitted the event, not the pool's contract"
     return VerifiedSwap(event, Outcome.NOT_EXPLAINED, None, reason=reason)
 
 
@@ -232,7 +229,7 @@ class _Track:
         if self._lost:
             return
         if found.outcome is not Outcome.EQUAL:
-            self._lost = "an earlier swap of the block in its pool is not explained"
+            self._lost = "an earlier swap in its pool in this block is not explained"
             return
         amounts = event.amounts
         tokens = _token(self._pool, amounts.sold), _token(self._pool, amounts.bought)
@@ -252,7 +249,7 @@ class _Track:
     def follow_shared(self, other: _Track) -> None:
         """Take over what a swap in another pool has changed in the contracts that both share."""
         if other._lost:
-            self._lost = self._lost or "an earlier swap of the block in a pool that shares its state is not explained"
+            self._lost = self._lost or "an earlier swap in a pool that shares its state is not explained"
             return
         self._earlier = None
         own = {shared.address for shared in self._pool.shared_states}
@@ -272,12 +269,12 @@ class _Track:
             return
         key_of = EVENTS[kind].get(topic)
         try:
-            is_about = key_of is not None and topic not in SWAP_SHAPES and key_of(log) == self._pool.key
+            is_about = key_of is not None and topic not in swap_shapes() and key_of(log) == self._pool.key
         except IndexError:
             is_about = False
         if not is_about:
             return
-        if topic in _SYNCS:
+        if topic in SYNCS:
             if self._synced is not None:
                 self._earlier = None
             self._apply_sync()
@@ -319,7 +316,7 @@ class _Track:
             self._lost = problem
 
     def _lose(self, log: Log) -> None:
-        self._lost = f"an event of another kind changed its pool earlier in the block (log {log.log_index})"
+        self._lost = f"an event of a different kind changed its pool earlier in the block (log {log.log_index})"
 
 
 def _quote(pool: Pool, event: SwapEvent) -> VerifiedSwap:
@@ -329,7 +326,7 @@ def _quote(pool: Pool, event: SwapEvent) -> VerifiedSwap:
     if amounts.problem:
         return VerifiedSwap(event, Outcome.NOT_EXPLAINED, pool, reason=amounts.problem)
     if token_in is None or token_out is None:
-        reason = "the pool does not trade these tokens for its users, such as shares of them"
+        reason = "users of the pool cannot trade these tokens"
         return VerifiedSwap(event, Outcome.NOT_EXPLAINED, pool, reason=reason)
     quoted = _output(pool, token_in, token_out, amounts.amount_in)
     if quoted == amounts.amount_out:
@@ -402,7 +399,7 @@ def _output(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | 
 
 
 def _swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool] | None:
-    """Return the output and the pool after it; None if the pool refuses the swap.
+    """Return the output and the pool after it; None if the pool rejects the swap.
 
     What lenders allow changes with time, also between the blocks. A mined swap was allowed.
     """

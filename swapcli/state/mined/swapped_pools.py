@@ -80,7 +80,7 @@ def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> Po
             f"{address} is not a known pool: {found.reason}", hint=f"swapcli pools {network.name} lists pools"
         )
     if not KINDS[found.kind].swaps:
-        raise InvalidInput(f"{address} emits no swap events, so its swaps cannot be found")
+        raise InvalidInput(f"{address} emits no swap events, so swapcli cannot find its swaps")
     return found
 
 
@@ -141,7 +141,7 @@ class _PoolFinder:
         own = [event for event in events if event.key == event.emitter]
         for event in events:
             if event.key != event.emitter:
-                self._reasons[event.key] = "its pool is not known: only the store or the market can name it"
+                self._reasons[event.key] = "its pool is unknown: only a store or the market can name it"
         found = run_batched(
             [(event.key, _find_ref(event.key, factories, event.kinds)) for event in own], self._reader.call
         )
@@ -176,7 +176,7 @@ def _find_ref(
     """Read the reference of a pool of one of the `kinds` in two rounds, through the factory that its contract names."""
     (answer,) = yield [ContractCall(pool, encode_call(_FACTORY), may_revert=True)]
     if not answer:
-        raise InvalidInput("its pool is not known, and names no factory")
+        raise InvalidInput("its pool is unknown and names no factory")
     address = read_address(answer, _FACTORY)
     fitting = [factory for factory in factories.get(address, ()) if kinds is None or factory.kind in kinds]
     if not fitting:

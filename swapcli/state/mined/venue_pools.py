@@ -64,7 +64,7 @@ def find_venue_pools(
     for name in without:
         if not found[name]:
             reason = missing.get(name, "its contracts list no pool of the main tokens")
-            reasons[name] = f"no pool of it is known, and {reason}"
+            reasons[name] = f"none of its pools is known, and {reason}"
     return VenuePools({name: tuple(pools.values()) for name, pools in found.items() if pools}, reasons)
 
 

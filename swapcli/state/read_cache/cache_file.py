@@ -1,6 +1,6 @@
 """The file with the answers of nodes that can never change: they belong to a block, and that is final.
 
-Several processes may use one file at once. It is safe to delete, also while it is in use: then nodes are asked again.
+Several processes may use one file at once. It is safe to delete, also while it is in use: then nodes are queried again.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class CacheFile:
         (is_empty,) = self._connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
         found = (self._value_of("application_id"), self._value_of("user_version"))
         if not is_empty and found != (_APPLICATION_ID, _LAYOUT):
-            raise self._unusable("it is not a cache of this version")
+            raise self._unusable("it is from a different version")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = OFF")  # after a crash it may be damaged, and is deleted then
         if is_empty:
@@ -140,7 +140,7 @@ class CacheFile:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             self._is_writable = False
-            self._warn(f"what nodes answer about past blocks is not kept in {self._path} any more: {error}")
+            self._warn(f"responses about past blocks are no longer saved in {self._path}: {error}")
 
     def close(self) -> None:
         """Close the file."""
@@ -152,6 +152,6 @@ class CacheFile:
     def _unusable(self, problem: str) -> ConfigError:
         return ConfigError(
             self._problem(problem),
-            hint="delete it, or leave it out with --no-cache",
+            hint="delete it, or use --no-cache",
             details={"file": str(self._path)},
         )

@@ -1,7 +1,7 @@
 """A node whose answers about final blocks are kept in a file, so that they are asked for once.
 
 The finalized block of the node decides what is final; where it names none, a block is after a day. What is newer is
-asked for each time, and so is everything that belongs to no block.
+requested each time, and so is everything that belongs to no block.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
 class CachedNode(DelegatingNode[HistoryNode]):
     """Answers as `node`, a node of the chain with this id; answers about final blocks are kept in `cache`.
 
-    Nothing is sent for an answer in the cache. The chain of the node is checked before anything else is asked. A
+    Nothing is sent for an answer in the cache. The chain of the node is checked before anything else is queried. A
     `MulticallReader`, which packs many calls into one, keeps their answers one by one.
     """
 
@@ -117,7 +117,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         write: Callable[[T], object],
         parse: Callable[[list[Any]], T],
     ) -> T:
-        """Return what is kept under a key, else what `read` returns, which is kept if its block is final."""
+        """Return what is kept under a key, otherwise what `read` returns, which is kept if its block is final."""
         scope = Scope(self._chain_id)
         kept = self._cache.get(scope, [key])
         if kept:

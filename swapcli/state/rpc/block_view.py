@@ -23,7 +23,7 @@ from swapcli.state.rpc.node import (
 
 
 class BlockView(DelegatingNode[Node]):
-    """A `Node` that answers as `node`, but calls the block that `find_head` returns the newest one.
+    """A `Node` that responds as `node`, but calls the block that `find_head` returns the newest one.
 
     The block is looked for when it is first read, and has no tag.
     """

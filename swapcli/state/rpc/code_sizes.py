@@ -19,7 +19,7 @@ _STARKNET_ADDRESS_LENGTH: Final = 66  # 0x and 64 digits
 
 
 def read_code_sizes(node: Node, addresses: Sequence[str], at: BlockId) -> list[int | None]:
-    """Return the size of the code at each address in bytes, None where the node does not say.
+    """Return the size of the code at each address in bytes, None if the node does not say.
 
     On Starknet it is 1 for every contract. Raises `UpstreamError`.
     """

@@ -1,6 +1,6 @@
 """Connect to nodes by their URLs: clients with their spares, proxies, limits and WebSocket connections.
 
-Which nodes, the caller decides. A module outside of `state` that needs a client of a node asks for one here.
+Which nodes, the caller decides. A module outside of `state` that needs a client of a node requests one here.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class NodeConnector(NamedTuple):
     ) -> AnyNode:
         """Return a node of a network of any kind: the first of the URLs, and the others as its spares.
 
-        Its documented public nodes keep to the limits that they publish. `warn` says why a spare replaces it.
+        Its documented public nodes keep to the limits that they publish. `warn` gives the reason why a spare replaces
+        it.
         """
         from swapcli.state.rpc.network_time import NetworkTime
         from swapcli.state.rpc.nodes_by_kind import node_class, nodes_of_kind
@@ -85,7 +86,7 @@ class NodeConnector(NamedTuple):
         return RpcNode(endpoints, chain_id, self._policy(), gas_price_wei=self.gas_price_wei)
 
     def connect_public(self, network: Network, urls: Sequence[Secret]) -> AnyPublicNode:
-        """Return a node over the public nodes of a network, which are asked at the same time. `urls` are theirs."""
+        """Return a node over the public nodes of a network, which are queried at the same time. `urls` are theirs."""
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.node_records import NodeRecords
         from swapcli.state.rpc.proxy_from_environment import find_proxy

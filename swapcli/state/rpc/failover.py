@@ -1,22 +1,27 @@
-"""Several URLs of nodes of one network: if one does not answer, the same requests go to the next."""
+"""Several URLs of nodes of one network: if one does not respond, the same requests go to the next."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import UpstreamError
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.refusals import TREATMENTS, Refusal, refusal_of
 
+if TYPE_CHECKING:
+    from swapcli.state.rpc.head_rule import HeadRule
+
 
 class FailoverClient:
-    """Uses the first of `rpcs` until it refuses something, then the next, in a circle.
+    """Uses the first of `rpcs` until it rejects something, then the next, in a circle.
 
-    `refusals` says what a refusal means. A result, history that is gone, and what the caller can make smaller stay with
-    the node; everything else goes to the next one. A node is used only if its chain id is `chain_id`, except the first,
-    whose callers check that. `report` takes a sentence at each switch.
+    `refusals` shows what a refusal means. A result, history that is gone, and what the caller can make smaller stay
+    with the node; everything else goes to the next one. A node is used only if its chain id is `chain_id`, except the
+    first, whose callers check that. `report` takes a sentence at each switch. With a `rule`, nodes replace each other
+    in its order, and it reports.
     """
 
     def __init__(
@@ -29,6 +34,7 @@ class FailoverClient:
         self._rpcs, self._chain_id, self._report = rpcs, chain_id, report
         self._chain_request = RpcRequest(chain_id_method, ())
         self._current = 0
+        self.rule: HeadRule | None = None
         self._of_chain = {0}
         self._not_served: set[tuple[int, str]] = set()
         self.answered: set[int] = set()
@@ -69,13 +75,15 @@ class FailoverClient:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """As `JsonRpcClient.send`. If all nodes refuse, raise the error of the first."""
-        nodes = deque(self._candidates(requests))
-        first, failure = nodes[0], None
+        """As `JsonRpcClient.send`. If all nodes reject, raise the error of the first, which then names the problem of
+        each; `StaleNode` if none is queried."""
+        nodes, problems = deque(self._candidates(requests)), dict[int, str]()
+        first, failure, failed = nodes[0], None, -1
         is_first_repeated = len(nodes) == 1
         while nodes:
             index = nodes.popleft()
-            if index not in self._of_chain and not self._is_of_chain(index):
+            if index not in self._of_chain and (problem := self._chain_problem(index)):
+                problems[index] = problem
                 continue
             try:
                 results = self._rpcs[index].send(requests, check, has_next=bool(nodes))
@@ -84,8 +92,12 @@ class FailoverClient:
                 if kind is None or not _goes_on(kind, requests):
                     self._use(index, failure)
                     raise
-                failure = failure or error
+                problems[index] = error.message
+                if failure is None:
+                    failure, failed = error, index
                 treatment = TREATMENTS[kind]
+                if self.rule is not None and not treatment.for_good:
+                    self.rule.fail_read(index, error)
                 if treatment.for_good:
                     self._record_not_served(index, error, requests)
                 if index == first and not is_first_repeated:
@@ -96,44 +108,63 @@ class FailoverClient:
                 self.answered.add(index)
                 self._use(index, failure)
                 return results
-        assert failure
+        if failure is None:  # only nodes of other chains, or that did not say of which one they are
+            assert self.rule
+            raise self.rule.no_node(problems)
+        failure.add_problems([problem for index, problem in problems.items() if index != failed])
         raise failure
 
     def fail_over(self, error: UpstreamError) -> bool:
         """Switch to the next node of the chain because of this error. Return whether there is one."""
-        count, start = len(self._rpcs), self._current
-        for index in ((start + step) % count for step in range(1, count)):
-            if index in self._of_chain or self._is_of_chain(index):
+        start = self._current
+        if self.rule is not None:
+            self.rule.fail_read(start, error)
+        for index in self._circle():
+            if index == start:
+                continue
+            if index in self._of_chain or not self._chain_problem(index):
                 self._use(index, error)
                 return True
         return False
 
     def _candidates(self, requests: Sequence[RpcRequest]) -> list[int]:
-        """Return the nodes from the current one on; first those that have not refused one of these methods for good."""
-        count = len(self._rpcs)
-        circle = [(self._current + step) % count for step in range(count)]
+        """Return the nodes from the current one on; first those that have not rejected one of these methods for
+        good."""
         methods = {request.method for request in requests}
-        return sorted(circle, key=lambda index: any((index, method) in self._not_served for method in methods))
+        return sorted(self._circle(), key=lambda index: any((index, method) in self._not_served for method in methods))
 
-    def _is_of_chain(self, index: int) -> bool:
-        """Ask a node for its chain id, and remember it if that is the expected one."""
+    def _circle(self) -> list[int]:
+        """Return the nodes in the order to ask them: the current one, unless it is down, and those that replace it."""
+        if self.rule is None:
+            count = len(self._rpcs)
+            return [(self._current + step) % count for step in range(count)]
+        order = self.rule.order()
+        if self._current in order and not self.rule.is_failing(self._current):
+            order = [self._current, *(index for index in order if index != self._current)]
+        if not order:
+            raise self.rule.no_node()
+        return order
+
+    def _chain_problem(self, index: int) -> str:
+        """Ask a node for its chain id, and remember it if that is the expected one; otherwise return the reason."""
         try:
             (found,) = self._rpcs[index].send([self._chain_request], has_next=True)
-        except UpstreamError:
-            return False
+        except UpstreamError as error:
+            return error.message
         if isinstance(found, str) and found.lower() == hex(self._chain_id):
             self._of_chain.add(index)
-        return index in self._of_chain
+            return ""
+        return f"{self._rpcs[index].redacted_url} is a node of a different chain"
 
     def _use(self, index: int, failure: UpstreamError | None) -> None:
         """Use a node from now on; `failure` is why another one is not used."""
         if index != self._current:
             self._current = index
-            if failure:
-                self._report(f"{failure.message}; asking {self.redacted_url} from now on")
+            if failure and self.rule is None:
+                self._report(f"{failure.message}; using {self.redacted_url} from now on")
 
     def _record_not_served(self, index: int, error: UpstreamError, requests: Sequence[RpcRequest]) -> None:
-        """Take note that a node does not serve the method that it refused, or all of these if it refused them all."""
+        """Take note that a node does not serve the method that it rejected, or all of these if it rejected them all."""
         method = error.details.get("method")
         methods = [str(method)] if method else [request.method for request in requests]
         self._not_served.update((index, each) for each in methods)

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from enum import StrEnum
 from threading import Condition, Event
 from time import monotonic
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.node import BlockHeader
 
 _FIRST_LAG_PAUSE_S: Final = 0.02
 """Pause before the second look at a node that does not have an announced block yet: some tens of milliseconds are what
@@ -34,7 +37,7 @@ _MEASURED_BLOCKS: Final = 16
 _EARLIER: Final = 0.125
 """Part of the time between blocks by which a look is early, and the first pause after one that found none."""
 _MIN_PAUSE_S: Final = 0.01  # keeps the loop from running without a pause
-POLLING_HINT: Final = "asking the node when its next block is due; a node with a ws:// or wss:// address is faster"
+POLLING_HINT: Final = "polling the node when its next block is due; a ws:// or wss:// node is faster"
 """For the users of nodes without subscriptions."""
 
 
@@ -57,7 +60,7 @@ class HeadSource(Protocol):
 
     @property
     def mode(self) -> FollowMode:
-        """How new blocks are found at present."""
+        """How new blocks are found currently."""
 
     @property
     def poll_s(self) -> float:
@@ -69,7 +72,7 @@ class HeadSource(Protocol):
 
     @property
     def hint(self) -> str | None:
-        """How blocks would be found sooner, for people; None where they are announced."""
+        """How blocks would be found sooner, for people; None if they are announced."""
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """Return when there may be a new block, without a subscription after `pause_s`.
@@ -122,14 +125,16 @@ class PollingHeads:
         self._found: deque[tuple[float, int]] = deque(maxlen=_MEASURED_BLOCKS)
         self._looked_at_s = timer_s()
         self._empty_looks = 0
-        self._stopped = Event()
+        self._woken, self._is_stopped = Event(), False
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """As `HeadSource.wait`."""
         has_failed = pause_s > self.poll_s
-        self._stopped.wait(
+        self._woken.wait(
             pause_s if has_failed or reached is None else max(self._pause_after(reached), self._min_poll_s)
         )
+        if not self._is_stopped:
+            self._woken.clear()
         self._looked_at_s = self._timer_s()
 
     def _pause_after(self, reached: int) -> float:
@@ -140,17 +145,26 @@ class PollingHeads:
             return min(max(pause_s, _MIN_PAUSE_S), max(self.poll_s, self._nominal_s))
         if self._found and reached < self._found[-1][1]:
             self._found.clear()  # another chain's numbers, or a shorter branch
+        # Without an empty look before it, no one knows how long the block has been there.
+        early = _EARLIER if self._empty_looks else 2.0 * _EARLIER
         self._empty_looks = 0
+        if not self._found:  # this object may be older than the process, which has been forked
+            self._looked_at_s = self._timer_s()
         self._found.append((self._looked_at_s, reached))
         first_s, first = self._found[0]
         if reached > first:
             self.poll_s = min(max((self._looked_at_s - first_s) / (reached - first), _MIN_BLOCK_TIME_S), MAX_POLL_S)
-        due_s = self._looked_at_s + self.poll_s * (1.0 - _EARLIER)
+        due_s = self._looked_at_s + self.poll_s * (1.0 - early)
         return max(due_s - self._timer_s(), _MIN_PAUSE_S)
+
+    def wake(self) -> None:
+        """End this wait, otherwise the next one. Any thread may call it."""
+        self._woken.set()
 
     def stop(self) -> None:
         """As `HeadSource.stop`."""
-        self._stopped.set()
+        self._is_stopped = True
+        self._woken.set()
 
     def close(self) -> None:
         """As `HeadSource.close`."""
@@ -171,6 +185,7 @@ class SubscribedHeads:
         self._changed = Condition()
         self._events = self._handled = self._heads = 0
         self._announced = -1
+        self._header: BlockHeader | None = None
         self._lag_pause_s = 0.0
         self._is_open = self._is_live = self._had_head = self._is_stopped = False
 
@@ -183,9 +198,15 @@ class SubscribedHeads:
         """Set the connection whose subscription it follows."""
         self._connection = connection
 
-    def record_head(self, number: int) -> None:
+    @property
+    def announced(self) -> BlockHeader | None:
+        """The newest announced block; None without a subscription."""
+        return self._header if self._is_live else None
+
+    def record_head(self, number: int, header: BlockHeader | None = None) -> None:
         """Report the announcement of a block."""
         with self._changed:
+            self._header = header
             self._is_live = self._had_head = True
             self._announced, self._lag_pause_s = number, _FIRST_LAG_PAUSE_S
             self._heads += 1
@@ -234,6 +255,11 @@ class SubscribedHeads:
                 return
             if not self._wait_for_event(max(_SILENT_PERIODS * self.poll_s, _MIN_SILENCE_S)):
                 self._is_live = False
+
+    def wake(self) -> None:
+        """End this wait, otherwise the next one. Any thread may call it."""
+        with self._changed:
+            self._add_event()
 
     def stop(self) -> None:
         """As `HeadSource.stop`."""

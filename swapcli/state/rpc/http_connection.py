@@ -27,6 +27,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.refusals import Refusal
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, hide_secrets, redact
+from swapcli.state.tracing import current_trace, span
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
@@ -37,10 +38,10 @@ _SCHEMES = ("http", "https")
 _INTERIM = range(100, 200)
 _REDIRECTS = range(300, 400)
 _READ_BYTES = 4_096
-"""Of a body that is no JSON, for its words."""
+"""Of a body that is not JSON, for its words."""
 _TLS_ALERT = "\x15\x03"
 """The first bytes of an alert of TLS (RFC 8446, 5.1): what a server of TLS answers to plain HTTP."""
-_HINT = "check the address of the node, and that it runs"
+_HINT = "check the node's URL, and that it is running"
 
 
 class HttpResponse(NamedTuple):
@@ -85,12 +86,13 @@ class HttpConnection:
         `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for a response that breaks off or never ends.
         """
         is_reused = self._connection is not None
-        try:
-            return self._exchange(body, timeout_s)
-        except Unreachable:
-            if not is_reused:
-                raise
-            return self._exchange(body, timeout_s)
+        with span("node"):
+            try:
+                return self._exchange(body, timeout_s)
+            except Unreachable:
+                if not is_reused:
+                    raise
+                return self._exchange(body, timeout_s)
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
         """As `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
@@ -166,9 +168,10 @@ class HttpConnection:
         return address.target if self._proxy is None or address.is_secure else f"{address.origin}{address.target}"
 
     def _headers(self) -> dict[str, str]:
-        if self._proxy is None or self._address.is_secure:
-            return self._address.headers
-        return self._address.headers | self._proxy.headers
+        trace, headers = current_trace.get(), self._address.headers
+        if trace is not None:
+            headers = headers | {"traceparent": trace.traceparent}
+        return headers if self._proxy is None or self._address.is_secure else headers | self._proxy.headers
 
     @contextmanager
     def _with_deadline(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
@@ -192,21 +195,23 @@ class HttpConnection:
 
     def _failure(self, error: Exception, is_connected: bool) -> Unreachable | UpstreamTimeout | InvalidUpstreamResponse:
         if self._is_late or isinstance(error, TimeoutError):
-            return UpstreamTimeout(f"{self.redacted_url} did not answer in time", hint="try again, or set another node")
+            return UpstreamTimeout(
+                f"{self.redacted_url} did not respond in time", hint="try again, or set a different node"
+            )
         if isinstance(error, BadStatusLine) and str(error).startswith(_TLS_ALERT):
             return _for_good(
                 Unreachable(
-                    f"{self.redacted_url} answers in TLS rather than in plain HTTP",
-                    hint="is it https:// rather than http://?",
+                    f"{self.redacted_url} uses TLS, not plain HTTP",
+                    hint="try https:// instead of http://",
                 )
             )
         if isinstance(error, HTTPException) and not isinstance(error, OSError):
-            return InvalidUpstreamResponse(f"{self.redacted_url} answered with what is not whole HTTP")
+            return InvalidUpstreamResponse(f"{self.redacted_url} sent malformed or incomplete HTTP")
         if is_connected:
-            return Unreachable(f"{self.redacted_url} closed the connection before it answered", hint=_HINT)
+            return Unreachable(f"{self.redacted_url} closed the connection before it responded", hint=_HINT)
         if self._proxy:
             through = f"no connection to {self.redacted_url} through the proxy {self._proxy.redacted_url}"
-            return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")
+            return Unreachable(through, hint="check the node's URL, the proxy and NO_PROXY")
         problem, hint, is_transient = explain_connect_failure(error, self.redacted_url, "node")
         failure = Unreachable(problem, hint=hint or _HINT)
         return failure if is_transient else _for_good(failure)
@@ -265,7 +270,7 @@ class _Address(NamedTuple):
                 raise ValueError
         except ValueError:
             raise ConfigError(
-                f"{redacted_url} is not the address of a node: it must begin with http:// or https:// and a host",
+                f"{redacted_url} is not a node URL: it must begin with http:// or https:// and a host",
                 details={"key": "rpc_url"},
             ) from None
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -311,8 +316,8 @@ class _Proxy(NamedTuple):
                 raise ValueError
         except ValueError:
             raise ConfigError(
-                "the proxy of the environment is not the address of an HTTP proxy, as in http://host:3128",
-                hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are reached without a proxy",
+                "the proxy in the environment is not the URL of an HTTP proxy, such as http://host:3128",
+                hint="check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY lists hosts that need no proxy",
             ) from None
         return cls(parts.hostname or "", parts.port or _PROXY_PORT, _basic("Proxy-Authorization", parts))
 

@@ -70,7 +70,7 @@ class RpcRequest(NamedTuple):
 
 class RpcError(NamedTuple):
     """An error object of JSON-RPC. `data` is what the contract returned with a revert, in hex if the node says so;
-    `pause_s` is the pause that the node asks for, 0 for none."""
+    `pause_s` is the pause that the node requests, 0 for none."""
 
     code: int
     message: str
@@ -145,7 +145,7 @@ class JsonRpcClient:
         """Return the result of each request: an `RpcError` for a call that reverts or an optional request.
 
         Gives up after `max_timeouts` timeouts in a row, and sooner if there is a next node (`has_next`).
-        Raises `UpstreamError`, whose `refusal` says what it means.
+        Raises `UpstreamError`, whose `refusal` shows what it means.
         """
         progress = _Progress()
         failures = 0
@@ -227,7 +227,7 @@ class JsonRpcClient:
 
     @contextmanager
     def _learned_rate(self, count: int) -> Iterator[None]:
-        """Take note whether the node takes an exchange of `count` requests at the present rate."""
+        """Take note whether the node takes an exchange of `count` requests at the current rate."""
         try:
             yield
         except _Refused as error:
@@ -330,14 +330,14 @@ class JsonRpcClient:
             failure = UpstreamRejected(problem, hint=hint, details={"status": reply.status, "location": target})
             kind = Refusal.NOT_SERVED
         elif reply.status != OK:
-            hint = "try again later, or set another node"
+            hint = "try again later, or set a different node"
             is_lasting = TREATMENTS[kind].for_good or kind is Refusal.OTHER
             failure = UpstreamRejected(
-                f"{url} answered with status {reply.status}" + (f": {shown}" if shown else ""),
-                hint="check the address of the node" if is_lasting else hint,
+                f"{url} responded with status {reply.status}" + (f": {shown}" if shown else ""),
+                hint="check the node's URL" if is_lasting else hint,
             )
         elif isinstance(reply.content, dict) and shown:
-            failure = UpstreamRejected(f"{url} rejected the request: {shown}", hint="set another node")
+            failure = UpstreamRejected(f"{url} rejected the request: {shown}", hint="set a different node")
         else:
             failure = self._not_rpc(shown)
         is_suspect = count > 1 and reply.status >= 500
@@ -355,10 +355,10 @@ class JsonRpcClient:
     def _accepted(self, request: RpcRequest, result: RpcResult, count: int) -> RpcResult:
         url = self._connection.redacted_url
         if result is _MISSING:
-            missing = InvalidUpstreamResponse(f"{url} left requests unanswered")
+            missing = InvalidUpstreamResponse(f"{url} did not respond to all requests")
             raise _Refused(refused(missing, Refusal.TRANSIENT))
         if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
-            nothing = NullResult(f"{url} answered {request.method} with nothing")
+            nothing = NullResult(f"{url} returned nothing for {request.method}")
             error = _Refused(refused(nothing, Refusal.TRANSIENT))
             error.is_behind = True
             raise error
@@ -390,8 +390,8 @@ class JsonRpcClient:
         return self._connection.redact(words[:READ_CHARACTERS])[:_SHOWN_CHARACTERS].rstrip()
 
     def _not_rpc(self, shown: str = "") -> UpstreamError:
-        problem = f"{self._connection.redacted_url} answered with what is not JSON-RPC"
-        return InvalidUpstreamResponse(problem + (f": {shown}" if shown else ""), hint="check the address of the node")
+        problem = f"{self._connection.redacted_url} responded with something other than JSON-RPC"
+        return InvalidUpstreamResponse(problem + (f": {shown}" if shown else ""), hint="check the node's URL")
 
 
 class _Progress:
@@ -419,7 +419,7 @@ class _Refused(Exception):
     """A refusal; `failure` is raised if no other attempt succeeds, which is to wait for `wait_s` at least.
 
     `batch_requests` is above 1 if the size of the batch may be the reason, though nothing says so. `is_adapting` is
-    whether the next attempt is smaller than the refused one, so that it makes progress. `late_requests` is the size of
+    whether the next attempt is smaller than the rejected one, so that it makes progress. `late_requests` is the size of
     an exchange that took too long. `is_behind` is whether the node lacks a block that it has named before.
     """
 
@@ -489,7 +489,7 @@ def _execution_error(data: Mapping[str, object]) -> str:
 
 
 def _words_of(reply: RpcResponse) -> str:
-    """Return the sentence of a reply that is no JSON-RPC: of its JSON, of the title of its page, or its text."""
+    """Return the sentence of a reply that is not JSON-RPC: of its JSON, of the title of its page, or its text."""
     content = reply.content
     if isinstance(content, list):
         content = content[0] if content else None

@@ -145,4 +145,4 @@ class NodeGroup(Generic[N]):
         self._rests_until_s[node] = time.monotonic() + rest_s
         if node not in self._reported and not is_behind:
             self._reported.add(node)
-            self._report(f"{error.message}; the other nodes read its share")
+            self._report(f"{error.message}; the other nodes take over its share")

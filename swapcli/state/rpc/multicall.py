@@ -49,7 +49,7 @@ _FAR_BLOCKS: Final = 10_000
 """On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
 could run ahead."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
-"""Multicall3 contracts that have answered on each node."""
+"""Multicall3 contracts that have responded on each node."""
 _PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
 """Nodes that are known to respect block numbers, with their URL then: it may change later."""
 _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
@@ -57,7 +57,7 @@ _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 
 
 class MulticallReader:
-    """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
+    """A network's state after one block, `block` being its number. `multicall` is None if no such contract is known.
 
     If `at` is a `BlockHeader`, calls raise `ChainReorganized` once the chain no longer has that block.
     `contracts_without_output` holds the contracts that returned no data while nothing proved that the node ran them.
@@ -100,10 +100,10 @@ class MulticallReader:
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`.
 
-        Those that the node remembers are not asked for; others it remembers once `verify_block` has proven them.
+        Those that the node remembers are not requested; others it remembers once `verify_block` has proven them.
         """
-        if self._multicall not in (None, MULTICALL3):
-            calls = [each._replace(to=self._multicall) if each.to == MULTICALL3 else each for each in calls]
+        if self._multicall is not None and self._multicall != MULTICALL3:
+            calls = [_on_chain(each, self._multicall) for each in calls]
         if not isinstance(self.node, RememberingNode) or not isinstance(self.at, BlockHeader):
             return self._call_node(calls)
         known = self.node.recall(calls, self.at)
@@ -213,7 +213,7 @@ class MulticallReader:
         return self._call_directly(calls) if calls else []
 
     def _has_block(self, error: UpstreamError) -> bool:
-        """Return whether a node that has refused an aggregate answers at all; one that says why does."""
+        """Return whether a node that has rejected an aggregate answers at all; one that gives the reason why does."""
         is_answering = self._is_pending or is_clearly_too_much(error)
         return is_answering or self.node.read_block(self.block) is not None
 
@@ -240,7 +240,7 @@ class MulticallReader:
         return answers
 
     def _call_separately(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers to calls that failed in a batch, each with an aggregate of its own."""
+        """Return the answers to calls that failed in a batch, each with its own aggregate."""
         if not self._multicall or not calls:
             return []
         results = self._run_aggregates([[call] for call in calls], self._multicall)
@@ -285,8 +285,8 @@ class MulticallReader:
 
     def _empty_response(self) -> InvalidUpstreamResponse:
         return InvalidUpstreamResponse(
-            f"{self.node.redacted_url} answers calls with nothing at block {self.block}, though there are contracts",
-            hint="try again, or set another node",
+            f"{self.node.redacted_url} returns nothing for calls at block {self.block}, although there are contracts",
+            hint="try again, or set a different node",
             details={"block": self.block},
         )
 
@@ -312,15 +312,16 @@ class MulticallReader:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:
                 raise ChainReorganized(
-                    f"{self.node.redacted_url} answered from another block {self.block}: the chain was reorganized",
+                    f"{self.node.redacted_url} responded from a different block {self.block}: the chain was "
+                    "reorganized",
                     hint="try again",
                     details={"block": self.block},
                 )
 
     def _mismatch(self, number: int, expected: int) -> BlockMismatch:
         return BlockMismatch(
-            f"{self.node.redacted_url} answered from block {number} to a request for block {expected}",
-            hint="try again; a node that ignores block numbers cannot always be read: set another one",
+            f"{self.node.redacted_url} responded with block {number} to a request for block {expected}",
+            hint="try again, or set a node that does not ignore block numbers",
             details={"block": expected, "answered": number},
         )
 
@@ -336,6 +337,52 @@ def _separate_batches(calls: Sequence[ContractCall], size: int) -> Iterator[list
         together = list(batch)
         step = size if group else 1
         yield from (together[at : at + step] for at in range(0, len(together), step))
+
+
+class AheadReading(NamedTuple):
+    """Calls packed into aggregates, to be run on the newest block before its number is known."""
+
+    batches: Sequence[Sequence[ContractCall]]
+    packed: Sequence[ContractCall]
+
+    @classmethod
+    def of(cls, node: Node, calls: Sequence[ContractCall], multicall: str) -> AheadReading:
+        """Return the reading of these calls, without those that cannot be in an aggregate."""
+        size = node.limits.aggregate_calls.size
+        shared = [call for call in calls if _shares_gas(call)]
+        alone = [call for call in calls if call.may_revert and not call.is_unpackable]
+        batches: list[Sequence[ContractCall]] = [shared[at : at + size] for at in range(0, len(shared), size)]
+        batches += _separate_batches(alone, size)
+        probes = [ContractCall(multicall, probe) for probe in _PROBES]
+        own = [[_on_chain(call, multicall) for call in batch] for batch in batches]
+        packed = [ContractCall(multicall, encode_aggregate([*probes, *batch])) for batch in own]
+        return cls(batches, packed)
+
+    def results(self, node: Node, found: Sequence[ReturnData], block: BlockHeader) -> dict[ContractCall, ReturnData]:
+        """Return the results of the calls that ran on `block`, by its number and its parent's hash.
+
+        A call that failed beside others is not among them: it may have lacked gas.
+        """
+        results: dict[ContractCall, ReturnData] = {}
+        for batch, data in zip(self.batches, found, strict=True):
+            if not data:
+                continue
+            try:
+                number, parent_hash, *answers = decode_aggregate(data, len(_PROBES) + len(batch))
+            except InvalidUpstreamResponse:
+                continue
+            is_same = parent_hash is not None and f"0x{parent_hash.hex()}" == block.parent_hash
+            if _decode_number(number) != block.number or not is_same:
+                continue
+            _TRUTHFUL_HASHES.add(node)
+            pairs = zip(batch, answers, strict=True)
+            results.update((call, answer) for call, answer in pairs if answer is not None or not _shares_gas(call))
+        return results
+
+
+def _on_chain(call: ContractCall, multicall: str) -> ContractCall:
+    """Return a call of Multicall3 to the address that it has on this network."""
+    return call._replace(to=multicall) if call.to == MULTICALL3 else call
 
 
 class _CallPart(NamedTuple):

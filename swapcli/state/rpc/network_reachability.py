@@ -99,7 +99,7 @@ class Reachability:
             return f"the host name {host} cannot be resolved"
         if any(find_route(family, address) for family, address in addresses):
             return None
-        return f"there is no route to {host}"
+        return f"no route to {host}"
 
 
 def _is_local(host: str) -> bool:

@@ -207,7 +207,7 @@ class NetworkTime:
         """Add the sighting of a node that is far from the clock, and return what all of them show.
 
         If only proof is missing, `look` looks again at the nodes that agree, until `ends_s` of the monotonic clock; it
-        returns None for a node that fails. One thread does that, and the others go on without a verdict.
+        returns None for a node that fails. One thread does that, and the others continue without a verdict.
         """
         with self._lock:
             self._sightings[host] = sighting

@@ -38,7 +38,7 @@ def block_number(at: BlockId) -> int:
 
 
 class ChainHead(NamedTuple):
-    """A recent block, which the node calls `tag`, and the present gas price; or a past block without a tag.
+    """A recent block, which the node calls `tag`, and the current gas price; or a past block without a tag.
 
     `gas_price` is in wei, or the error of a node that does not serve it. `code` is that of the requested contract, None
     if none was requested or the node did not return it.
@@ -61,12 +61,16 @@ class ChainHead(NamedTuple):
 
 
 class LogFilter(NamedTuple):
-    """The events of these contracts with these first topics (all if empty), from block `first` to `last` inclusive."""
+    """The events of these contracts with these first topics (all if empty), from block `first` to `last` inclusive.
+
+    With `ids` besides topics, only those whose second topic is one of them.
+    """
 
     addresses: tuple[str, ...]
     topics: tuple[str, ...]
     from_block: int
     to_block: int
+    ids: tuple[str, ...] = ()
 
 
 class Node(Protocol):
@@ -132,7 +136,7 @@ class WitnessableNode(Node, Protocol):
     """A node that can confirm the state of another one's block."""
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """Return the block of that number with the present gas price and the code of a contract, after checking the
+        """Return the block of that number with the current gas price and the code of a contract, after checking the
         chain id; None if the node does not have it."""
 
 
@@ -163,7 +167,7 @@ class BudgetedNode(Protocol):
 
     @property
     def requests_left(self) -> int:
-        """The requests that may still be sent for the present block."""
+        """The requests that may still be sent for the current block."""
 
     def allow_requests(self, max_requests: int) -> None:
         """Allow so many requests from now on, as a command that reads many blocks needs them."""
@@ -175,7 +179,7 @@ class KnowsTime(Protocol):
 
     @property
     def clock_offset_s(self) -> float:
-        """As `ChainHead.clock_offset_s`, at present."""
+        """As `ChainHead.clock_offset_s`, currently."""
 
 
 class Account(NamedTuple):
@@ -208,6 +212,32 @@ class HypotheticalCall(NamedTuple):
     gas_price_wei: int = 0
     gas: int = 0
     value_wei: int = 0
+
+
+class AheadCalls(NamedTuple):
+    """Calls on the newest block that a node runs in the exchange that names that block."""
+
+    calls: Sequence[ContractCall]
+    trials: Sequence[HypotheticalCall] = ()
+
+
+class AheadResults(NamedTuple):
+    """The return data of `AheadCalls`, in order; None for what the node did not run, or what reverted."""
+
+    calls: Sequence[ReturnData]
+    trials: Sequence[ReturnData] = ()
+
+
+@runtime_checkable
+class AheadNode(Node, Protocol):
+    """A node that runs calls on its newest block while it returns that block's header."""
+
+    def read_head_ahead(
+        self, calls: AheadCalls, *, code_of: str | None = None
+    ) -> tuple[ChainHead, AheadResults | None]:
+        """Return the newest block as `read_head`, and the results of the calls; None if they were not sent.
+
+        Nothing proves which block the results are of: the caller checks that."""
 
 
 class SimulatedTransaction(NamedTuple):

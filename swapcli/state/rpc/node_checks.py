@@ -42,7 +42,7 @@ class NodeCheck(NamedTuple):
 
 
 class NodeReport(NamedTuple):
-    """What a node serves. A value that was not found out is None; `latency_s` is that of one request.
+    """The features of a node. Unknown values are None; `latency_s` is the time of one request.
 
     `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served here, so both are bounded
     by what the checks request.
@@ -58,7 +58,7 @@ class NodeReport(NamedTuple):
 
     @property
     def can_quote(self) -> bool:
-        """Whether quotes work on the node, if perhaps not their simulation, or a sync."""
+        """Whether the node can serve quotes, even if it cannot simulate them or sync."""
         return not any(check.name in (_CHAIN, _CALLS) for check in self.missing)
 
     @property
@@ -70,7 +70,7 @@ class NodeReport(NamedTuple):
 def check_node(node: Node, network: Network, now_s: Callable[[], float] = time.time) -> NodeReport:
     """Check the chain id and the age of the newest block, then everything else at that block.
 
-    Raises no `UpstreamError`: what the node refuses is part of the report.
+    Raises no `UpstreamError`: what the node rejects is part of the report.
     """
     return _CHECKS[network.kind](node, network, now_s).run()
 
@@ -116,7 +116,7 @@ class _NodeChecks:
     def _check_age(self, age_s: float) -> None:
         max_age_s = max(max_block_age_s(self._network.block_time_s or DEFAULT_BLOCK_TIME_S), _MIN_MAX_AGE_S)
         where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
-        problem = f"the newest block is {where} by the clock of this machine" if abs(age_s) > max_age_s else ""
+        problem = f"the newest block is {where} by this machine's clock" if abs(age_s) > max_age_s else ""
         self._checks.append(NodeCheck("block", problem))
 
     def _check_state(self, block: BlockHeader) -> None:
@@ -145,19 +145,19 @@ class _NodeChecks:
         tokens = [token.address for token in self._network.tokens if token.address != ZERO_ADDRESS][:_TOKENS]
         reader = MulticallReader(self._node, block, self._network.multicall)
         answers = reader.call([ContractCall(token, encode_call("decimals()")) for token in tokens])
-        self._require(any(answers) or not tokens, "answers no call at its newest block")
+        self._require(any(answers) or not tokens, "returns nothing for calls at its newest block")
 
     def _read_earlier_block(self, block: BlockHeader) -> None:
         earlier = block.number - 1
         found = find_answering_block(self._node, earlier)
-        self._require(found in (None, earlier), f"answers from block {found} to a request for block {earlier}")
+        self._require(found in (None, earlier), f"responds with block {found} to a request for block {earlier}")
 
     def _read_override(self, block: BlockHeader) -> None:
         if not isinstance(self._node, StateOverrideNode):
             return
         override = StateOverride(_PROBE, code=_RETURN_ONE)
         (answer,) = self._node.simulate([HypotheticalCall(_PROBE, ContractCall(_PROBE, b""), (override,))], block)
-        self._require(answer == (1).to_bytes(WORD), "heeds no state overrides")
+        self._require(answer == (1).to_bytes(WORD), "ignores state overrides")
 
     def _read_events(self, block: BlockHeader) -> int:
         """Return how many blocks a request for events may have, up to those requested here."""
@@ -165,7 +165,7 @@ class _NodeChecks:
         scanned = scan_first_range(self._node, LogFilter((self._silent_contract(),), (), first, block.number))
         width = scanned.last - first + 1
         is_enough = width >= min(_MIN_LOG_BLOCKS, block.number - first + 1)
-        self._require(is_enough, f"returns events of {width} blocks at most")
+        self._require(is_enough, f"returns events of at most {width} blocks")
         return width
 
     def _require(self, is_met: bool, problem: str) -> None:
@@ -187,7 +187,7 @@ class _StarknetChecks(_NodeChecks):
 
     def _read_calls(self, block: BlockHeader) -> None:
         calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_TOKENS]]
-        self._require(any(self._node.call_many(calls, block)), "answers no call at its newest block")
+        self._require(any(self._node.call_many(calls, block)), "returns nothing for calls at its newest block")
 
 
 _CHECKS: Final = {Kind.EVM: _NodeChecks, Kind.STARKNET: _StarknetChecks}

@@ -1,6 +1,6 @@
 """The limits of a node, learned from its rejections.
 
-Nodes limit requests a second, requests in a batch, blocks in a query for events, and the gas of a call; few document
+Nodes limit requests per second, requests in a batch, blocks in a query for events, and the gas of a call; few document
 it. Each limit is found by bisection, so that a node that is read for long hardly ever has to reject a request.
 """
 

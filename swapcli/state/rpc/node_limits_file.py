@@ -19,7 +19,7 @@ _NODES: Final = "nodes"
 _SAVED_AT: Final = "saved_at_s"
 _HASH_CHARACTERS: Final = 32  # of the hash of a URL, which may contain a key
 _MAX_NODES: Final = 100
-"""More nodes than anybody uses; beyond it the ones that were saved longest ago are forgotten."""
+"""More nodes than anyone uses; beyond it the ones that were saved longest ago are forgotten."""
 
 
 class NodeLimitsFile:

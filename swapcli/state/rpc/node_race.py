@@ -17,7 +17,7 @@ from swapcli.state.rpc.network_time import MAX_BLOCKS_BEHIND
 class BlockProof(Protocol):
     """A block that a node has proven to be its newest.
 
-    `is_recent` says whether the clock makes it likely that no other node has a newer one.
+    `is_recent` shows whether the clock makes it likely that no other node has a newer one.
     """
 
     @property
@@ -40,7 +40,7 @@ class RaceResult(NamedTuple, Generic[P]):
     """The winner's proof with its index and its time in seconds; None if there is no winner.
 
     `failures` are the errors of nodes that failed, by index; `elapsed_s` are the times of the nodes that had not ended
-    when the race was over. `network_problem` says why no node can be reached, None if one may be.
+    when the race was over. `network_problem` gives the reason why no node can be reached, None if one may be.
     """
 
     winner: int | None
@@ -156,7 +156,7 @@ class NodeRace(Generic[P]):
         elif -behind > MAX_BLOCKS_BEHIND:
             self._failures[index] = _is_behind(-behind)
         elif proof.is_by_clock and not known.is_by_clock:
-            self._failures[first] = StaleNode("its newest block has another time than that of another node")
+            self._failures[first] = StaleNode("its newest block and a different node's have different times")
             self._candidate = (index, proof, latency_s)
         return True
 
@@ -181,4 +181,4 @@ class NodeRace(Generic[P]):
 
 
 def _is_behind(blocks: int) -> UpstreamError:
-    return UpstreamTimeout(f"its newest block is {blocks} blocks behind that of another node")
+    return UpstreamTimeout(f"its newest block is {blocks} blocks behind a different node's")

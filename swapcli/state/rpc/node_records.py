@@ -1,4 +1,4 @@
-"""Remember how public nodes have answered between runs, in the file of node limits.
+"""Remember how public nodes have responded between runs, in the file of node limits.
 
 Hosts are identified by a hash, as nodes are there. The records only save time: without them every node is taken to be
 as good as the others, in the order of the list.
@@ -34,7 +34,7 @@ _MAX_HOST: Final = 255  # characters of a name in DNS
 
 
 class NodeRecord(NamedTuple):
-    """How one public node has answered.
+    """How one public node has responded.
 
     `latency_s` is the usual time until its block was proven, None if unknown; `failures` counts failures in a row, the
     last at `failed_at_s` in Unix time; it last proved a block at `proven_at_s`.
@@ -130,7 +130,7 @@ class NodeRecords:
 
     @property
     def usual_latency_s(self) -> float | None:
-        """The least usual latency of the loaded nodes that have answered lately; None without any."""
+        """The least usual latency of the loaded nodes that have responded lately; None without any."""
         known = [each.latency_s for each in self._records.values() if each.latency_s and each.proven_at_s]
         return min(known, default=None)
 

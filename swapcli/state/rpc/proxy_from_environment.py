@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 
 def find_proxy(url: str, environ: Mapping[str, str]) -> str | None:
-    """Return the address of the proxy through which `url` is reached; None where there is none."""
+    """Return the address of the proxy through which `url` is reached; None if there is none."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port

@@ -4,7 +4,7 @@
 start, the others follow, and the first that proves its block is read from then on. A block is proven if the node is of
 the right chain, returns the block's header, serves state at that block, is not behind another node, and is new by the
 clock: this machine's, or that of nodes that agree that it is wrong (`network_time`). `failover` asks the next node what
-the winner then refuses, at the same block: its hash must agree, otherwise `ChainReorganized` makes the caller start
+the winner then rejects, at the same block: its hash must agree, otherwise `ChainReorganized` makes the caller start
 again.
 """
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
     from swapcli.state.rpc.witness_node import WitnessNode
 
-_MAX_HEDGE_DELAY_S: Final = 0.5  # before another node is asked as well
+_MAX_HEDGE_DELAY_S: Final = 0.5  # before another node is queried as well
 _STARTERS: Final = 2  # nodes asked at once in the first round
 _RESOLUTION_S: Final = 0.2
 """A name server near this machine answers in a few tens of milliseconds. All names are looked up at once, and one of
 them is enough."""
 _BUDGET_WINDOW_S: Final = 3.0
-"""Five requests in three seconds are the 100 requests a minute that HyperEVM's node is reported to take."""
+"""Five requests in three seconds are the 100 requests per minute that HyperEVM's node is reported to take."""
 _REASON_CHARACTERS: Final = 200  # of an error in a node's record
 _WITNESS_ATTEMPTS: Final = 2
 """Another node may take the place of a witness that fails, so that more attempts would only cost time."""
@@ -183,7 +183,7 @@ class _PublicNode(FailoverNode):
 
     @property
     def requests_left(self) -> int:
-        """The requests that may still be sent for the present block."""
+        """The requests that may still be sent for the current block."""
         return self.budget.left
 
     def allow_requests(self, max_requests: int) -> None:
@@ -233,7 +233,7 @@ class _PublicNode(FailoverNode):
 
     @contextmanager
     def checking(self, max_requests: int) -> Iterator[None]:
-        """Use another node than the one that was read, and allow so many requests, as long as the context lasts.
+        """Use a different node than the one that was read, and allow so many requests, as long as the context lasts.
 
         If the others fail, the first one is used after all. If none was read, one is found first.
         """
@@ -286,9 +286,9 @@ class _PublicNode(FailoverNode):
         return result.proof.head._replace(clock_offset_s=offset_s) if offset_s else result.proof.head
 
     def _with_time_checked(self, result: RaceResult[_ProvenHead]) -> RaceResult[_ProvenHead]:
-        """Return the result of a race whose winner is new by another clock than this machine's.
+        """Return the result of a race whose winner is new by a different clock than this machine's.
 
-        The winner remains one only if all the nodes that have answered since still prove that time.
+        The winner remains one only if all the nodes that have responded since still prove that time.
         """
         assert result.winner is not None
         verdict = self._network_time.verdict()
@@ -297,7 +297,7 @@ class _PublicNode(FailoverNode):
             agreeing = {index for index, each in enumerate(self._endpoints) if each.host in verdict.nodes}
             failures = {index: error for index, error in result.failures.items() if index not in agreeing}
             return result._replace(failures=failures)
-        failures = {**result.failures, result.winner: StaleNode("other nodes give another time")}
+        failures = {**result.failures, result.winner: StaleNode("other nodes have a different time")}
         return result._replace(winner=None, proof=None, failures=failures)
 
     def _race(
@@ -317,7 +317,7 @@ class _PublicNode(FailoverNode):
         return race.run()
 
     def _prove(self, index: int, read: Callable[[AnyContestant], ChainHead]) -> _ProvenHead:
-        """Return the block that a node proves, in a thread of its own. Raises `UpstreamError`."""
+        """Return the block that a node proves, in a separate thread. Raises `UpstreamError`."""
         endpoint, is_alone = self._endpoints[index], len(self._endpoints) == 1
         client = JsonRpcClient(
             self._connections[index].current,
@@ -328,6 +328,7 @@ class _PublicNode(FailoverNode):
         )
         node = self._contestant_class(client, self._chain_id, has_next=not is_alone)
         node.gas_price_wei = self.gas_price_wei
+        has_state = self._prepare(node)
         head = read(node)
         if not is_alone and isinstance(head.gas_price, UpstreamError):
             raise head.gas_price
@@ -337,7 +338,8 @@ class _PublicNode(FailoverNode):
         sighting = self._network_time.see(newest.number, newest.timestamp, client.date)
         if not self._network_time.fits(sighting):
             offset_s = self._agreed_offset_s(endpoint, sighting)
-        if not is_alone and not self._records.record_of(endpoint.host).is_proven(self._records.now_s()):
+        is_known = is_alone or self._records.record_of(endpoint.host).is_proven(self._records.now_s())
+        if not is_known and not has_state():
             node.prove_state(newest)
         is_recent = offset_s is None and self._network_time.is_recent(newest.timestamp)
         return _ProvenHead(head, newest, node, is_recent, offset_s)
@@ -350,11 +352,11 @@ class _PublicNode(FailoverNode):
                 raise StaleNode(f"{endpoint.redacted_url}: its newest block is old by the date of its response")
             age_s = self._network_time.age_s(sighting.block_s)
             where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
-            raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by the clock of this machine")
+            raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by this machine's clock")
         return verdict.offset_s
 
     def _look(self, host: str) -> Sighting | None:
-        """As `FailoverNode._look`, over a connection of its own, as another thread may use the node's."""
+        """As `FailoverNode._look`, over a separate connection, as another thread may use the node's."""
         endpoint = next(each for each in self._endpoints if each.host == host)
         connection, limits = self._connection(endpoint), self._limits[endpoint.node.url]
         client = JsonRpcClient(connection, self._live_timeout_s, 1, time.sleep, limits)
@@ -362,6 +364,11 @@ class _PublicNode(FailoverNode):
             return look_at(self._contestant_class(client, self._chain_id, has_next=True), client, self._network_time)
         finally:
             connection.close()
+
+    def _prepare(self, node: AnyContestant) -> Callable[[], bool]:
+        """Prepare a node of a race; return what says whether its head then came with state of its newest block."""
+        del node
+        return bool
 
     @abstractmethod
     def _follow(self, proven: _ProvenHead) -> None:
@@ -389,25 +396,25 @@ class _PublicNode(FailoverNode):
         failures = []
         for index, each in enumerate(self._endpoints):
             error = result.failures.get(index)
-            late = "did not answer in time" if index in result.elapsed_s else "there was no time left to ask it"
+            late = "did not respond in time" if index in result.elapsed_s else "no time was left to try it"
             failures.append((each.host, _reason(error.message, each) if error else late))
         reasons = "; ".join(f"{host}: {reason}" for host, reason in failures)
         is_time = any(isinstance(error, StaleNode) for error in result.failures.values())
         return LiveUnavailable(
-            f"no public node has answered within {self._live_timeout_s:g} s ({reasons})",
+            f"no public node responded within {self._live_timeout_s:g} s ({reasons})",
             failures,
-            hint=f"{'check the clock of this machine' if is_time else 'try again'}, or name a node with --rpc-url",
+            hint=f"{'check the clock of this machine' if is_time else 'try again'}, or set a node with --rpc-url",
         )
 
     def _unreachable(self, reason: str, seen_s_ago: float | None = None) -> LiveUnavailable:
         """Return the error for a machine without a network, which was noticed now or some seconds ago."""
-        memory, hint = "", "check the network, or name a node with --rpc-url"
+        memory, hint = "", "check the network connection, or set a node with --rpc-url"
         if seen_s_ago is not None:
-            memory = f", as it was {seen_s_ago:.0f} s ago, which is remembered for {UNREACHABLE_S:.0f} s"
+            memory = f" (found {seen_s_ago:.0f} s ago, remembered for {UNREACHABLE_S:.0f} s)"
             left_s = max(UNREACHABLE_S - seen_s_ago, 1.0)
-            hint = f"if there is a network now, try again in {left_s:.0f} s or give --live, which asks at once"
+            hint = f"if it is connected now, try again in {left_s:.0f} s, or add --live to try at once"
         return LiveUnavailable(
-            f"this machine has no connection to the network: {reason}{memory}",
+            f"this machine has no network connection: {reason}{memory}",
             [(each.host, reason) for each in self._endpoints],
             is_network_unreachable=True,
             hint=hint,
@@ -431,13 +438,24 @@ class PublicRpcNode(_PublicNode, RpcNode):
 
     _contestant_class = _Contestant
 
+    def _prepare(self, node: AnyContestant) -> Callable[[], bool]:
+        assert isinstance(node, SingleRpcNode)
+        node.ahead = self.ahead
+
+        def has_state() -> bool:
+            results = node.ahead_results
+            return results is not None and any(results.calls)
+
+        return has_state
+
     def _follow(self, proven: _ProvenHead) -> None:
         assert isinstance(proven.node, SingleRpcNode)
+        self.ahead_results = proven.node.ahead_results
         self._newest, self._newest_bloom = proven.newest, proven.node.newest_bloom
 
 
 class PublicStarknetNode(_PublicNode, StarknetNode):
-    """Public nodes of Starknet, as one `StarknetNode`: see `open_public_node`."""
+    """Public Starknet nodes, as one `StarknetNode`: see `open_public_node`."""
 
     _contestant_class = _StarknetContestant
 

@@ -1,9 +1,9 @@
 """What a node's refusal means, and what to do about it: the one policy of retries, limits, spares and load sharing.
 
 A reply is judged in this order: its body before its HTTP status, codes before words, and, where both say nothing, by
-the request. Words always lag behind: a read that is refused, rather than reverted, at a block that the node itself
-has named may succeed in a moment or on another node; a range of blocks that is refused is too wide until proven
-otherwise. Everything that is no result, cannot be made smaller and is not gone goes to the next node.
+the request. Words always lag behind: a read that is rejected, rather than reverted, at a block that the node itself
+has named may succeed in a moment or on another node; a range of blocks that is rejected is too wide until proven
+otherwise. Everything that is not a result, cannot be made smaller and is not gone goes to the next node.
 
 The codes are those of EIP-1474, EIP-4444, OP stack's proxyd, the documentation of providers, and Starknet's JSON-RPC
 specification; the words are those that geth, erigon, nethermind, reth, besu, bor, Monad, HyperEVM and the proxies of
@@ -77,7 +77,7 @@ TREATMENTS: Final[Mapping[Refusal, Treatment]] = MappingProxyType(
 
 
 class Attempt(NamedTuple):
-    """What was refused: a method, whether its caller can request less, and how many requests the exchange had.
+    """What was rejected: a method, whether its caller can request less, and how many requests the exchange had.
 
     `method` is empty for a refusal of a whole batch.
     """
@@ -125,7 +125,7 @@ _CODES: Final[Mapping[int, Refusal]] = MappingProxyType(
         -32_020: Refusal.TOO_LARGE,  # backend response too large
         -32_021: Refusal.TOO_LARGE,  # request body too large
         # providers
-        -32_007: Refusal.RATE,  # QuickNode: requests a second
+        -32_007: Refusal.RATE,  # QuickNode: requests per second
         -32_029: Refusal.RATE,  # Ankr and others
         -32_090: Refusal.RATE,  # public nodes of BNB Chain and Polygon
         -32_052: Refusal.NOT_SERVED,  # Ankr: the key is not allowed to access the method
@@ -228,7 +228,7 @@ _REQUESTED_PAUSE: Final = re.compile(
     r"(?:retry|try again|back.?off|wait)\D{0,24}?(\d+(?:\.\d+)?) ?(ms|millisecond|s|min|m)?\b", re.IGNORECASE
 )
 _MAX_PAUSE_S: Final = 86_400.0
-"""A longer pause than a day is no pause."""
+"""A longer pause than a day is not a pause."""
 READ_CHARACTERS: Final = 1_000
 """Of a message: the rest says nothing more, and regular expressions need not see it."""
 
@@ -276,7 +276,7 @@ def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
 
 
 def is_result(method: str, code: int, message: str) -> bool:
-    """Return whether an error is the result of a call that the contract did not answer."""
+    """Return whether an error is the result of a call that the contract did not respond."""
     if method in _STARKNET_CALLS:
         return code in _STARKNET_RESULTS
     if method != _CALL:
@@ -295,7 +295,7 @@ def names_batch(code: int, message: str) -> bool:
 
 
 def requested_pause_s(message: str, data: object = None) -> float:
-    """Return the pause that an error asks for in seconds, 0 if it names none.
+    """Return the pause that an error requests in seconds, 0 if it names none.
 
     Infura puts it into `data`, as `{"rate": {"backoff_seconds": 30}}`; others write "retry in 10s".
     """
@@ -349,7 +349,7 @@ def _known_code(code: int, method: str) -> Refusal | None:
 
 
 def _classify_batch_error(code: int, message: str, attempt: Attempt) -> Refusal:
-    """Return what one error for a whole batch means: unknown ones refuse the batch as such."""
+    """Return what one error for a whole batch means: unknown ones reject the batch as such."""
     known = _CODES.get(code) or _STATUSES.get(code)
     if known is None and code == _LIMIT_EXCEEDED_CODE:
         known = Refusal.RATE

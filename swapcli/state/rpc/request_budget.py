@@ -17,7 +17,7 @@ UNLIMITED: Final = 1_000_000  # more than a run makes
 class RequestBudget:
     """At most `max_requests` requests in `window_s` seconds. Any thread may use it.
 
-    Retries and hedged requests count like all others, so that a node that refuses is not asked again and again.
+    Retries and hedged requests count like all others, so that a node that rejects is not asked again and again.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class RequestBudget:
             if self._sent >= self._max_requests:
                 raise RequestBudgetSpent(
                     f"a quote sends at most {self._max_requests} requests to public nodes such as {redacted_url}",
-                    hint="try again in a moment, or set a node of your own with --rpc-url",
+                    hint="try again in a moment, or set your own node with --rpc-url",
                     details={"requests": self._max_requests},
                 )
             self._sent += 1
@@ -106,7 +106,7 @@ class BudgetedConnection:
 
     def _check_in_use(self) -> None:
         if self._is_abandoned:
-            raise UpstreamTimeout(f"another node answered before {self.redacted_url}")
+            raise UpstreamTimeout(f"a different node responded before {self.redacted_url}")
 
 
 class RenewableConnection:

@@ -23,8 +23,8 @@ _MIN_SECRET = 6
 
 
 class RpcResponse(NamedTuple):
-    """A response. `status` is that of HTTP; `content` is the decoded JSON, None if it is no JSON; `retry_after_s` is
-    the pause that the node requests, 0 for none. `text` is the beginning of a body that is no JSON; `location` is the
+    """A response. `status` is that of HTTP; `content` is the decoded JSON, None if it is not JSON; `retry_after_s` is
+    the pause that the node requests, 0 for none. `text` is the beginning of a body that is not JSON; `location` is the
     target of a redirect. `date` is the `Date` header, empty without one."""
 
     status: int

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
+from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, cast
 from urllib.parse import urlsplit
 
 from swapcli.core.errors import (
@@ -37,6 +37,8 @@ from swapcli.state.rpc.load_sharing import NodeGroup
 from swapcli.state.rpc.network_time import NetworkTime, Sighting
 from swapcli.state.rpc.node import (
     Account,
+    AheadCalls,
+    AheadResults,
     BlockHeader,
     BlockId,
     BlockOutcome,
@@ -57,6 +59,8 @@ from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
 if TYPE_CHECKING:
+    from swapcli.state.rpc.head_source import PollingHeads, SubscribedHeads
+    from swapcli.state.rpc.head_watch import HeadReader, HeadWatch, WatchedHeads
     from swapcli.state.rpc.run_budget import RunBudget
 
 TIMEOUT_S: Final = 20.0  # of one request
@@ -71,7 +75,7 @@ _MIN_SAVE_INTERVAL_S: Final = 10.0
 _BLOCK: Final = "eth_getBlockByNumber"
 _BLOCK_BY_HASH: Final = "eth_getBlockByHash"
 _GAS_PRICE: Final = "eth_gasPrice"
-_HINT_GAS_PRICE: Final = "give a gas price with --gas-price or the setting gas_price, or set another node"
+_HINT_GAS_PRICE: Final = "give a gas price with --gas-price or the setting gas_price, or set a different node"
 _FEES: Final = "eth_feeHistory"
 _MEDIAN: Final = 50  # percentile of the priority fees in a block
 _CALL: Final = "eth_call"
@@ -130,6 +134,7 @@ class JsonRpcNode:
         self._rpc: JsonRpcClient | FailoverClient = rpc
         self._chain_id = chain_id
         self._newest: BlockHeader | None = None
+        self._is_chain_known = False
 
     @property
     def redacted_url(self) -> str:
@@ -165,6 +170,34 @@ class JsonRpcNode:
         """As `Node.report_helpers`: there are none."""
         del failures, helpers
 
+    def read_newest(self) -> BlockHeader:
+        """As `HeadReader.read_newest`."""
+        requests = [self._newest_request()]
+        if not self._is_chain_known:
+            requests.append(RpcRequest(self.chain_id_method, ()))
+        block, *chain = self._send(requests)
+        if chain:
+            self._check_chain(self._number(chain[0], self.chain_id_method))
+            self._is_chain_known = True
+        return self._block(block)
+
+    def read_headers(self, first: int, last: int) -> list[BlockHeader]:
+        """As `HeadReader.read_headers`."""
+        found = self._send([self._header_request(number) for number in range(first, last + 1)])
+        return [self._block(each) for each in found]
+
+    @abstractmethod
+    def _newest_request(self) -> RpcRequest:
+        """Return the request for the newest block."""
+
+    @abstractmethod
+    def _header_request(self, number: int) -> RpcRequest:
+        """Return the request for a block that the node must have."""
+
+    @abstractmethod
+    def _block(self, found: object) -> BlockHeader:
+        """Return the header of a result. Raises `InvalidUpstreamResponse`."""
+
     def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         return self._rpc.send(requests, check)
 
@@ -179,7 +212,7 @@ class JsonRpcNode:
 
     def _fail(self, method: str, problem: str) -> NoReturn:
         raise InvalidUpstreamResponse(
-            f"{self.redacted_url} answered {method} with {problem}", details={"method": method}
+            f"{self.redacted_url} responded to {method} with {problem}", details={"method": method}
         )
 
 
@@ -189,6 +222,21 @@ class SingleRpcNode(JsonRpcNode):
     def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
         super().__init__(rpc, chain_id)
         self._newest_bloom = 0
+        self.ahead: AheadCalls | None = None
+        """Calls that each `read_head` of the latest block also makes, and their results."""
+        self.ahead_results: AheadResults | None = None
+
+    def read_head_ahead(
+        self, calls: AheadCalls, *, code_of: str | None = None
+    ) -> tuple[ChainHead, AheadResults | None]:
+        """As `AheadNode.read_head_ahead`, in one round trip, which ends with the newest block: if it is another one by
+        then, there are no results."""
+        self.ahead, self.ahead_results = calls, None
+        try:
+            head = self.read_head(code_of=code_of)
+        finally:
+            self.ahead = None
+        return head, self.ahead_results
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
@@ -213,7 +261,20 @@ class SingleRpcNode(JsonRpcNode):
             requests.append(_tagged_request(tag))
         if code_of is not None:
             requests.append(RpcRequest("eth_getCode", (code_of, tag), is_optional=True))
+        needed = len(requests)
+        room = self.limits.max_requests - needed - 1
+        is_ahead = self.ahead is not None and tag is BlockTag.LATEST and room > 0
+        if self.ahead is not None and is_ahead:
+            requests += [*self._ahead_requests(self.ahead)[:room], _tagged_request(BlockTag.LATEST)]
+        trips = self.round_trips
         results = self._send(requests)
+        if self.ahead is not None and is_ahead:
+            *ahead, closing = results[needed:]
+            del results[needed:]
+            # What was sent again in a second exchange is not between the two headers.
+            is_one_exchange = self.round_trips == trips + 1
+            is_same = is_one_exchange and self._block(closing).hash == self._block(results[1]).hash
+            self.ahead_results = self._read_ahead(self.ahead, ahead) if is_same else None
         found_code = results.pop() if code_of is not None else None
         tagged = results.pop() if tag is not BlockTag.LATEST else None
         chain, block, *price = results
@@ -225,13 +286,25 @@ class SingleRpcNode(JsonRpcNode):
         self._newest, self._newest_bloom = head.block, self._bloom(block)
         return head if tag is BlockTag.LATEST else self._tagged_head(head, tag, tagged)
 
+    def _ahead_requests(self, ahead: AheadCalls) -> list[RpcRequest]:
+        """Return the requests of calls on the latest block, all of which the caller can do without."""
+        tag = BlockTag.LATEST.value
+        requests = [_hypothetical_request(each, tag) for each in ahead.trials]
+        requests += [_call_request(each, tag) for each in ahead.calls]
+        return [each._replace(may_be_null=True, is_optional=True, is_divisible=False) for each in requests]
+
+    def _read_ahead(self, ahead: AheadCalls, found: Sequence[RpcResult]) -> AheadResults:
+        data = [_read_hex(each) if isinstance(each, str) else None for each in found]
+        data += [None] * (len(ahead.trials) + len(ahead.calls) - len(data))
+        return AheadResults(data[len(ahead.trials) :], data[: len(ahead.trials)])
+
     def _tagged_head(self, latest: ChainHead, tag: BlockTag, found: RpcResult) -> ChainHead:
         """Return the head for the block that the node returned for a tag other than `latest`."""
         if found is None or isinstance(found, RpcError):
             others = [each for each in BlockTag if each is not tag]
             raise UpstreamRejected(
-                f"{self.redacted_url} does not know the {tag} block",
-                hint=f"use the state {', '.join(others[:-1])} or {others[-1]}, or set another node",
+                f"{self.redacted_url} has no {tag} block",
+                hint=f"use --block {', '.join(others[:-1])} or {others[-1]}, or set a different node",
                 details={"tag": str(tag)},
             )
         if tag is not BlockTag.PENDING:
@@ -246,7 +319,7 @@ class SingleRpcNode(JsonRpcNode):
         """As `HistoryNode.read_past_head`.
 
         The gas price is the base fee of the next block with the median tip of this one. Where the node does not say
-        them, it is the block's base fee, or the present price without one.
+        them, it is the block's base fee, or the current price without one.
         """
         newest = self.read_head()
         found = self._find_past_block(block, newest.block)
@@ -259,14 +332,14 @@ class SingleRpcNode(JsonRpcNode):
         details: dict[str, object] = {"block": block, "newest": newest.number}
         if isinstance(block, int) and block > newest.number:
             raise InvalidInput(
-                f"block {block:,} does not exist yet: the newest of {self.redacted_url} is {newest.number:,}",
+                f"block {block:,} does not exist yet: the newest block of {self.redacted_url} is {newest.number:,}",
                 details=details,
             )
         method, name = (_BLOCK, hex(block)) if isinstance(block, int) else (_BLOCK_BY_HASH, block)
         (found,) = self._send([RpcRequest(method, (name, False), may_be_null=True)])
         if found is None and isinstance(block, str):
-            hint = "it may be on another network, or have been replaced"
-            raise InvalidInput(f"{self.redacted_url} knows no block {block}", hint=hint, details=details)
+            hint = "it may be on a different network, or have been replaced"
+            raise InvalidInput(f"{self.redacted_url} has no block {block}", hint=hint, details=details)
         if found is None:
             raise UpstreamRejected(
                 f"{self.redacted_url} no longer has block {block:,}",
@@ -275,7 +348,7 @@ class SingleRpcNode(JsonRpcNode):
             )
         header = self._block(found)
         if block not in (header.number, header.hash):
-            self._fail(method, f"another block than {block}")
+            self._fail(method, f"a different block than {block}")
         return header
 
     def read_block(self, number: int) -> BlockHeader | None:
@@ -312,6 +385,12 @@ class SingleRpcNode(JsonRpcNode):
         return ChainHead(
             block, gas_price, tag=None, code=_read_hex(code[0]) if code and isinstance(code[0], str) else None
         )
+
+    def _newest_request(self) -> RpcRequest:
+        return _tagged_request(BlockTag.LATEST)
+
+    def _header_request(self, number: int) -> RpcRequest:
+        return _block_request(number, may_be_null=False)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
@@ -361,7 +440,7 @@ class SingleRpcNode(JsonRpcNode):
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
         """Return the result of each request that the caller can do without: an `RpcError` if the node rejects it.
 
-        All of them are sent in one round trip. Raises `UpstreamError` if the node does not answer.
+        All of them are sent in one round trip. Raises `UpstreamError` if the node does not respond.
         """
         return self._rpc.send([each._replace(may_be_null=True, is_optional=True) for each in requests])
 
@@ -372,7 +451,7 @@ class SingleRpcNode(JsonRpcNode):
         found = self._send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
         for number, each in zip(numbers, found, strict=True):
             if self._block(each).number != number:
-                self._fail(_BLOCK, f"another block than {number}")
+                self._fail(_BLOCK, f"a different block than {number}")
             blooms[number] = self._bloom(each)
         return [blooms[number] for number in range(first, last + 1)]
 
@@ -387,7 +466,7 @@ class SingleRpcNode(JsonRpcNode):
             "toBlock": hex(query.to_block),
         }
         if query.topics:
-            parameters["topics"] = [list(query.topics)]
+            parameters["topics"] = [list(each) for each in (query.topics, query.ids) if each]
         if query.addresses:
             parameters["address"] = list(query.addresses)
         is_range = query.from_block < query.to_block
@@ -411,7 +490,7 @@ class SingleRpcNode(JsonRpcNode):
         if not isinstance(found, dict):
             self._fail(_RECEIPT, "no receipt")
         if self._word(found.get("transactionHash"), _RECEIPT) != transaction.lower():
-            self._fail(_RECEIPT, "the receipt of another transaction")
+            self._fail(_RECEIPT, "the receipt of a different transaction")
         number, block_hash = found.get("blockNumber"), found.get("blockHash")
         if number is None or block_hash is None:
             raise not_mined(transaction, "is pending")
@@ -463,7 +542,7 @@ class SingleRpcNode(JsonRpcNode):
             if found is not None and self._block(found).hash == block.hash:
                 return None
             return ChainReorganized(
-                f"{self.redacted_url} no longer has block {block.number} as it was: the chain was reorganized",
+                f"{self.redacted_url} has a different block {block.number} now: the chain was reorganized",
                 hint="try again",
                 details={"block": block.number},
             )
@@ -476,7 +555,7 @@ class SingleRpcNode(JsonRpcNode):
             return self._same_block(self._newest)
 
         def objection(found: RpcResult) -> UpstreamError | None:
-            return UpstreamRejected(f"{self.redacted_url} does not know block {number}") if found is None else None
+            return UpstreamRejected(f"{self.redacted_url} has no block {number}") if found is None else None
 
         return ConsistencyCheck(_block_request(number), objection)
 
@@ -622,9 +701,11 @@ class FailoverNode(JsonRpcNode):
         self._limits = {each.url: policy.limits_of(each.url) for each in endpoints}
         self._saved_limits = self._learned_limits()
         self._next_save_s = 0.0
+        self._endpoints_in_order, self._policy = endpoints, policy
+        self._connections_in_order = [each.connect() for each in endpoints]
         clients = [
-            JsonRpcClient(each.connect(), policy.timeout_s, attempts, policy.pause, self._limits[each.url])
-            for each in endpoints
+            JsonRpcClient(connection, policy.timeout_s, attempts, policy.pause, self._limits[each.url])
+            for connection, each in zip(self._connections_in_order, endpoints, strict=True)
         ]
         self._failover = FailoverClient(clients, chain_id, policy.report, self.chain_id_method)
         super().__init__(self._failover, chain_id)
@@ -633,7 +714,84 @@ class FailoverNode(JsonRpcNode):
         hosts = [urlsplit(each.redacted_url).netloc or each.redacted_url for each in endpoints]
         self._clients_by_host = dict(zip(reversed(hosts), reversed(clients), strict=True))
         helpers = self._make_helpers(clients) if policy.shares_load and has_spares else []
-        self._group = NodeGroup(helpers, policy.report)
+        self._helpers, self._group = helpers, NodeGroup(helpers, policy.report)
+        self._watch: HeadWatch | None = None
+
+    def watch_heads(
+        self, heads: PollingHeads | SubscribedHeads, *, min_period_s: float
+    ) -> PollingHeads | SubscribedHeads | WatchedHeads:
+        """Return heads that watch all nodes, if there are several, for a follower that reads the best of them."""
+        if len(self._endpoints_in_order) < 2:
+            return heads
+        from swapcli.state.rpc.head_rule import HeadRule
+        from swapcli.state.rpc.head_source import SubscribedHeads
+        from swapcli.state.rpc.head_watch import LOOK_TIMEOUT_S, HeadWatch, WatchedHeads
+
+        policy = self._policy
+        readers: list[HeadReader] = []
+        for each in self._endpoints_in_order:
+            limits = policy.limits_of(each.url)
+            client = JsonRpcClient(each.connect(), min(policy.timeout_s, LOOK_TIMEOUT_S), 1, policy.pause, limits)
+            readers.append(cast("HeadReader", self._single_node(client)))
+        names = [each.redacted_url for each in self._endpoints_in_order]
+        block_time_s = self._time.block_time_s if self._time else None
+        rule = HeadRule(names, block_time_s, policy.report, clock_s=lambda: time.time() + self.clock_offset_s)
+        announced: dict[int, Callable[[], BlockHeader | None]] = {}
+        if isinstance(heads, SubscribedHeads):
+            lasting = [each.connection is not None for each in self._endpoints_in_order]
+            announced[lasting.index(True)] = lambda: heads.announced
+        self._watch = HeadWatch(rule, readers, self._leave_failing_node, announced)
+        return WatchedHeads(heads, self._watch, min_period_s=min_period_s)
+
+    @property
+    def current(self) -> int:
+        """The position of the node that is read."""
+        return self._failover.current
+
+    def prefer(self, index: int) -> None:
+        """Use this one of the nodes from now on, as another process has found it to be the best."""
+        self._failover.prefer(index)
+
+    def _leave_failing_node(self) -> None:
+        """End the exchange with the node that is read if it no longer names its newest block."""
+        current = self._failover.current
+        connection = self._connections_in_order[current]
+        if self._watch and self._watch.rule.is_failing(current) and isinstance(connection, HttpConnection):
+            connection.abort()
+
+    def _read_best_head(self, read: Callable[[], ChainHead]) -> ChainHead:
+        """Return the highest newest block of the nodes that counts, if they are watched; otherwise that of the current
+        one.
+
+        Raises `StaleNode` if no block counts.
+        """
+        if self._watch is None or not self._watch.is_running:
+            return self._with_time(read(), self._newest)
+        rule, failover = self._watch.rule, self._failover
+        failover.rule = rule
+        tried: set[int] = set()
+        best: tuple[int, ChainHead, BlockHeader] | None = None
+        while (index := rule.choose(tried, best[2].number if best else -1)) is not None:
+            failover.prefer(index)
+            highest = rule.highest
+            try:
+                head = read()
+                tried |= {index, failover.current}
+                assert self._newest
+                if rule.see(failover.current, self._newest, highest, self.read_headers, is_read=True):
+                    best = failover.current, head, self._newest
+            except UpstreamError:
+                tried.add(index)
+                if best is None and rule.choose(tried) is None:
+                    raise
+        if best is None:
+            raise rule.no_node()
+        current, head, newest = best
+        failover.use(current)
+        if newest is not self._newest:
+            self._newest = None  # what else is known of it belongs to another block
+        rule.serve(current, newest)
+        return self._with_time(head, newest)
 
     def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
         """Return the nodes that can share large reads: none unless the kind of network has such."""
@@ -670,11 +828,11 @@ class FailoverNode(JsonRpcNode):
         """As `KnowsTime.clock_offset_s`."""
         return self._time.offset_s if self._time else 0.0
 
-    def _with_time(self, head: ChainHead) -> ChainHead:
-        """Return a new head with the offset of this machine's clock. If its time looks wrong, all nodes are asked."""
-        if self._time is None or self._newest is None:
+    def _with_time(self, head: ChainHead, newest: BlockHeader | None) -> ChainHead:
+        """Return a new head with the offset of this machine's clock. If its time looks wrong, all nodes are queried."""
+        if self._time is None or newest is None:
             return head
-        if not self._time.is_current(self._newest.timestamp):
+        if not self._time.is_current(newest.timestamp):
             max_wait_s = min(_LOOK_BLOCKS * self._time.block_time_s, _MAX_LOOK_S)
             self._time.correct(self._clients_by_host, self._look, max_wait_s)
         offset_s = self._time.offset_s
@@ -697,6 +855,8 @@ class FailoverNode(JsonRpcNode):
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
         """As `Node.helpers`."""
         helpers = self._group.available()
+        if self._watch is not None:
+            helpers = [each for each in helpers if not self._watch.rule.is_doubted(self._helpers.index(each))]
         for helper in helpers:
             helper.pinned_to = at
         return helpers
@@ -721,7 +881,16 @@ class RpcNode(FailoverNode, SingleRpcNode):
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `SingleRpcNode.read_head`."""
-        return self._with_time(super().read_head(tag, code_of=code_of))
+        read = super().read_head
+        return self._read_best_head(lambda: read(tag, code_of=code_of))
+
+    def read_head_ahead(
+        self, calls: AheadCalls, *, code_of: str | None = None
+    ) -> tuple[ChainHead, AheadResults | None]:
+        """As `SingleRpcNode.read_head_ahead`; without the calls if several nodes are watched, which all name a head."""
+        if self._watch is not None:
+            return self.read_head(code_of=code_of), None
+        return super().read_head_ahead(calls, code_of=code_of)
 
     def _single_node(self, client: JsonRpcClient) -> SingleRpcNode:
         return SingleRpcNode(client, self._chain_id)

@@ -37,17 +37,17 @@ class RunBudget:
 
     @property
     def part_left(self) -> int:
-        """The requests that the present part may still send."""
+        """The requests that the current part may still send."""
         return max(self._part_sent - self._sent, 0)
 
     @property
     def part_left_s(self) -> float:
-        """The seconds that are left of the present part."""
+        """The seconds that are left of the current part."""
         return max(self._part_ends_s - self._monotonic_s(), 0.0)
 
     @property
     def spent(self) -> str:
-        """The limit that the present part has reached: "requests", "time", or empty for neither."""
+        """The limit that the current part has reached: "requests", "time", or empty for neither."""
         if not self.part_left:
             return "requests"
         return "" if self.part_left_s else "time"

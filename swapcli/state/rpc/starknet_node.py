@@ -53,10 +53,10 @@ _METHOD_NOT_FOUND: Final = -32601
 _BLOCK_NOT_FOUND: Final = 24  # codes of the Starknet JSON-RPC specification
 _PAGE_TOO_LARGE: Final = 31  # codes of the Starknet JSON-RPC specification
 _INVALID_PARAMS: Final = frozenset({-32602, -32600})
-"""Codes with which nodes refuse tags and filters that their version of the specification does not have."""
+"""Codes with which nodes reject tags and filters that their version of the specification does not have."""
 _PAGE_EVENTS: Final = 1_000
 """Events in a page: below the limits of pathfinder (1,024) and juno (10,240). Small gateways allow 100: once
-a node refuses, pages become smaller."""
+a node rejects, pages become smaller."""
 _MAX_PAGES: Final = 100
 """Pages of one request for events; more of them are too many, as for a node that limits them itself."""
 _MAX_LISTED_ADDRESSES: Final = 32
@@ -97,7 +97,7 @@ class SingleStarknetNode(JsonRpcNode):
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted.
 
-        `code` is the hash of the contract's class. The gas price is that of L2 gas in the smallest unit of STRK, with
+        `code` is the hash of the contract's class. The gas price is that of L2 gas in the base unit of STRK, with
         the data gas that usually comes with it.
         """
         is_final = tag in (BlockTag.SAFE, BlockTag.FINALIZED)
@@ -154,7 +154,7 @@ class SingleStarknetNode(JsonRpcNode):
             if not _is_unknown_block(error):
                 raise
             raise InvalidInput(
-                f"{self.redacted_url} knows no block {block}: its newest is {newest.number:,}",
+                f"{self.redacted_url} has no block {block}: its newest block is {newest.number:,}",
                 details={"block": block, "newest": newest.number},
             ) from error
         offset_s = newest_head.clock_offset_s
@@ -173,8 +173,8 @@ class SingleStarknetNode(JsonRpcNode):
             if low is None:
                 if number == 0:
                     raise UpstreamRejected(
-                        f"{self.redacted_url} does not know the {tag} block",
-                        hint="use the state latest, or set another node",
+                        f"{self.redacted_url} has no {tag} block",
+                        hint="use --block latest, or set a different node",
                         details={"tag": str(tag)},
                     )
                 high, step = number, 2 * step
@@ -227,6 +227,12 @@ class SingleStarknetNode(JsonRpcNode):
             self._fail(_BLOCK, f"block {block.number} instead of {number}")
         return block
 
+    def _newest_request(self) -> RpcRequest:
+        return RpcRequest(_BLOCK, (_LATEST,))
+
+    def _header_request(self, number: int) -> RpcRequest:
+        return RpcRequest(_BLOCK, ({"block_number": number},))
+
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
@@ -237,7 +243,7 @@ class SingleStarknetNode(JsonRpcNode):
         Equal calls are sent once. A call of code instead of a contract is rejected.
         """
         if any(not call.to for call in calls):
-            raise UpstreamRejected(f"{self.redacted_url} runs contracts only")
+            raise UpstreamRejected(f"{self.redacted_url} only runs contracts")
         block = self._block_parameter(at)
         distinct = list(dict.fromkeys((call.to, call.calldata) for call in calls))
         results = self._send_at([_request(to, calldata, block) for to, calldata in distinct], at)
@@ -257,8 +263,8 @@ class SingleStarknetNode(JsonRpcNode):
         if isinstance(found, RpcError):
             if found.code == _CONTRACT_NOT_FOUND:
                 raise SimulationError(
-                    f"there is no account at {account}",
-                    hint="check the address; an account must be deployed before it can swap",
+                    f"no account is deployed at {account}",
+                    hint="check the address, or deploy the account first",
                     details={"account": account},
                 )
             raise self._not_estimated(found, _NONCE)
@@ -288,7 +294,7 @@ class SingleStarknetNode(JsonRpcNode):
         problem = f"does not have the method {method}" if is_unknown else f"rejected {method}: {error.message}"
         return UpstreamRejected(
             f"{self.redacted_url} cannot estimate the fee: it {problem}",
-            hint="use another node",
+            hint="use a different node",
             details={"code": error.code, "method": method},
         )
 
@@ -302,11 +308,12 @@ class SingleStarknetNode(JsonRpcNode):
         if self._newest and self._newest.number == query.to_block:
             self._check_same(self._newest)
         elif self.read_block(query.to_block) is None:
-            raise UpstreamRejected(f"{self.redacted_url} does not know block {query.to_block}")
+            raise UpstreamRejected(f"{self.redacted_url} has no block {query.to_block}")
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def _read_events(self, query: LogFilter) -> list[Log]:
-        """Return the events of a query from one filter: by contracts if the node takes all of them, else by kind."""
+        """Return the events of a query from one filter: by contracts if the node takes all of them, otherwise by
+        kind."""
         requested = query.addresses
         takes_list = self._lists_addresses and len(requested) <= _MAX_LISTED_ADDRESSES
         filtered = requested if len(requested) == 1 or takes_list else ()
@@ -326,7 +333,7 @@ class SingleStarknetNode(JsonRpcNode):
             "to_block": {"block_number": query.to_block},
         }
         if query.topics:
-            parameters["keys"] = [[_short(topic) for topic in query.topics]]
+            parameters["keys"] = [[*map(_short, each)] for each in (query.topics, query.ids) if each]
         if addresses:
             parameters["address"] = [*map(_short, addresses)] if len(addresses) > 1 else _short(addresses[0])
         in_block: Counter[int] = Counter()
@@ -334,7 +341,7 @@ class SingleStarknetNode(JsonRpcNode):
             found = self._read_page(parameters)
             events = found.get("events") if isinstance(found, dict) else None
             if not isinstance(events, list):
-                self._fail(_EVENTS, "no list of events")
+                self._fail(_EVENTS, "something that is not a list of events")
             for event in events:
                 log = self._log(event, in_block)
                 if not query.from_block <= log.block_number <= query.to_block:
@@ -393,7 +400,7 @@ class SingleStarknetNode(JsonRpcNode):
             raise
 
     def _still_built(self, block: BlockHeader) -> ConsistencyCheck:
-        """Return the check that the node still builds the block, which its number shows, or else its parent."""
+        """Return the check that the node still builds the block, which its number shows, otherwise its parent."""
 
         def objection(found: RpcResult) -> UpstreamError | None:
             is_same = False
@@ -427,7 +434,7 @@ class SingleStarknetNode(JsonRpcNode):
 
     def _reorganized(self, block: BlockHeader) -> ChainReorganized:
         return ChainReorganized(
-            f"{self.redacted_url} no longer has block {block.number} as it was: the chain was reorganized",
+            f"{self.redacted_url} has a different block {block.number} now: the chain was reorganized",
             hint="try again",
             details={"block": block.number},
         )
@@ -456,7 +463,7 @@ class SingleStarknetNode(JsonRpcNode):
         return number
 
     def _gas_price(self, found: object) -> int:
-        """Return the price of a unit of L2 gas and of the data gas that comes with it, in the smallest unit of STRK.
+        """Return the price of a unit of L2 gas and of the data gas that comes with it, in the base unit of STRK.
 
         Before version 0.8 of the specification it follows from the price of L1 gas.
         """
@@ -470,7 +477,7 @@ class SingleStarknetNode(JsonRpcNode):
 
     def _return_data(self, found: object) -> bytes:
         if not isinstance(found, list):
-            self._fail(_CALL, "no list of felts")
+            self._fail(_CALL, "something that is not a list of felts")
         return b"".join([self._felt(felt, _CALL).to_bytes(WORD) for felt in found])
 
     def _felt(self, value: object, method: str) -> int:
@@ -484,7 +491,8 @@ class StarknetNode(FailoverNode, SingleStarknetNode):
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `SingleStarknetNode.read_head`."""
-        return self._with_time(super().read_head(tag, code_of=code_of))
+        read = super().read_head
+        return self._read_best_head(lambda: read(tag, code_of=code_of))
 
     def _single_node(self, client: JsonRpcClient) -> SingleStarknetNode:
         return SingleStarknetNode(client, self._chain_id)

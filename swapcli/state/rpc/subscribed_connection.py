@@ -1,6 +1,6 @@
 """A lasting connection to a node, over WebSocket or an IPC socket, with a subscription to new blocks.
 
-web3 carries it, in an event loop in a thread of its own, and it reconnects by itself. Importing web3 takes about a
+web3 carries it, in an event loop in a separate thread, and it reconnects by itself. Importing web3 takes about a
 second, so only commands that last load this module, and only if a node has such a URL.
 """
 
@@ -30,6 +30,7 @@ from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamEr
 from swapcli.state.backoff import backoff_s
 from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.head_source import SubscribedHeads
+from swapcli.state.rpc.node import BlockHeader
 from swapcli.state.rpc.refusals import Attempt, Refusal, classify_status, refused
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, OK, TOO_LARGE, RpcResponse, find_secrets, redact
 from swapcli.state.rpc.rpc_node import wrong_chain
@@ -43,7 +44,7 @@ _CLOSE_TIMEOUT_S: Final = 0.5  # of the closing handshake, which nothing waits f
 _JOIN_TIMEOUT_S: Final = 2.0  # for the thread of the connection to answer or to end
 _MESSAGE_TOO_BIG: Final = 1009
 """The WebSocket close code for a message that is too large for the peer (RFC 6455)."""
-_HINT: Final = "check the address of the node, and that it runs"
+_HINT: Final = "check the node's URL, and that it is running"
 
 # web3 and websockets log the URLs of nodes, which may hold keys, and failures that we report ourselves.
 for _name in ("web3", "websockets"):
@@ -54,8 +55,8 @@ class LiveConnection:
     """An `RpcConnection` to a WebSocket URL or the path of an IPC socket, which the first use opens.
 
     If there are `heads`, it subscribes to new blocks of the chain `chain_id` for them. `timeout_s` bounds opening it.
-    WebSocket requests carry `headers`, whose values no error shows; `proxy` is the URL of an HTTP proxy. One exchange
-    at a time; `open`, `restart` and `close` may be called from any thread.
+    WebSocket requests carry `headers`, whose values no error shows; `proxy` is the URL of an HTTP proxy. Any thread may
+    use it; exchanges wait for each other.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class LiveConnection:
         self._secrets = () if is_ipc_path(url) else find_secrets(split_url(url), headers.values())
         self._connector = _Connector(url, redacted_url, chain_id, timeout_s, headers, proxy, heads)
         self._lock, self._is_running = Lock(), Event()
+        self._exchanging = Lock()
         self._thread: Thread | None = None
         self._is_closed = False
         if heads is not None:
@@ -109,7 +111,12 @@ class LiveConnection:
         if self._is_closed:
             raise self._connector.unreachable()
         self._is_running.wait()
-        return self._connector.exchange(body, timeout_s)
+        if not self._exchanging.acquire(timeout=timeout_s):
+            raise self._connector.late()
+        try:
+            return self._connector.exchange(body, timeout_s)
+        finally:
+            self._exchanging.release()
 
     def _run(self) -> None:
         with suppress(CancelledError):
@@ -120,7 +127,7 @@ class _Exchanging(PersistentConnectionProvider):
     """Adds exchanges of our own requests to a provider of web3.
 
     web3 waits for a response by looking for it again and again, which takes a whole core. Here one request is under
-    way at a time, and the next message that is no announcement ends it.
+    way at a time, and the next message that is not an announcement ends it.
     """
 
     was_useful = False
@@ -247,7 +254,7 @@ class _Connector:
         except FutureCancelled:
             raise self.unreachable() from None
         except TimeoutError:
-            raise self._late() from None
+            raise self.late() from None
         finally:
             future.cancel()
 
@@ -283,7 +290,7 @@ class _Connector:
             await web3.subscription_manager.handle_subscriptions(run_forever=True)
 
     async def _subscribe(self, web3: AsyncWeb3[Any], heads: SubscribedHeads) -> str | None:
-        """Subscribe to new blocks. Return why the node refuses, which can be read even so; None if it does not."""
+        """Subscribe to new blocks. Return why the node rejects, which can be read even so; None if it does not."""
         chain_id = await web3.eth.chain_id
         if chain_id != self._chain_id:
             raise wrong_chain(self._redacted_url, chain_id, self._chain_id)
@@ -292,11 +299,11 @@ class _Connector:
                 NewHeadsSubscription(handler=self._record_head, handler_context={"heads": heads})
             )
         except Web3RPCError:
-            return f"{self._redacted_url} supports no subscription to new blocks"
+            return f"{self._redacted_url} does not support subscriptions to new blocks"
         return None
 
     async def _record_head(self, context: NewHeadsSubscriptionContext) -> None:
-        context.heads.record_head(int(context.result["number"]))
+        context.heads.record_head(int(context.result["number"]), _header_of(context.result))
         context.async_w3.provider.was_useful = True
 
     async def _exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
@@ -314,7 +321,7 @@ class _Connector:
         except (TimeoutError, CancelledError) as error:
             # A response that arrives later must not be taken for that of the next exchange.
             self._drop(attempt)
-            raise (self._late() if isinstance(error, TimeoutError) else self.unreachable()) from None
+            raise (self.late() if isinstance(error, TimeoutError) else self.unreachable()) from None
         except Exception as error:
             self._drop(attempt)
             if _is_too_large(error):
@@ -349,8 +356,10 @@ class _Connector:
             max_connection_retries=1,
         )
 
-    def _late(self) -> UpstreamTimeout:
-        return UpstreamTimeout(f"{self._redacted_url} did not answer in time", hint="try again, or set another node")
+    def late(self) -> UpstreamTimeout:
+        return UpstreamTimeout(
+            f"{self._redacted_url} did not respond in time", hint="try again, or set a different node"
+        )
 
     def _describe(self, error: BaseException | None) -> UpstreamError:
         """Return the error to report for one of web3, whose own text shows the URL."""
@@ -360,11 +369,11 @@ class _Connector:
         if isinstance(cause, InvalidStatus):
             status = cause.response.status_code
             rejected = UpstreamRejected(
-                f"{self._redacted_url} answered with status {status}", hint="check the address of the node"
+                f"{self._redacted_url} responded with status {status}", hint="check the node's URL"
             )
             return refused(rejected, classify_status(status, "", Attempt()))
         if isinstance(cause, TimeExhausted | TimeoutError):
-            return self._late()
+            return self.late()
         # An untrusted certificate and a host name that cannot be encoded are also a ValueError.
         if isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionRefusedError | UnicodeError) and not isinstance(
             cause, UnicodeDecodeError
@@ -373,12 +382,19 @@ class _Connector:
             unreachable = Unreachable(problem, hint=hint or _HINT)
             return unreachable if is_transient else refused(unreachable, Refusal.NOT_SERVED)
         if isinstance(cause, ValueError):
-            return InvalidUpstreamResponse(f"{self._redacted_url} answered with what is not JSON-RPC")
+            return InvalidUpstreamResponse(f"{self._redacted_url} responded with something other than JSON-RPC")
         if isinstance(cause, ReadBufferLimitReached) or _is_too_large(cause):
-            return InvalidUpstreamResponse(
-                f"{self._redacted_url} answered with more than {MAX_RESPONSE_BYTES >> 20} MiB"
-            )
+            return InvalidUpstreamResponse(f"{self._redacted_url} sent more than {MAX_RESPONSE_BYTES >> 20} MiB")
         return self.unreachable()
+
+
+def _header_of(found: Mapping[str, Any]) -> BlockHeader | None:
+    """Return the header that a node announces; None if something of it is missing."""
+    try:
+        block_hash, parent_hash = (f"0x{bytes(found[name]).hex()}" for name in ("hash", "parentHash"))
+        return BlockHeader(found["number"], block_hash, parent_hash, found["timestamp"], found.get("baseFeePerGas", 0))
+    except (KeyError, TypeError):
+        return None
 
 
 def _is_too_large(error: BaseException | None) -> bool:

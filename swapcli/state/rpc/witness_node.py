@@ -1,7 +1,7 @@
 """Other nodes that read again what a first one has read, so that no single node decides what is signed.
 
-A `WitnessNode` is one node alone. It reads in a thread of its own, while the first node is still being read: the block,
-then each batch of calls that the first node has answered. What it has read, it remembers, so that the pools can be
+A `WitnessNode` is one node alone. It reads in a separate thread, while the first node is still being read: the block,
+then each batch of calls that the first node has responded. What it has read, it remembers, so that the pools can be
 built from its answers without another request.
 """
 
@@ -74,7 +74,7 @@ class Pending(Generic[T]):
     def result(self) -> T:
         """Return the result, or raise the error, once there is one. Raises `UpstreamTimeout`."""
         if not self._done.wait(self._timeout_s):
-            raise UpstreamTimeout("it did not answer in time")
+            raise UpstreamTimeout("it did not respond in time")
         if self._error is not None:
             raise self._error
         return self._results[0]
@@ -129,7 +129,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         self._started = self.do(lambda: self._find_block(number, code_of))
 
     def head(self) -> ChainHead:
-        """Return the block, with the present gas price and the code of the contract. Raises `BlockMissing` if the node
+        """Return the block, with the current gas price and the code of the contract. Raises `BlockMissing` if the node
         is up to date and does not have it, and `UpstreamError`."""
         assert self._started is not None
         return self._started.result()
@@ -188,7 +188,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         newest = self._node.read_head().block
         if self._now_s() - newest.timestamp > MAX_BLOCKS_OLD * self._block_time_s + _MIN_WAIT_S:
             raise UpstreamError(f"its newest block, {newest.number:,}, is old")
-        raise BlockMissing(f"does not have it: its newest is block {newest.number:,}")
+        raise BlockMissing(f"does not have it: its newest block is {newest.number:,}")
 
     def _call_prefetched(self) -> None:
         """Make the calls of all batches that wait. Raises `UpstreamError`, also if the block could not be found."""

@@ -156,7 +156,7 @@ class BlockWriter:
         gas_price_wei: int | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Update where the state comes from and the gas price. None leaves a value unchanged."""
+        """Update the source of the state and the gas price. None leaves a value unchanged."""
         self._connection.execute(
             "UPDATE meta SET provenance = coalesce(?, provenance), source = coalesce(?, source), "
             "gas_price_wei = coalesce(?, gas_price_wei), pinned = coalesce(?, pinned)",
@@ -214,5 +214,5 @@ def check_block_order(head: int | None, head_hash: str | None, number: int, bloc
     if head is None or number > head or (number == head and block_hash == head_hash):
         return
     if number == head:
-        raise MarketError(f"the store has another block {number}: {head_hash}, not {block_hash}")
-    raise MarketError(f"block {number} does not come after {head}, the newest of the store")
+        raise MarketError(f"the store has a different block {number}: {head_hash}, not {block_hash}")
+    raise MarketError(f"block {number} does not follow {head}, the store's newest block")

@@ -10,9 +10,11 @@ from urllib.parse import quote
 
 from swapcli.core.errors import ConfigError
 from swapcli.state.store.schema import APPLICATION_ID, MIGRATIONS, check_version, migrate, version_of
-from swapcli.state.store.sqlite_errors import not_a_store, translate_errors
+from swapcli.state.store.sqlite_errors import DISK_FAILURES, PRIMARY_CODE, not_a_store, translate_errors
 
 BUSY_TIMEOUT_MS = 5_000  # for another process to finish its write
+IN_MEMORY = ":memory:"
+"""The path of a store in the memory of the process."""
 _CACHE_KIB = 8 * 1024
 """SQLite's page cache: quotes read scattered rows, and the default of 2 MiB reads pages twice."""
 
@@ -20,8 +22,8 @@ _CACHE_KIB = 8 * 1024
 def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
     """Open the store at `path`, and migrate it to the newest layout.
 
-    A store in a read-only folder can still be read. Raises `ConfigError` if there is no file (unless `create`) or it
-    cannot be opened, and `MarketError` if it is not a store or was written by a newer program.
+    A store in a read-only folder or on a full disk can still be read. Raises `ConfigError` if there is no file (unless
+    `create`) or it cannot be opened, and `MarketError` if it is not a store or was written by a newer program.
     """
     _check_path(path, create)
     with translate_errors(path):
@@ -67,11 +69,11 @@ def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+        if error.sqlite_errorcode & PRIMARY_CODE != sqlite3.SQLITE_BUSY:
             raise
         raise ConfigError(
             f"cannot remove the store {path}: another process has it open",
-            hint="end that process first, such as swapcli sync --watch or swapcli serve",
+            hint="first stop that process, such as swapcli sync --watch or swapcli serve",
             details={"store": path},
         ) from None
 
@@ -111,8 +113,8 @@ def write_transaction(connection: sqlite3.Connection, path: str) -> Iterator[Non
 def _check_path(path: str, create: bool) -> None:
     if not os.path.exists(path) and not create:
         raise ConfigError(
-            f"there is no store {path}",
-            hint="make one with `swapcli sync` or `swapcli market import`",
+            f"no store at {path}",
+            hint="create it with `swapcli sync` or `swapcli market import`",
             details={"store": path},
         )
     if os.path.isdir(path):
@@ -120,7 +122,7 @@ def _check_path(path: str, create: bool) -> None:
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(os.path.abspath(path))}?mode={mode}"
+    uri = "file::memory:" if path == IN_MEMORY else f"file:{quote(os.path.abspath(path))}?mode={mode}"
     # Any thread may close a store, as garbage collection does; SQLite itself serializes the calls of threads.
     return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False)
 
@@ -145,13 +147,13 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _is_write_error(error: BaseException) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE in DISK_FAILURES
 
 
 def _open_read_only(path: str, cause: BaseException) -> sqlite3.Connection:
     """Open read-only and without locks. Unsafe only if a process with more privileges is writing."""
-    if os.path.exists(path + "-wal"):
+    # The attempt to open it may have left an empty one.
+    if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
         raise cause
     connection = _connect(path, "ro&immutable=1")
     try:

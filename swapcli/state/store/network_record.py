@@ -51,7 +51,7 @@ def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLoo
     row = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
     if row is None:
         raise ConfigError(
-            f"the store {path} holds nothing yet: the command that created it was interrupted",
+            f"the store {path} is empty: the command that created it was interrupted",
             hint="fill it with `swapcli sync` or `swapcli market import`",
             details={"store": path},
         )
@@ -64,7 +64,7 @@ def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLoo
         tokens = {wrapped[1]: parse_token(wrapped)} if wrapped else {}
         network = network_field.with_wrapped_native(partial, fields, tokens)
     except (ValueError, TypeError, AttributeError) as error:
-        raise damaged_store(path, "its description of the network cannot be read") from error
+        raise damaged_store(path, "its network description cannot be read") from error
     check_same_network(path, row[1:], network.name, network.chain_id)
     return network
 
@@ -85,12 +85,12 @@ def check_same_network(path: str, stored: Row, name: str, chain_id: int) -> None
     if stored[0] != name:
         raise _other_network(path, f'for "{stored[0]}"', f'for "{name}"', stored[0])
     if stored[1] != str(chain_id):
-        raise _other_network(path, f"for {name} with the chain id {stored[1]}", f"with {chain_id}", stored[0])
+        raise _other_network(path, f"for {name} with chain ID {stored[1]}", f"with {chain_id}", stored[0])
 
 
 def _other_network(path: str, actual: str, requested: str, network: str) -> ConfigError:
     return ConfigError(
         f"the store {path} is {actual}, not {requested}",
-        hint="name the store of that network",
+        hint="use the store of that network",
         details={"store": path, "store_network": network},
     )

@@ -24,7 +24,7 @@ def read_past_states(
 ) -> tuple[PastPools, ...]:
     """Return the states of pools at `blocks`, newest first: those that were stored then.
 
-    Where there are too many to read, some are left out, spread over the blocks. `parse_rows` parses rows of pools.
+    Where there are too many to read, some are omitted, spread over the blocks. `parse_rows` parses rows of pools.
     """
     changes = _read_changes(connection, blocks, keys)
     versions = _versions(blocks, sorted({at for ats in changes.values() for at in ats}))

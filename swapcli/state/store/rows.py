@@ -9,7 +9,8 @@ from typing import Any
 from swapcli.core.errors import InvalidPoolState, MarketError
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
-from swapcli.families import FAMILIES, family
+from swapcli.core.plugins import FAMILY_GROUP, skipped_plugin
+from swapcli.families import family, is_family
 
 POOL_COLUMNS = "id, key, address, protocol, family, tokens, fee_ppm, state, block, invented"
 TOKEN_COLUMNS = "id, address, symbol, name, decimals, price_usd, folded"
@@ -78,19 +79,22 @@ class PoolRowParser:
     def _constructor(self, name: str) -> Callable[[PoolIdentity, Mapping[str, object]], Pool]:
         constructor = self._constructors.get(name)
         if constructor is None:
+            if not is_family(name):
+                problem = f'"{name}" is unknown: the package that adds it may be missing'
+                raise InvalidPoolState("family", skipped_plugin(FAMILY_GROUP, name) or problem)
             constructor = self._constructors[name] = family(name).from_state
         return constructor
 
 
 def require_token_ids(pool: Pool, tokens: Mapping[str, tuple[int, Token]]) -> list[int]:
     """Return the ids of the pool's tokens. Raises `MarketError` unless all are stored with the pool's decimals."""
-    if pool.family not in FAMILIES:
+    if not is_family(pool.family):
         raise MarketError(f"pool {pool.key} belongs to the unknown family {pool.family}")
     token_ids = []
     for address, decimals in zip(pool.tokens, pool.decimals, strict=True):
         known = tokens.get(address)
         if known is None or known[1].decimals != decimals:
-            problem = "does not know" if known is None else f"knows with {known[1].decimals} decimals, not {decimals},"
+            problem = "does not have" if known is None else f"has with {known[1].decimals} decimals, not {decimals},"
             raise MarketError(f"pool {pool.key} holds {address}, which the store {problem}", details={"pool": pool.key})
         token_ids.append(known[0])
     return token_ids

@@ -129,9 +129,9 @@ def check_version(connection: sqlite3.Connection, path: str, migrations: Sequenc
     version = version_of(connection)
     if version > len(migrations):
         raise MarketError(
-            f"the store {path} was written by a newer swapcli: its layout is number {version}, "
-            f"and this program knows {len(migrations)}",
-            hint="update swapcli, or use another store",
+            f"a newer swapcli wrote the store {path}: its layout is version {version}, and this swapcli supports "
+            f"{len(migrations)}",
+            hint="update swapcli, or use a different store",
             details={"store": path, "version": version, "known": len(migrations)},
         )
 

@@ -13,17 +13,19 @@ from contextlib import contextmanager
 from swapcli.core.errors import ConfigError, InputOutputError, MarketError, SwapcliError
 
 _ENVIRONMENT_ERRORS: dict[int, tuple[str, str]] = {
-    sqlite3.SQLITE_FULL: ("there is no space left for it", "free some space: what it held before is unharmed"),
-    sqlite3.SQLITE_BUSY: ("another process is writing to it", "wait until that one has finished"),
-    sqlite3.SQLITE_LOCKED: ("another process is writing to it", "wait until that one has finished"),
-    sqlite3.SQLITE_READONLY: ("it, or its folder, cannot be written to", "choose a path that can be"),
-    sqlite3.SQLITE_CANTOPEN: ("it, or its folder, cannot be opened", "check the path and its permissions"),
-    sqlite3.SQLITE_PERM: ("it, or its folder, cannot be opened", "check the path and its permissions"),
-    sqlite3.SQLITE_IOERR: ("the disk failed", "check the disk, and the space that is left"),
-    sqlite3.SQLITE_TOOBIG: ("a pool is too large for it", "leave that pool out"),
+    sqlite3.SQLITE_FULL: ("no space is left on the disk", "free some space: its earlier data is safe"),
+    sqlite3.SQLITE_BUSY: ("another process is writing to it", "wait until that process has finished"),
+    sqlite3.SQLITE_LOCKED: ("another process is writing to it", "wait until that process has finished"),
+    sqlite3.SQLITE_READONLY: ("it or its folder is not writable", "choose a writable path"),
+    sqlite3.SQLITE_CANTOPEN: ("it or its folder cannot be opened", "check the path and its permissions"),
+    sqlite3.SQLITE_PERM: ("it or its folder cannot be opened", "check the path and its permissions"),
+    sqlite3.SQLITE_IOERR: ("the disk failed", "check the disk and its free space"),
+    sqlite3.SQLITE_TOOBIG: ("a pool is too large for it", "remove that pool"),
 }
-_PRIMARY_CODE = 0xFF
+PRIMARY_CODE = 0xFF
 """The lowest byte of an extended error code is the primary code."""
+DISK_FAILURES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
+"""The primary codes of a disk that is full, broken or read-only."""
 
 
 @contextmanager
@@ -39,9 +41,15 @@ def translate_errors(path: str) -> Iterator[None]:
         raise damaged_store(path, "it holds invalid text") from error
 
 
+def is_disk_failure(error: SwapcliError) -> bool:
+    """Return whether a store raised the error because its disk is full, broken or read-only."""
+    cause = error.__cause__
+    return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & PRIMARY_CODE in DISK_FAILURES
+
+
 def to_swapcli_error(path: str, error: sqlite3.Error) -> SwapcliError:
     """Return the error that describes an exception of SQLite."""
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
     known = _ENVIRONMENT_ERRORS.get(code)
     if known:
         problem, hint = known
@@ -54,7 +62,7 @@ def to_swapcli_error(path: str, error: sqlite3.Error) -> SwapcliError:
 
 def not_a_store(path: str) -> MarketError:
     """Return the error for a file that swapcli did not write."""
-    return MarketError(f"{path} is not a store of swapcli", hint="name another file", details={"store": path})
+    return MarketError(f"{path} is not a swapcli store", hint="use a different file", details={"store": path})
 
 
 def damaged_store(path: str, problem: str) -> MarketError:

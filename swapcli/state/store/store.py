@@ -13,16 +13,18 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from swapcli.core.errors import ConfigError, MarketError
+from swapcli.core.errors import ConfigError, InputOutputError, MarketError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.swappable_tokens import swappable_pool_counts
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
+from swapcli.core.records import NamedTuple
 from swapcli.state.store import undo_log
 from swapcli.state.store.block_writer import BlockWriter, check_block_order
 from swapcli.state.store.database import BUSY_TIMEOUT_MS, open_connection, read_transaction, write_transaction
+from swapcli.state.store.disk_outage import open_copy, write_changes
 from swapcli.state.store.known_pools import Inventory
 from swapcli.state.store.network_record import (
     NetworkLookup,
@@ -91,6 +93,14 @@ def create_store(path: str, network: Network, networks: NetworkLookup) -> Store:
     return Store(connection, path, network, networks)
 
 
+class _LeftDisk(NamedTuple):
+    """What `Store.leave_disk` has left: the connection stays open, so that readers find the files that they need."""
+
+    connection: sqlite3.Connection
+    path: str
+    head: StoredBlock | None
+
+
 class Store:
     """An open store, a context manager. It belongs to one thread; others open the file themselves.
 
@@ -100,6 +110,7 @@ class Store:
 
     def __init__(self, connection: sqlite3.Connection, path: str, network: Network, networks: NetworkLookup) -> None:
         self._connection, self.path, self.network, self._networks = connection, path, network, networks
+        self._left: _LeftDisk | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -113,6 +124,39 @@ class Store:
         """Close the file."""
         with translate_errors(self.path):
             self._connection.close()
+            if self._left is not None:
+                self._left.connection.close()
+
+    # --- outages of the disk
+
+    @property
+    def has_left_disk(self) -> bool:
+        """Whether `leave_disk` was called, and the changes since are not on the disk yet."""
+        return self._left is not None
+
+    def leave_disk(self, copy_path: str) -> None:
+        """Continue in a copy of everything at `copy_path`, which becomes the `path` of the store.
+
+        Raises `InputOutputError` and `ConfigError` if the store cannot be read, or the copy not be written.
+        """
+        with translate_errors(self.path):
+            copy = open_copy(self._connection, copy_path)
+            self._left = _LeftDisk(self._connection, self.path, self.inventory.head())
+        self._connection, self.path = copy, copy_path
+
+    def return_to_disk(self) -> None:
+        """Write all changes since `leave_disk` to the disk, and continue there. Raises as `write_block`.
+
+        The caller removes the copy when no one reads it any more.
+        """
+        assert self._left is not None
+        left, path, head = self._left
+        with translate_errors(path):
+            write_changes(self._connection, path, head)
+        disk = open_connection(path)  # that of before may be read-only
+        copy, self._connection, self.path, self._left = self._connection, disk, path, None
+        copy.close()
+        left.close()
 
     # --- writing
 
@@ -148,8 +192,8 @@ class Store:
             (provenance,) = self._row("SELECT provenance FROM meta")
             if provenance != Provenance.SYNCED and self._row("SELECT count(*) FROM pools") != (0,):
                 raise MarketError(
-                    f"the store {self.path} holds a {provenance} market, which no block can follow",
-                    hint="sync into another store",
+                    f"the store {self.path} has a {provenance} market, which cannot be synced",
+                    hint="sync into a different store",
                     details={"store": self.path, "provenance": provenance},
                 )
 
@@ -204,13 +248,13 @@ class Store:
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> bool:
         """Record how tokens transfer, as probed at a block, without waiting for other processes.
 
-        Return False if another process is writing, or the file is read-only.
+        Return False if another process is writing, or the file cannot be written.
         """
         self._connection.execute("PRAGMA busy_timeout = 0")
         try:
             with write_transaction(self._connection, self.path):
                 write_transfers(self._connection, behaviours, block)
-        except ConfigError:
+        except (ConfigError, InputOutputError):
             return False
         finally:
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
@@ -415,7 +459,7 @@ class Store:
         try:
             return read_transfers(self._connection, addresses)
         except (ValueError, TypeError) as error:
-            raise damaged_store(self.path, "its records of token transfers cannot be read") from error
+            raise damaged_store(self.path, "its token transfer records cannot be read") from error
 
     def _description(self) -> tuple[Provenance, int, str, int | None, int | None, bool | None]:
         columns = "provenance, gas_price_wei, source, head, timestamp, pinned"
@@ -424,7 +468,7 @@ class Store:
             is_pinned = None if pinned is None else bool(pinned)
             return Provenance(provenance), int(gas_price), source, head, timestamp, is_pinned
         except (ValueError, TypeError) as error:
-            raise damaged_store(self.path, "its description of the market cannot be read") from error
+            raise damaged_store(self.path, "its market description cannot be read") from error
 
 
 def _token_ids_of(rows: Iterable[Row]) -> set[str]:

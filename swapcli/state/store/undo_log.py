@@ -85,7 +85,7 @@ def require_block(blocks: Iterable[StoredBlock], number: int, path: str) -> Stor
     """Return the block with that number. Raises `MarketUnavailable` if the store cannot rewind to it."""
     by_number = {block.number: block for block in blocks}
     if number not in by_number:
-        known = f"it remembers {len(by_number)} blocks from {min(by_number)}" if by_number else "it remembers none"
+        known = f"it has {len(by_number)} blocks from {min(by_number)}" if by_number else "it has no earlier blocks"
         raise MarketUnavailable(
             f"the store {path} cannot go back to block {number}: {known}",
             hint="sync the market again from the start",

@@ -3,7 +3,7 @@
 Everything in a store is exact at its head block. Each step reads what changed up to the node's newest block, adds the
 pools discovered meanwhile, and writes both in one transaction, after checking that the block is still on the chain.
 
-`sync_filter` says which pools to store, and `progress` what happened. `fill_store` fills a store and `follow` keeps it
+`sync_filter` shows which pools to store, and `progress` what happened. `fill_store` fills a store and `follow` keeps it
 current, both by steps of `advance`. `chain_position` relates the store to the node's chain, `refresh_pools` reads what
 changed, `discover` finds new pools from the position in `cursor`, and `insert` adds them. `skipped` counts what is
 missing, with the reasons. `transfer_checks` probes how tokens transfer.
@@ -11,7 +11,7 @@ missing, with the reasons. `transfer_checks` probes how tokens transfer.
 
 from swapcli.state.sync.cursor import discovery_method
 from swapcli.state.sync.fill_store import import_pools, sync
-from swapcli.state.sync.follow import follow
+from swapcli.state.sync.follow import ChainFollower, DiskReport, follow
 from swapcli.state.sync.progress import Advance, Progress
 from swapcli.state.sync.skipped import SkipReason, count_skipped
 from swapcli.state.sync.sync_filter import SyncFilter
@@ -21,6 +21,8 @@ PUBLIC = ("follow", "skipped")
 
 __all__ = [
     "Advance",
+    "ChainFollower",
+    "DiskReport",
     "Progress",
     "SkipReason",
     "SyncFilter",

@@ -23,7 +23,7 @@ from swapcli.state.sync.transfer_checks import check_transfers
 _MAX_ATTEMPTS: Final = 4
 """Reorganizations and concurrent writes in a row are rare; more of them mean that something else is wrong."""
 _MAX_MISMATCHES: Final = 8
-"""Attempts with a node that answers from other blocks than requested: it can be read between two new blocks."""
+"""Attempts with a node that responds from different blocks than requested: it can be read between two new blocks."""
 
 Discoverer = Callable[[MulticallReader, ChainPosition], Discovery]
 """Discovers the next batch of pools at the reader's block."""
@@ -43,7 +43,7 @@ def advance(
 
     Return None if the node is behind the store, and if there is no new block unless `even_without_new_block`. Before
     the transaction is committed, the block is compared with the chain once more. After a reorganization, a concurrent
-    write or answers from another block, the step is repeated a few times; after invalid answers with a spare node if
+    write or answers from another block, the step is repeated a few times; after invalid responds with a spare node if
     there is one. A step that would lose many pools fails unless it may `accept_losses`. Raises `UpstreamError`, and
     `ConfigError` if the store cannot be written to.
     """

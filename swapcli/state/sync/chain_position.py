@@ -34,7 +34,7 @@ class ConcurrentWrite(ConfigError):
     def __init__(self, store: Store) -> None:
         super().__init__(
             f"the store {store.path} cannot be used: another process is writing to it",
-            hint="wait until that one has finished",
+            hint="wait until that process has finished",
             details={"store": store.path},
         )
 
@@ -74,8 +74,8 @@ def _is_on_chain(block: StoredBlock, node: Node, head: BlockHeader) -> bool:
     header = node.read_block(block.number)
     if header is None:
         raise StaleNode(
-            f"{node.redacted_url} does not know block {block.number}, though it reported block {head.number}",
-            hint="try again: the address may be served by several nodes, some of which lag behind",
+            f"{node.redacted_url} has no block {block.number}, although it reported block {head.number}",
+            hint="try again: several nodes may serve this URL, and some may lag behind",
         )
     return block.hash == header.hash
 
@@ -98,8 +98,8 @@ def _check_same_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHead
     if known is None or not _is_on_chain(known, node, head):
         raise StaleNode(
             f"{node.redacted_url} is at block {head.number} of "
-            f"{'a chain that the store does not remember' if known is None else 'another chain than the store'}, "
-            f"and the store is at block {blocks[0].number} already",
-            hint="wait until the node has caught up, or set another node",
+            f"{'a chain that the store does not have' if known is None else 'a different chain than the store'}, "
+            f"but the store is already at block {blocks[0].number}",
+            hint="wait until the node has caught up, or set a different node",
             details={"node_block": head.number, "store_block": blocks[0].number},
         )

@@ -143,9 +143,9 @@ class _BatchDiscovery:
         missing = sorted(self._reader.contracts_without_output - unproven - self._without_output_before)
         if missing:
             raise InvalidUpstreamResponse(
-                f"{self._reader.node.redacted_url} returns nothing for {missing[0]}, which must exist:"
-                " nothing is stored",
-                hint="try again, or set another node",
+                f"{self._reader.node.redacted_url} returns nothing for {missing[0]}, which must exist: nothing was "
+                "stored",
+                hint="try again, or set a different node",
                 details={"contract": missing[0], "block": self._reader.block},
             )
 
@@ -203,7 +203,7 @@ class _BatchDiscovery:
         return any(source.name not in known for source in queried)
 
     def _pairs_take_less(self, tokens: Collection[str]) -> bool:
-        """Return whether to look the pairs of tokens up: always for few tokens, else by the estimated requests.
+        """Return whether to look the pairs of tokens up: always for few tokens, otherwise by the estimated requests.
 
         The alternative is to read the lists and the creation events of all pools.
         """
@@ -318,7 +318,7 @@ class _BatchDiscovery:
             if missing is None or missing:
                 withheld = query.to_block
         if withheld is not None:
-            raise _EventsWithheld(f"{node.redacted_url} omits events that the headers of its blocks announce")
+            raise _EventsWithheld(f"{node.redacted_url} omits events that its block headers announce")
 
     def _read_sampled(self) -> bool:
         """Take the pools that protocols list which quote by themselves, once in a number of blocks."""
@@ -359,7 +359,7 @@ class _BatchDiscovery:
             self._move(recheck_key=None, last_recheck_block=self._reader.block)
             return True
         self._move(recheck_key=entries[-1].key)
-        self._set_stage("pools left out earlier", len(entries), None)
+        self._set_stage("pools skipped earlier", len(entries), None)
         return False
 
     def _take(self, items: Iterable[PoolRef | SkippedItem]) -> None:

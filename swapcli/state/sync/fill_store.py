@@ -109,8 +109,8 @@ def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: i
     cursor = read_cursor(store)
     if store.inventory.has_pools() if cursor is None else cursor.sync_filter != NO_PROTOCOLS:
         raise ConfigError(
-            f"the store {store.path} holds another market already",
-            hint="name another file",
+            f"the store {store.path} already has a different market",
+            hint="use a different file",
             details={"store": store.path},
         )
     known = (pool for key, pool in market.pools.items() if key not in market.placeholder_pools)
@@ -140,7 +140,7 @@ def _require_step(store: Store, node: Node, discoverer: Discoverer, accept_losse
     if step is None:
         raise StaleNode(
             f"{node.redacted_url} is behind the store {store.path}",
-            hint="wait until the node has caught up, or set another node",
+            hint="wait until the node has caught up, or set a different node",
         )
     return step
 
@@ -154,7 +154,7 @@ def _progress(store: Store, step: SyncStep) -> Progress:
 
 def _other_sync(store: Store) -> ConfigError:
     return ConfigError(
-        f"another process has begun to sync something else into the store {store.path}",
-        hint="wait until that one has finished, or name another file",
+        f"another process is syncing something else into the store {store.path}",
+        hint="wait until it has finished, or use a different file",
         details={"store": store.path},
     )

@@ -1,11 +1,15 @@
-"""Keep a store at the newest block."""
+"""Keep a store at the newest block, in memory while its disk cannot be written."""
 
 from __future__ import annotations
 
-from swapcli.core.errors import MarketUnavailable
+from collections.abc import Callable
+from typing import Final
+
+from swapcli.core.errors import MarketUnavailable, SwapcliError
+from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node
-from swapcli.state.store import Store
+from swapcli.state.store import IN_MEMORY, Store, is_disk_failure, remove_copy
 from swapcli.state.sync.advance import advance
 from swapcli.state.sync.chain_position import ChainPosition
 from swapcli.state.sync.cursor import NO_PROTOCOLS, SyncCursor, read_cursor
@@ -14,6 +18,65 @@ from swapcli.state.sync.progress import Advance
 
 _BATCH_SIZE = 500
 """New pools per step: far more than a network gets between two blocks."""
+_RETRY_S: Final = 5.0
+_RETRY_REST: Final = 20.0
+"""Time between attempts to write to the disk again: at least `_RETRY_REST` times the duration of the last one, which
+compares the whole store, so that blocks continue."""
+
+DiskReport = Callable[[SwapcliError | None, int], object]
+"""Receives each failed write to a disk and how many have failed in a row; None and 0 once the disk has all blocks."""
+
+
+class ChainFollower:
+    """Follows a chain with a store, in a copy at `copy_path` while its disk cannot be written: a store is a cache.
+
+    A copy that a killed process has left is continued.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        node: Node,
+        on_disk: DiskReport = lambda *_: None,
+        copy_path: str = IN_MEMORY,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._store, self._node, self._on_disk, self._copy_path, self._clock = store, node, on_disk, copy_path, clock
+        self._failures = 0
+        self._retry_s = 0.0
+
+    def follow(self, reported: int | None = None) -> Advance | None:
+        """As `follow`. Returns None, too, if the disk cannot be written, but another process has written the block."""
+        if self._store.has_left_disk and self._clock.monotonic_s() >= self._retry_s:
+            self._return_to_disk()
+        before = None
+        try:
+            before = self._store.inventory.head()
+            return follow(self._store, self._node, reported)
+        except SwapcliError as error:
+            if self._store.has_left_disk or not is_disk_failure(error):
+                raise
+            if before and before.number < (self._store.inventory.head() or before).number:
+                return None
+            self._store.leave_disk(self._copy_path)
+            self._record_failure(error, 0.0)
+        return follow(self._store, self._node, reported)
+
+    def _return_to_disk(self) -> None:
+        started_s = self._clock.monotonic_s()
+        try:
+            self._store.return_to_disk()
+        except SwapcliError as error:
+            self._record_failure(error, self._clock.monotonic_s() - started_s)
+            return
+        self._failures = 0
+        self._on_disk(None, 0)
+        remove_copy(self._copy_path)
+
+    def _record_failure(self, error: SwapcliError, spent_s: float) -> None:
+        self._retry_s = self._clock.monotonic_s() + max(_RETRY_S, _RETRY_REST * spent_s)
+        self._failures += 1
+        self._on_disk(error, self._failures)
 
 
 def follow(store: Store, node: Node, reported: int | None = None) -> Advance | None:
@@ -27,7 +90,7 @@ def follow(store: Store, node: Node, reported: int | None = None) -> Advance | N
     """
     if read_cursor(store) is None and not store.inventory.has_pools():
         raise MarketUnavailable(
-            f"the store {store.path} holds no market yet",
+            f"the store {store.path} has no market yet",
             hint="fill it with `swapcli sync`",
             details={"store": store.path},
         )

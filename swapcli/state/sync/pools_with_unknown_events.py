@@ -1,6 +1,6 @@
 """Find pools whose contracts emit events that their kind does not have: unknown forks of a protocol.
 
-Their swaps would go unnoticed, because the query for events names the known ones. So each step also asks for all events
+Their swaps would go unnoticed, because the query for events names the known ones. So each step also requests all events
 of some contracts, a hundred at a time and in turn: those since the last time it asked about them. Pools with unknown
 events only are read. The round over all pools takes a step for each hundred of them; a pool that changes without any
 event is left to the sample of `refresh_pools`, which reads each pool within an hour.
@@ -31,7 +31,7 @@ _POSITION_KEY: Final = "unknown events"
 def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallReader, stored_block: int) -> list[str]:
     """Return the next pools that emitted only events unknown to their kind since the last round.
 
-    `stored_block` is the block of the store before this step. A node that refuses the query finds none.
+    `stored_block` is the block of the store before this step. A node that rejects the query finds none.
     """
     position = store.read_metadata(_POSITION_KEY)
     after, begun, last_begun = position if isinstance(position, list) else (0, stored_block, stored_block)

@@ -30,7 +30,7 @@ from swapcli.core.errors import (
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.records import NamedTuple
-from swapcli.families import FAMILIES
+from swapcli.families import families_in_use
 from swapcli.families.reading.build_pool import PAUSED
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.lockstep_reads import FaultyItem, SkippedItem
@@ -227,9 +227,9 @@ class Refresher:
             unconfirmed = stale if self._reader.has_later_answers else set()
             latest = max(self._reader.answering_blocks, default=latest)
         raise BlockMismatch(
-            f"{node.redacted_url} answers from later blocks than requested, and pools change faster than they can be"
-            " read",
-            hint="try again, or set another node",
+            f"{node.redacted_url} responds with later blocks than requested, and pools change faster than swapcli "
+            "can read them",
+            hint="try again, or set a different node",
             details={"block": start, "answered": latest},
         )
 
@@ -269,7 +269,7 @@ class Refresher:
         """Raise `UpstreamRejected` if a node omits events from its responses."""
         del query, logs
         if find_withheld_block(node, self._block.number) is not None:
-            raise UpstreamRejected(f"{node.redacted_url} omits events that the headers of its blocks announce")
+            raise UpstreamRejected(f"{node.redacted_url} omits events that its block headers announce")
 
     def _event_filter(self, first: int, last: int) -> LogFilter:
         """Return the filter for changes of stored and of skipped pools, by contract if these are few enough.
@@ -290,7 +290,7 @@ class Refresher:
         emitters: list[str] = []
         if contracts is not None and are_few and emitters_are_known:
             emitters = [*contracts, *(ref.address for ref in skipped), *(factory.address for factory in factories)]
-        topics = change_topics(FAMILIES if may_skip_more else sorted(families), kind)
+        topics = change_topics(families_in_use() if may_skip_more else sorted(families), kind)
         return LogFilter(tuple(dict.fromkeys(emitters)), topics, first, last)
 
     def _read_sample(self, already_read: Container[str], refreshed: Refreshed, block: int) -> None:
@@ -394,14 +394,14 @@ class Refresher:
         shown, reason = self._reader.node.redacted_url, item.reason
         if pool.address in self._reader.contracts_without_output:
             raise InvalidUpstreamResponse(
-                f"{shown} returns nothing for {pool.address}, which has answered before: nothing is stored",
-                hint="try again, or set another node",
+                f"{shown} returns nothing for {pool.address}, which it returned before: nothing was stored",
+                hint="try again, or set a different node",
                 details={"pool": pool.key, "block": self._reader.block},
             )
         if self._reader.has_later_answers:
             raise BlockMismatch(
-                f"{shown} answered from several blocks, so that {pool.key} could not be read",
-                hint="try again, or set another node",
+                f"{shown} responded with several blocks, so {pool.key} could not be read",
+                hint="try again, or set a different node",
                 details={"pool": pool.key, "block": self._reader.block},
             )
         is_fault = isinstance(item, FaultyItem)
@@ -413,8 +413,8 @@ class Refresher:
         if (lost_many or lost_all) and not self._accept_losses:
             raise InvalidUpstreamResponse(
                 f"{shown} no longer returns the state of {self._lost_count} or more of {self._pool_count:,} pools"
-                f" ({reason}): nothing is stored",
-                hint="try again, or set another node; swapcli sync --accept-losses removes such pools",
+                f" ({reason}): nothing was stored",
+                hint="try again, or set a different node; swapcli sync --accept-losses removes such pools",
                 details={"lost": self._lost_count, "pools": self._pool_count, "block": self._reader.block},
             )
         self._writer.record_skipped([skipped_known_pool(pool, self._store.network, reason)._replace(is_lost=True)])

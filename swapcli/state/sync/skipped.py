@@ -49,7 +49,7 @@ def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
         protocols = cursor.sync_filter.protocols_on(store.network)
         _, without_factory = find_factories(store.network, None if protocols is None else sorted(protocols))
         yield from without_factory
-        reason = f"the node did not return events of the creation of its pools: {cursor.event_error}"
+        reason = f"the node did not return its pools' creation events: {cursor.event_error}"
         yield from ((name.split()[0], reason) for name in cursor.event_gaps)
         yield from cursor.unqueried_factories.items()
     for entry in store.inventory.all_skipped():

@@ -9,7 +9,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 
 class SyncFilter(NamedTuple):
     """Which pools of a network to store: those of `protocols` whose tokens are all in `tokens`. None means all tokens,
-    and all protocols that the interface lists.
+    and all protocols that the Fibrous API lists.
 
     `min_liquidity_usd` is compared with the depth by which the store ranks a pool; it needs one of the network's
     stablecoins among the tokens. `from_block` is the first block of creation events that the first sync reads. With

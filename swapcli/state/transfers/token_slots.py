@@ -20,8 +20,8 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_word
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.transaction import Approval
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.permit2 import AMOUNT_BITS, PERMIT2
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call
@@ -131,7 +131,7 @@ def find_grants(
 ) -> list[StateOverride] | None:
     """Return the state in which the owner has granted all approvals; None if the storage of a token is unknown.
 
-    `allowances` are the present ones. Raises as `_find_slot`.
+    `allowances` are the current ones. Raises as `_find_slot`.
     """
     missing = [each for each in zip(approvals, allowances, strict=True) if each[1] < each[0].amount]
     grants = [_find_grant(node, at, owner, approval, allowance) for approval, allowance in missing]

@@ -54,7 +54,7 @@ class TransferReport(NamedTuple):
 
 
 def pool_holder(pool: Pool, network: Network) -> str | None:
-    """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None where it is unknown."""
+    """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None if it is unknown."""
     if not pool.holds_reserves_in_vault:
         return pool.address
     addresses_by_role = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
@@ -72,10 +72,19 @@ def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) 
     return [TransferTrial(token, holder) for token, holders in found.items() for holder in holders]
 
 
-def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTrial]) -> TransferReport:
-    """Return how the tokens behave; `UNKNOWN` for one that refuses, or whose holders have too little of it.
+def first_trial_calls(questions: Sequence[TransferTrial]) -> list[HypotheticalCall]:
+    """Return the calls with which `run_transfer_trials` begins."""
+    return [_trial_call(batch, ()) for batch in _split_batches(questions, _BATCH_SIZE)]
 
-    One exchange for tokens that refuse nothing, two more for the others. All are unknown if the node does not
+
+def run_transfer_trials(
+    node: Node, at: BlockId, questions: Sequence[TransferTrial], first_results: Sequence[bytes] = ()
+) -> TransferReport:
+    """Return how the tokens behave; `UNKNOWN` for one that rejects, or whose holders have too little of it.
+
+    `first_results` are those of `first_trial_calls`, if the node has run them.
+
+    One exchange for tokens that reject nothing, two more for the others. All are unknown if the node does not
     support state overrides. Raises `UpstreamError` if the node gives no valid response.
     """
     tokens = dict.fromkeys(question.token for question in questions)
@@ -83,7 +92,7 @@ def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTri
         return TransferReport({})
     if not isinstance(node, StateOverrideNode):
         return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.redacted_url} cannot simulate")
-    runner = _TrialRunner(node, at)
+    runner = _TrialRunner(node, at, first_results)
     try:
         found: dict[str, list[TransferBehaviour]] = {token: [] for token in tokens}
         trials = dict(runner.trials(questions))
@@ -105,8 +114,8 @@ class _NoOverrides(Exception):
 class _TrialRunner:
     """Runs trials on a node after one block."""
 
-    def __init__(self, node: StateOverrideNode, at: BlockId) -> None:
-        self._node, self._at = node, at
+    def __init__(self, node: StateOverrideNode, at: BlockId, first_results: Sequence[bytes]) -> None:
+        self._node, self._at, self._first_results = node, at, first_results
 
     def trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
         """Try all with pools that do nothing but transfer."""
@@ -121,7 +130,7 @@ class _TrialRunner:
         self, prepared: list[tuple[Sequence[TransferTrial], list[StateOverride]]]
     ) -> Iterator[tuple[TransferTrial, TrialResult]]:
         while prepared:
-            answers = self._answers([self._call(batch, own_code) for batch, own_code in prepared])
+            answers = self._answers([_trial_call(batch, own_code) for batch, own_code in prepared])
             retried: list[tuple[Sequence[TransferTrial], list[StateOverride]]] = []
             for (batch, own_code), answer in zip(prepared, answers, strict=True):
                 if answer is not None:
@@ -130,17 +139,6 @@ class _TrialRunner:
                     middle = len(batch) // 2
                     retried += [(batch[:middle], own_code), (batch[middle:], own_code)]
             prepared = retried
-
-    def _call(self, questions: Sequence[TransferTrial], own_code: Sequence[StateOverride]) -> HypotheticalCall:
-        guarded = {each.address for each in own_code}
-        codes = {
-            holder: guarding_code(_PROBE, address) if (address := _own_address(holder)) in guarded else plain
-            for plain in [delegating_code(_PROBE)]
-            for holder in (*(question.holder for question in questions), _WALLET, _OTHER_WALLET)
-        }
-        overrides = [StateOverride(address, code=code) for address, code in codes.items()]
-        call = ContractCall(_PROBE, encode_try_all(questions, (_WALLET, _OTHER_WALLET)))
-        return HypotheticalCall(_WALLET, call, (StateOverride(_PROBE, code=runtime_code()), *overrides, *own_code))
 
     def _read_own_code(self, questions: Sequence[TransferTrial]) -> list[StateOverride]:
         """Return overrides that place the pools' own code at other addresses, without code that the node omits."""
@@ -159,14 +157,15 @@ class _TrialRunner:
 
     def _answers(self, calls: Sequence[HypotheticalCall]) -> list[bytes | None]:
         """Return the data of calls. Raises `_NoOverrides`."""
+        first, self._first_results = self._first_results, ()
         try:
-            answers = self._node.simulate(calls, self._at)
+            answers: list[bytes | None] = [*first] if len(first) == len(calls) else self._node.simulate(calls, self._at)
         except ChainReorganized:
             raise
         except UpstreamError as error:
             raise _NoOverrides(error.message) from None
         if b"" in answers:
-            raise _NoOverrides(f"{self._node.redacted_url} heeds no state overrides")
+            raise _NoOverrides(f"{self._node.redacted_url} ignores state overrides")
         return answers
 
     def _read(self, answer: bytes, questions: Sequence[TransferTrial]) -> list[TrialResult]:
@@ -174,8 +173,20 @@ class _TrialRunner:
             return decode_trials(answer, len(questions))
         except InvalidInput as error:
             raise _NoOverrides(
-                f"{self._node.redacted_url} answered trial transfers with nonsense: {error.message}"
+                f"{self._node.redacted_url} returned invalid results for test transfers: {error.message}"
             ) from None
+
+
+def _trial_call(questions: Sequence[TransferTrial], own_code: Sequence[StateOverride]) -> HypotheticalCall:
+    guarded = {each.address for each in own_code}
+    codes = {
+        holder: guarding_code(_PROBE, address) if (address := _own_address(holder)) in guarded else plain
+        for plain in [delegating_code(_PROBE)]
+        for holder in (*(question.holder for question in questions), _WALLET, _OTHER_WALLET)
+    }
+    overrides = [StateOverride(address, code=code) for address, code in codes.items()]
+    call = ContractCall(_PROBE, encode_try_all(questions, (_WALLET, _OTHER_WALLET)))
+    return HypotheticalCall(_WALLET, call, (StateOverride(_PROBE, code=runtime_code()), *overrides, *own_code))
 
 
 def _split_batches(questions: Sequence[TransferTrial], size: int) -> list[Sequence[TransferTrial]]:

@@ -20,11 +20,11 @@ from bench.chain.received import Mined, measure_received
 from bench.running import BenchmarkFailed
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
+from swapcli.testing.evm import RevertedError
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import Trader
-from tests.contracts.evm import RevertedError
 from tests.state.store.build import reopen
 from tests.support.chain import connected
 

@@ -66,7 +66,7 @@ def test_a_partial_route_and_one_that_repeats_a_pool(market: Path) -> None:
 
 def test_a_missing_market_or_result_is_told(tmp_path: Path) -> None:
     (tmp_path / "orders_x.ndjson").write_text("")
-    with pytest.raises(BenchmarkFailed, match="ended with status 1"):
+    with pytest.raises(BenchmarkFailed, match="exited with status 1"):
         run_peer(tmp_path / "market_x.json", tmp_path / "out.json")
     with pytest.raises(BenchmarkFailed, match=r"none\.json has no routes of the peer"):
         read_routes(tmp_path / "none.json")

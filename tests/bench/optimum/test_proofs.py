@@ -27,7 +27,7 @@ from swapcli import Market
 
 A, B, C, D = "abcd"
 OUTPUT = Claim("output", Fraction("100.5"), frozenset(), 3, is_net=False)
-NET = Claim("netOfGas", Fraction(90), frozenset({("dust", A, B)}), 2, is_net=True)
+NET = Claim("afterGas", Fraction(90), frozenset({("dust", A, B)}), 2, is_net=True)
 DOCUMENT: dict[str, Any] = {
     "tokens": [{"address": A}, {"address": B}],
     "pools": [{"address": "p0"}, {"address": "p1"}],
@@ -35,7 +35,7 @@ DOCUMENT: dict[str, Any] = {
     "bounds": [
         {"kind": "output", "bound": "100.5", "excluded": []},
         {"kind": "acyclic", "bound": "1e2", "excluded": [[0, 1, 0]]},
-        {"kind": "netOfGas", "bound": "90", "excluded": []},
+        {"kind": "afterGas", "bound": "90", "excluded": []},
     ],
 }
 
@@ -48,7 +48,7 @@ def test_bounds_are_read_exactly() -> None:
     assert list(claims_of(DOCUMENT)) == [
         Claim("output", Fraction(201, 2), frozenset(), 4, is_net=False),
         Claim("acyclic", Fraction(100), frozenset({("p0", B, A)}), 4, is_net=False),
-        Claim("netOfGas", Fraction(90), frozenset({("p1", A, B)}), 4, is_net=True),
+        Claim("afterGas", Fraction(90), frozenset({("p1", A, B)}), 4, is_net=True),
     ]
 
 
@@ -101,7 +101,7 @@ def test_the_summary_counts() -> None:
     verdicts = [
         Verdict(*order, "path", "output", Fraction(1, 10**6)),
         Verdict(*order, "path", "output", Fraction(-1, 10**4)),
-        Verdict(*order, "climb", "netOfGas", None),
+        Verdict(*order, "climb", "afterGas", None),
     ]
     found = summary([Outcome("market", 2, verdicts, Counter({"NoRoute": 1}))])
     assert (found["proofs"], found["routes_compared"], found["outside_of_the_scope"], found["above"]) == (2, 2, 1, 1)
@@ -109,6 +109,7 @@ def test_the_summary_counts() -> None:
     assert found["orders_without_proof"] == {"NoRoute": 1}
 
 
+@pytest.mark.slow
 def test_no_competitor_is_above_its_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also on a market with arbitrage: all methods and Tines, without gas and with."""
     markets = [write_market(12, 3, tmp_path), write_market(12, 4, tmp_path, "raw")]
@@ -120,7 +121,7 @@ def test_no_competitor_is_above_its_bound(tmp_path: Path, capsys: pytest.Capture
     assert set(found["by_bound"]["output"]) == {
         "path", "fill256", "fill1024", "climb", "fill_climb", "restarts", PEER,
     }  # fmt: skip
-    assert {"output", "netOfGas"} <= set(found["by_bound"])
+    assert {"output", "afterGas"} <= set(found["by_bound"])
     assert min(figures["nearest_bps"] for figures in found["by_bound"]["output"].values()) < 10.0
 
 

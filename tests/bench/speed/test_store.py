@@ -67,7 +67,7 @@ def test_the_command_uses_only_the_store_of_its_case(work: Path) -> None:
 
 def test_an_order_without_a_route_is_not_timed(work: Path) -> None:
     write_orders(work, [(WETH, LONELY, 10**18)])
-    with pytest.raises(BenchmarkFailed, match="ended with status 3"):
+    with pytest.raises(BenchmarkFailed, match="exited with status 3"):
         measure_store(work, 1, 1, (5,))
 
 

@@ -20,7 +20,7 @@ def test_a_stopwatch_measures_time_and_memory() -> None:
 
 
 def test_a_stopwatch_does_not_time_a_failure() -> None:
-    with pytest.raises(SystemExit, match="ended with status 3"):
+    with pytest.raises(SystemExit, match="exited with status 3"):
         in_turn(1, [[sys.executable, "-c", "raise SystemExit(3)"]])
 
 

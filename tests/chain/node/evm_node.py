@@ -11,7 +11,8 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Account, BlockHeader, BlockId, ChainHead, HypotheticalCall, LogFilter, block_number
-from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, compile_solidity
+from swapcli.testing.evm import BaseChain, Chain, ContractArtifact, RevertedError
+from tests.contracts.evm import compile_solidity
 from tests.support.single_node import SingleNode
 
 BLOCK = 1
@@ -111,7 +112,7 @@ def packed_reader(node: EvmNode) -> MulticallReader:
 
 
 @cache
-def sources() -> dict[str, Artifact]:
+def sources() -> dict[str, ContractArtifact]:
     """Compile the contracts beside this file; return them by name."""
     return compile_solidity("odd.sol", root=_HERE)
 

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.tick_math import sqrt_ratio_at_tick
+from swapcli.testing.evm import DEPLOYER, BaseChain, Contract
 from tests.chain.node.evm_node import sources
-from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, BaseChain, Contract, compile_solidity, load_artifact
+from tests.contracts.evm import OLD_SOLC, compile_solidity, load_artifact
 from tests.families.real_pools import slipstream_pool
 
 V2 = ProtocolInfo(1, "v2", "V2", "constant_product")

@@ -12,7 +12,7 @@ from eth_abi.abi import encode
 
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, ReturnData
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 MATHS = "0x" + "4d" * 20
 

@@ -16,17 +16,11 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.tick_math import sqrt_ratio_at_tick
+from swapcli.testing.evm import DEPLOYER, Contract, ContractArtifact, selector
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node import factories
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.contracts.evm import (
-    DEPLOYER,
-    Artifact,
-    Contract,
-    compile_solidity,
-    load_artifact,
-    selector,
-)
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.support.outside_ids import v4_id
 
 UNIT = 10**18
@@ -338,7 +332,7 @@ class TestChain:
         )
 
 
-def _artifact(protocol: str) -> Artifact:
+def _artifact(protocol: str) -> ContractArtifact:
     if protocol in ("volatile", "stable"):
         return compile_solidity(_SOLIDLY_PAIR)["Pool"]
     return load_artifact({"v2": _PAIR, "algebra": _ALGEBRA_POOL}.get(protocol, _V3_POOL))

@@ -32,7 +32,7 @@ def test_a_body_within_the_bound_is_read_however_it_is_cut(body: bytes, at: list
 
 @given(st.binary(min_size=LIMIT + 1, max_size=2 * LIMIT), cuts, st.booleans())
 def test_a_body_beyond_the_bound_is_refused_however_it_is_cut(body: bytes, at: list[int], zipped: bool) -> None:
-    with pytest.raises(InvalidBody, match="no answer needs"):
+    with pytest.raises(InvalidBody, match="more than any response needs"):
         read_body(pieces(gzip.compress(body) if zipped else body, at), "gzip" if zipped else "", max_bytes=LIMIT)
 
 
@@ -45,7 +45,7 @@ def test_a_gzip_that_ends_early_is_refused(body: bytes, data: st.DataObject) -> 
 
 @given(st.binary(max_size=LIMIT), st.binary(min_size=1, max_size=50))
 def test_bytes_after_a_gzip_stream_are_rejected(body: bytes, more: bytes) -> None:
-    with pytest.raises(InvalidBody, match="goes on after its end"):
+    with pytest.raises(InvalidBody, match="with data after its end"):
         read_body([gzip.compress(body) + more], "gzip")
 
 
@@ -56,7 +56,7 @@ def test_an_invalid_gzip_stream_is_rejected() -> None:
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "rubbish"])
 def test_an_unrequested_encoding_is_rejected(encoding: str) -> None:
-    with pytest.raises(InvalidBody, match="not asked for"):
+    with pytest.raises(InvalidBody, match="not requested"):
         read_body([zlib.compress(b"{}")], encoding)
 
 
@@ -64,7 +64,7 @@ def test_a_bomb_costs_no_more_than_the_bound() -> None:
     bomb = gzip.compress(bytes(256 * 2**20), compresslevel=9)
     tracemalloc.start()
     try:
-        with pytest.raises(InvalidBody, match="no answer needs"):
+        with pytest.raises(InvalidBody, match="more than any response needs"):
             read_body([bomb], "gzip", max_bytes=2**20)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

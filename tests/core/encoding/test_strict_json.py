@@ -119,7 +119,7 @@ def test_a_caller_deep_in_the_stack_meets_no_recursion_error() -> None:
         if sys.version_info >= (3, 12):  # functions in C no longer count
             assert parse_json(body) is not None
             return None
-        with pytest.raises(InvalidInput, match="nested too deep"):
+        with pytest.raises(InvalidInput, match="nested too deeply"):
             parse_json(body)
         return None
 

@@ -14,7 +14,6 @@ from swapcli.core.networks.address import (
     cache_checksums,
     display_address,
     is_native,
-    keccak256,
     parse_address,
     prepare_display,
 )
@@ -133,10 +132,6 @@ def test_evm_native_tokens_have_two_addresses_and_starknet_none() -> None:
         assert is_native(address)
         assert not is_native(address, Kind.STARKNET)
     assert not is_native("0x4200000000000000000000000000000000000006")
-
-
-def test_keccak_is_ethereums_and_not_sha3() -> None:
-    assert keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
 
 
 def test_ids_of_32_bytes_stay_in_lower_case() -> None:

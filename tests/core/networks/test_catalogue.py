@@ -168,6 +168,7 @@ def test_starknet_gas_is_a_plain_token_and_protocols_start_at_1() -> None:
 def test_deployments_have_known_protocols_and_a_source(name: str) -> None:
     known = find_network(name)
     for deployment in known.deployments:
+        assert not deployment.source.startswith("TODO"), deployment
         assert all(known.protocol(amm_name) for amm_name in deployment.protocols)
         assert deployment.source
 
@@ -252,7 +253,7 @@ def test_names_that_are_like_none_list_all(name: str) -> None:
 
 
 def test_an_unknown_chain_id_is_named() -> None:
-    with pytest.raises(UnknownNetwork, match=r"chain id 77$") as caught:
+    with pytest.raises(UnknownNetwork, match=r"chain ID 77$") as caught:
         find_network("77")
     assert caught.value.hint == f"known networks: {', '.join(all_network_names())}"
 

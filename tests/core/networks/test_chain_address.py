@@ -84,10 +84,10 @@ def test_what_can_be_a_name_is_one(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("0x1111...1111", "give the whole address: this one is shortened"),
-        ("0x1111\u20261111", "give the whole address: this one is shortened"),
-        (f"https://basescan.org/address/{EVM}", f"give the address alone: {EVM}"),
-        (f"basescan.org/address/{EVM}#code", f"give the address alone: {EVM}"),
+        ("0x1111...1111", "this address is shortened: give the full address"),
+        ("0x1111\u20261111", "this address is shortened: give the full address"),
+        (f"https://basescan.org/address/{EVM}", f"give only the address: {EVM}"),
+        (f"basescan.org/address/{EVM}#code", f"give only the address: {EVM}"),
         (f"https://x.example/{EVM}/{FELT[:42]}", None),
         (f"https://basescan.org/tx/0x{'ab' * 32}", None),
         ("me@example.com", None),

@@ -108,7 +108,7 @@ def test_starknet_has_no_v2_and_an_address_for_its_native_token() -> None:
     }
     felt = parse_network(mapping, "x")
     assert (felt.kind, felt.has_v2, felt.native.address, felt.tokens[0].address) == (Kind.STARKNET, False, FELT, FELT)
-    with pytest.raises(ConfigError, match=r"x\.native\.address: missing, expected a Starknet address"):
+    with pytest.raises(ConfigError, match=r"x\.native\.address: missing; expected a Starknet address"):
         parse_network({**mapping, "native": {"symbol": "STRK", "name": "Starknet Token", "decimals": 18}}, "x")
 
 
@@ -125,7 +125,7 @@ def _in(key: str, index: int, **changes: object) -> Callable[[dict[str, Any]], o
 
 
 MALFORMED = [
-    (_without("name"), "net.name: missing, expected a non-empty text"),
+    (_without("name"), "net.name: missing; expected a non-empty text"),
     (_with("name", "no spaces"), 'net.name: expected letters, digits, - and _, not "no spaces"'),
     (_with("name", ""), 'net.name: expected a non-empty text, not ""'),
     (_with("kind", "solana"), 'net.kind: expected one of evm, starknet, not "solana"'),
@@ -134,7 +134,7 @@ MALFORMED = [
     (_with("chain_id", True), "not true"),
     (_with("chain_id", 1.0), "not 1.0"),
     (_with("chain_id", "0x1"), 'not "0x1"'),
-    (_without("native"), "net.native: missing, expected an object"),
+    (_without("native"), "net.native: missing; expected an object"),
     (_with("native", "ETH"), 'net.native: expected an object, not "ETH"'),
     (
         _with("native", {"symbol": "E", "name": "E", "decimals": 78}),

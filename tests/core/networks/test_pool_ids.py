@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.pool_addresses import (
     clober_book_id,
     ekubo_evm_pool_id,
@@ -18,7 +19,8 @@ from swapcli.core.networks.pool_addresses import (
     infinity_pool_id,
     v4_pool_id,
 )
-from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, compile_solidity
+from swapcli.testing.evm import Chain, Contract
+from tests.contracts.evm import compile_solidity
 from tests.support import outside_ids
 
 KEYS: Final = 2_000

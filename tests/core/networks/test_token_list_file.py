@@ -64,7 +64,7 @@ def test_text_has_one_token_a_line() -> None:
         (b"{}", "L: tokens: .*"),
         (b'{"tokens": {}}', "L: tokens: expected a list, not an object"),
         (document(3), r"L: tokens\[0\]: expected an object, not 3"),
-        (document(entry(chain_id=True)), r"L: tokens\[0\].chainId: expected a chain id, not true"),
+        (document(entry(chain_id=True)), r"L: tokens\[0\].chainId: expected a chain ID, not true"),
         (document({"address": USDC}, entry(7)), r"L: tokens\[0\].chainId: missing"),
         (document(entry(decimals="6")), r'L: tokens\[0\].decimals: .*not "6"'),
         (document(entry(decimals=256)), r"L: tokens\[0\].decimals: .*not 256"),

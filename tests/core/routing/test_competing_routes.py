@@ -22,7 +22,7 @@ from tests.support.pools import (
 )
 
 
-@settings(max_examples=examples(6, full=20), deadline=None)
+@settings(max_examples=examples(4, full=20), deadline=None)
 @given(seeds, st.integers(18, 23), st.booleans())
 def test_a_result_is_no_worse_than_a_route_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
     elsewhere, here = (build_random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))

@@ -86,7 +86,7 @@ def test_search_proof_and_quote_have_one_value(
     gas_price_wei = 10 * market.gas_price_wei
     router = Router(market)
     result = router.search(order, gas_price_wei=gas_price_wei)
-    quote = router.build_quote(order, result, gas_price_wei=gas_price_wei, certify=True, keeps_witness=True)
+    quote = router.build_quote(order, result, gas_price_wei=gas_price_wei, proof=True)
     native = market.network.to_wrapped_token(market.network.native)
     (native_usd,) = router.index.usd_prices(native)
     assert native_usd is not None

@@ -47,7 +47,7 @@ def uses_a_pool_twice(route: Route) -> bool:
     return len({pool for pool, _, _ in uses}) < len(uses)
 
 
-@settings(max_examples=examples(10, full=40))
+@settings(max_examples=examples(5, full=40))
 @given(seeds, st.integers(0, 10**6), st.sampled_from([0.8, 5.0, 50.0]))
 def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float) -> None:
     """Any route, also one that is a poor deal: dumping a token into thin pools absorbs most of it."""
@@ -135,7 +135,7 @@ def test_where_nothing_leads_nothing_can_be_moved() -> None:
     assert max_input(graph, ENDS, HOPS) == max_output(graph, ENDS, HOPS) == best_spot_rate(graph, ENDS, HOPS) == 0.0
 
 
-@settings(max_examples=examples(7, full=30))
+@settings(max_examples=examples(4, full=30))
 @given(seeds, digits)
 def test_stopping_early_does_not_change_the_decision(seed: int, size: float) -> None:
     graph, amount = graph_of(build_random_market(seed, pools=18, every_family=True)), 10**size

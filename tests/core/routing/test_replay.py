@@ -18,8 +18,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidRoute, PoolError, 
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import RATE_SCALE, Route, Segment, Step, Swap
 from swapcli.core.routing.replay import FlatSwap, KnownSwaps, execute, flatten, replay
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
 from tests.core.routing.random_routes import random_route
-from tests.families.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import vectors_file
 from tests.support.pools import (
     UNIT,
     build_concentrated,
@@ -180,7 +181,7 @@ EVEN = pools_of(
 
 
 def test_a_pool_that_the_market_does_not_have_is_named() -> None:
-    with pytest.raises(InvalidRoute, match="pool w, which the market does not have"):
+    with pytest.raises(InvalidRoute, match="pool w, which is not in the market"):
         replay(EVEN, route((100, ["ABx", "BDw"])), UNIT)
 
 
@@ -452,7 +453,7 @@ def test_the_amount_reaches_the_first_pool_whole() -> None:
 def test_what_a_pool_leaves_of_its_input_is_sold_by_the_next() -> None:
     seen = 0
     for name in ("iziswap", "clober_v2"):
-        for swap in replay_recorded_swaps(name):
+        for swap in replay_recorded_swaps(vectors_file(name)):
             pool = swap.pool
             sold, bought = pool.tokens
             amount = 10**18

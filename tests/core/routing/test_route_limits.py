@@ -118,7 +118,7 @@ def test_a_split_order_gets_fewer_pools_in_a_small_block() -> None:
 def test_an_order_without_a_fitting_route_names_the_setting() -> None:
     source = embedded_source("base")
     order = Order(source.token("WETH"), source.token("USDC"), 10**18)
-    with pytest.raises(NoRoute, match="no route fits a block of base, which has 100,000 gas") as caught:
+    with pytest.raises(NoRoute, match="no route fits in a block of base, whose gas limit is 100,000") as caught:
         Router(with_block_gas(source.market, 100_000)).quote(order)
     assert caught.value.hint
     assert "networks.base.block_gas_limit" in caught.value.hint
@@ -193,5 +193,5 @@ def test_no_route_within_the_limit_is_said_so() -> None:
         and (found := quote_or_none(market, order, 0))
         and min(len(segment.hops) for segment in found.route.segments) > 1
     )
-    with pytest.raises(NoRoute, match="no route has a single pool"):
+    with pytest.raises(NoRoute, match="no route uses a single pool"):
         Router(market).quote(far._replace(max_pools=1), gas_price_wei=0)

@@ -49,7 +49,7 @@ def test_finer_shares_pay_no_less_after_gas(seed: int, size: float, gas_price_we
     assert_no_worse(market, build_order(market, 0, 1, int(10**size)), gas_price_wei, step)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_finer_shares_pay_more_in_a_wide_market(seed: int) -> None:
     market = build_wide_market(300)
     order = build_order(market, seed, seed + 7, 10 ** (20 + seed % 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import typer
 
 from swapcli.faces.cli.lazy_group import LazyGroup
 from swapcli.faces.cli.typer_root import app
+from swapcli.faces.service.key_plans import DAY_S
+from swapcli.faces.service.key_usage import UsageCounts, UsageFile
+from swapcli.faces.service.keys import KeyStore
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import write_market_file
 
@@ -29,8 +33,10 @@ JSON_COMMANDS = {
     "execute": ("execute", "ROUTE", "--destination", WALLET),
     "health": ("health", "base"),
     "keys create": ("keys", "create", "Acme", "--keys-file", "KEYS"),
+    "keys change": ("keys", "change", "Acme", "--limit", "5k/min", "--keys-file", "KEYS"),
     "keys list": ("keys", "list", "--keys-file", "KEYS"),
     "keys revoke": ("keys", "revoke", "Acme", "--keys-file", "KEYS"),
+    "keys usage": ("keys", "usage", "--keys-file", "KEYS"),
     "market export": ("market", "export", "base", "EXPORTED"),
     "market import": ("market", "import", "MARKET", "--store", "STORE"),
     "market info": ("market", "info", "testnet", "--store", "STORE"),
@@ -39,6 +45,7 @@ JSON_COMMANDS = {
     "networks add": ("networks", "add", "ethereum", "--replace", "--config", "CONFIG"),
     "networks remove": ("networks", "remove", "ethereum", "--yes", "--config", "CONFIG"),
     "networks show": ("networks", "show", "base"),
+    "plan": ("plan", "citrea", "cBTC", "USDC.e", "5", "--over", "1h", "--parts", "2"),
     "pools": ("pools", "base", "ETH", "USDC"),
     "price": ("price", "base", "cbBTC"),
     "protocols": ("protocols", "base"),
@@ -94,4 +101,6 @@ def json_command_runner(folder: Path) -> Run:
 
     for prepared in ("keys create", "market import"):
         run(prepared)
+    keys = Path(files["KEYS"])
+    UsageFile(keys).add({(int(time.time() // DAY_S), KeyStore(keys).list().keys[0].id): UsageCounts(1)})
     return run

@@ -38,7 +38,7 @@ def advice_of(folder: Path, amount: str, **changes: Any) -> dict[str, Any]:
 def test_the_advice_is_in_the_document_and_the_table(tmp_path: Path) -> None:
     advice = advice_of(tmp_path, "10")
     (row,) = [row for row in calldata(tmp_path, "10").splitlines() if row.startswith("Advised slippage")]
-    assert f"{advice['value']}%" in row
+    assert f"{advice['slippagePercent']:g}%" in row
     for reason in advice["reasons"]:
         assert reason in row
 
@@ -48,7 +48,7 @@ def test_advice_changes_no_transaction(tmp_path: Path) -> None:
         json.loads(calldata(tmp_path, "10", "--json", "--slippage", "0.7", "--offline", provenance=provenance))
         for provenance in ("recorded", "modelled")
     )
-    assert real["advisedSlippage"]["value"] != "0.7"
+    assert real["advisedSlippage"]["slippagePercent"] != 0.7
     assert (real["calldata"], real["minReceived"]) == (modelled["calldata"], modelled["minReceived"])
 
 
@@ -59,7 +59,7 @@ def test_modelled_state_gives_no_advice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("amount", ["0.1", "10", "300"])
 def test_dearer_gas_never_lowers_the_advice(tmp_path: Path, amount: str) -> None:
     advised = [advice_of(tmp_path, amount, gas_price_wei=10**power) for power in (6, 9, 11)]
-    values = [parse_slippage_ppm(advice["value"]) for advice in advised]
+    values = [parse_slippage_ppm(str(advice["slippagePercent"])) for advice in advised]
     assert values == sorted(values)
     assert values[0] >= V1_SLIPPAGE.min_ppm
 
@@ -81,9 +81,6 @@ def test_a_synced_store_shows_how_far_the_output_fell(tmp_path: Path) -> None:
         "calldata", "testnet", "ETH", "USDC", "1", "--store", str(tmp_path), "--destination", WALLET, "--json"
     )
     advice = ran.json["advisedSlippage"]
-    assert advice["parts"]["movement"] == {"fall": "1.0001", "windowS": 60, "historyS": 20, "blocks": 3}
-    assert advice["value"] == "1.01"
-    assert (
-        advice["reasons"][0]
-        == "the output of this route fell by up to 1.0001% within 60 s, at 3 blocks of the last 20 s"
-    )
+    assert advice["parts"]["movement"] == {"fallPercent": 1.0001, "windowS": 60, "historyS": 20, "blocks": 3}
+    assert advice["slippagePercent"] == 1.01
+    assert advice["reasons"][0] == "the output of this route fell by up to 1.0001% within 60 s, in 3 blocks over 20 s"

@@ -19,6 +19,7 @@ from typer.main import get_command
 from swapcli import __version__
 from swapcli.core.errors import UpstreamError
 from swapcli.faces.cli.commands.networks import app as networks_app
+from swapcli.faces.cli.common_options import COMMON_OPTIONS, MAX_OPTIONS
 from swapcli.faces.cli.lazy_group import load_command
 from swapcli.faces.cli.overview import OPTIONS
 from swapcli.faces.cli.typer_root import Root, app
@@ -66,6 +67,26 @@ def test_every_help_shows_an_example_and_fits_the_terminal(path: tuple[str, ...]
     assert max(map(len, ran.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("path", [path for path in PATHS if path not in GROUPS], ids=" ".join)
+def test_the_short_help_has_few_options_on_one_screen(path: tuple[str, ...]) -> None:
+    lines = run_swapcli(*path, "-h").stdout.splitlines()
+    options = lines[lines.index("Options:") + 1 :] if "Options:" in lines else []
+    assert sum(line.startswith("  -") for line in options) <= MAX_OPTIONS
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert lines[-1].endswith(f"swapcli {' '.join(path)} --help")
+
+
+def test_every_common_option_is_one_of_its_command() -> None:
+    whole = {path: run_swapcli(*path.split(), "--help").stdout for path in COMMON_OPTIONS}
+    assert [(path, name) for path, names in COMMON_OPTIONS.items() for name in names if name not in whole[path]] == []
+
+
+def test_help_of_an_option_is_one_short_sentence() -> None:
+    texts = {each.help for node in command_nodes() for each in node.options if "--format" not in each.names}
+    assert [text for text in texts if len(text) > 60] == []
+
+
 def test_a_mistyped_command_is_guessed() -> None:
     ran = run_swapcli("tokns", "--json")
     assert ran.exit_code == 2
@@ -100,8 +121,8 @@ def test_errors_are_json_where_the_settings_ask_for_it(arguments: list[str], spe
     file.write_text("output: json\n")
     env = {"variable": {"SWAPCLI_CONFIG": str(file)}, "home": {"XDG_CONFIG_HOME": str(tmp_path)}}.get(spelled, {})
     options = spelled.replace("FILE", str(file)).split() if spelled.startswith("--") else []
-    assert run_swapcli(*arguments, *options, env=env).error["exit_code"] == 2
-    for other in ("--plain", "--table"):
+    assert run_swapcli(*arguments, *options, env=env).error["exitCode"] == 2
+    for other in ("--format=plain", "--format=table"):
         assert run_swapcli(*arguments, other, *options, env=env).stderr.startswith("error: ")
 
 
@@ -142,7 +163,7 @@ def test_an_invalid_value_names_its_option(words: tuple[str, ...], option: str) 
 @pytest.mark.parametrize("amount", ["-1", "-1.5", "-.5", "-0"])
 def test_a_negative_amount_is_not_taken_for_an_option(amount: str) -> None:
     ran = run_swapcli("route", "base", "ETH", "USDC", amount)
-    assert (ran.exit_code, ran.stderr) == (2, 'error: amounts are written without a sign\nhint:  for example "1.5"\n')
+    assert (ran.exit_code, ran.stderr) == (2, 'error: write amounts without a sign\nhint:  for example "1.5"\n')
 
 
 @pytest.fixture
@@ -197,7 +218,7 @@ main()
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     orders = tmp_path / "orders"
-    order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}
+    order = {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1000000000000000000"}
     orders.write_text((json.dumps(order) + "\n") * 200)
     command = [*PROCESS, "route", "testnet", "--market", write_market_file(tmp_path), "--batch", str(orders)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -207,6 +228,35 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+DANGEROUS = "0xa22cb465" + "1".zfill(64) + "1".zfill(64)
+"""A call of `setApprovalForAll`."""
+
+
+@pytest.mark.parametrize("form", ["plain", "table"])
+@pytest.mark.parametrize(("words", "status"), [("tokens base", 0), (f"decode {DANGEROUS} --network base --offline", 7)])
+def test_a_reader_that_leaves_a_table_changes_no_status(form: str, words: str, status: int) -> None:
+    command = [*PROCESS, *words.split(), "--format", form]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == status
+
+
+def test_a_reader_that_leaves_does_not_hide_warnings() -> None:
+    words = "calldata base ETH USDC 1 --offline --destination 0x1111111111111111111111111111111111111111"
+    for form in ("plain", "table", "cast"):
+        command = [*PROCESS, *words.split(), "--format", form]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert "do not sign" in process.stderr.read(), form
+
+
+def test_a_synonym_also_holds_for_errors() -> None:
+    assert run_swapcli("route", "base", "ETH", "NOPE", "1", "--offline", "-j").error["code"] == "UNKNOWN_TOKEN"
 
 
 def test_a_stream_in_ascii_gets_similar_characters() -> None:
@@ -242,7 +292,7 @@ def test_a_full_disk_is_an_io_error() -> None:
     assert json.loads(ran.stderr)["message"] == "cannot read or write: No space left on device"
 
 
-@pytest.mark.parametrize("command", ["market export base /dev/full", "config init --force --config /dev/full"])
+@pytest.mark.parametrize("command", ["market export base /dev/full", "config init --replace --config /dev/full"])
 def test_a_full_disk_under_a_file_is_an_io_error(command: str) -> None:
     ran = run_swapcli(*command.split())
     assert (ran.exit_code, ran.stderr.splitlines()[0]) == (74, "error: cannot write /dev/full: No space left on device")
@@ -288,10 +338,14 @@ def test_a_key_file_without_an_end_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("nowhere/x.svg", "its folder does not exist"), (".", "name a file in it"), ("f/x.svg", "a file")],
+    [
+        ("nowhere/x.svg", "its folder does not exist"),
+        (".", "give a file in it"),
+        ("f/x.svg", "its folder does not exist"),
+    ],
 )
 def test_a_picture_that_cannot_be_written_has_a_hint(name: str, hint: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_text("")
-    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--svg", str(tmp_path / name))
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "-o", str(tmp_path / name))
     assert (ran.exit_code, "hint: " in ran.stderr, hint in ran.stderr) == (2, True, True)
     assert (tmp_path / "f").read_text() == ""

@@ -70,7 +70,7 @@ def test_the_address_of_a_setting_has_its_checksum(tmp_path: Path) -> None:
 
 def test_the_tokens_of_a_batch_may_name_their_chain() -> None:
     orders = [
-        {"token_in": f"{chain}{USDC}", "token_out": "ETH", "amount": "1000000"} for chain in ("", "base:", "eth:")
+        {"tokenIn": f"{chain}{USDC}", "tokenOut": "ETH", "inputAmount": "1000000"} for chain in ("", "base:", "eth:")
     ]
     lines = "\n".join(map(json.dumps, orders)).encode()
     plain, own, other = map(

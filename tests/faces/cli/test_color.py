@@ -13,7 +13,7 @@ from swapcli.faces.cli.color import has_color, paint_labels, paint_plain
 from tests.support.command import run_swapcli
 
 CODE = re.compile(r"\x1b\[[0-9;]*m")
-ORDER = ("route", "base", "ETH", "USDC", "1k", "--plain")
+ORDER = ("route", "base", "ETH", "USDC", "1k", "--format=plain")
 FAILING = ("route", "bse", "ETH", "USDC", "1")
 
 
@@ -30,7 +30,7 @@ def test_paint_only_adds_colors(text: str) -> None:
         assert CODE.sub("", paint(text)) == text
 
 
-@pytest.mark.parametrize("command", [ORDER, FAILING, ("networks", "--plain"), ("protocols", "monad")])
+@pytest.mark.parametrize("command", [ORDER, FAILING, ("networks", "--format=plain"), ("protocols", "monad")])
 def test_always_colors_plain_text_and_messages(command: tuple[str, ...]) -> None:
     plain, colored = run_swapcli(*command), run_swapcli(*command, "--color", "always")
     for before, after in ((plain.stdout, colored.stdout), (plain.stderr, colored.stderr)):

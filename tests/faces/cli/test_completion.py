@@ -69,7 +69,7 @@ IN_SHELLS: dict[str, set[str]] = {
         f"uniswapV3,{name}" for name in starting(PROTOCOLS, "unisw") if name != "uniswapV3"
     },
     "swapcli sync --tokens ETH,cbB ba": {"base"},
-    "swapcli config init --f": {"--force"},
+    "swapcli config init --r": {"--replace"},
     "swapcli route --color a": {"auto", "always"},
     "swapcli sync --format ": {"json", "plain", "table"},
     "swapcli pools --format c": {"csv"},

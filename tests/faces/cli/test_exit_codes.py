@@ -52,15 +52,16 @@ MISTAKES = [
     # values of options
     ("route base ETH USDC 1 --live alwys", '--live: no value "alwys"', "did you mean --live require?"),
     ("route --live alwys base ETH USDC 1", '--live: no value "alwys"', "did you mean --live require?"),
-    ("route base ETH USDC 1 --live off", '--live: no value "off"', "did you mean --live never?"),
-    ("pools base --live nevr", '--live: no value "nevr"', "did you mean --live never?"),
+    ("route base ETH USDC 1 --live off", '--live: no value "off"', "--offline uses no node"),
+    ("pools base --live never", '--live: no value "never"', "--offline uses no node"),
+    ("pools base --live=never", '--live: no value "never"', "--offline uses no node"),
     (f"calldata base ETH USDC 1 --destination {ACCOUNT} --check alway", '--check: no value "alway"', "--check always?"),
-    ("route base ETH USDC 1 --watch 0s", "--watch takes 0.1 to 3,600 seconds", "leave it out"),
+    ("route base ETH USDC 1 --watch 0s", "--watch takes a number of seconds from 0.1 to 3,600", "remove the number"),
     ("route base ETH USDC 1 --slippage", "--slippage needs a value", "see swapcli route --help"),
     ("serve --networks", "--networks needs a value", "see swapcli serve --help"),
-    ("route base ETH USDC 1 --format yaml", 'no format "yaml"', "json, plain, table, csv"),
+    ("route base ETH USDC 1 --format yaml", 'no format "yaml"', "json, plain, table, csv, svg, mermaid"),
     ("route base ETH USDC 1 --slipage 1", 'no option "--slipage"', "did you mean --slippage?"),
-    ("route base ETH USDC 1 --plain --table", "cannot be combined", "leave out one of them"),
+    ("route base ETH USDC 1 --format table --get route", "so it cannot be combined with --format table", ""),
     ("route base ETH USDC 1 --exclude-protocols uniswapv33", "no protocol uniswapv33", "uniswapV3"),
     ("pools base --limit x", "--limit: expected a whole number from 0", ""),
     ("serve --port abc", "--port: expected a whole number from 0 to 65535", ""),
@@ -86,20 +87,24 @@ MISTAKES = [
     ("balance base", "no account given", "see swapcli balance --help"),
     ("balance base ETH", '"ETH" is not an EVM address', "me.eth"),
     ("balance base 0x123", '"0x123" is not an EVM address', "copy the whole address"),
-    ("allowance", "no network given", "name one of base"),
-    ("allowance base", "OWNER and TOKEN are required, as in swapcli allowance base 0x2222", "swapcli allowance --help"),
-    (f"allowance base {ACCOUNT}", f"as in swapcli allowance base {ACCOUNT} USDC", "swapcli allowance --help"),
-    ("allowance base DAI", f"as in swapcli allowance base 0x{'22' * 20} DAI", "swapcli allowance --help"),
+    ("allowance", "no network given", "use one of base"),
+    (
+        "allowance base",
+        "OWNER and TOKEN are required, for example swapcli allowance base 0x2222",
+        "swapcli allowance --help",
+    ),
+    (f"allowance base {ACCOUNT}", f"for example swapcli allowance base {ACCOUNT} USDC", "swapcli allowance --help"),
+    ("allowance base DAI", f"for example swapcli allowance base 0x{'22' * 20} DAI", "swapcli allowance --help"),
     ("execute", "stdin is empty", "AMOUNT --json | swapcli execute --destination ADDRESS"),
     (f"execute --destination {ACCOUNT}", "stdin is empty", f"--json | swapcli execute --destination {ACCOUNT}"),
     ("execute --slippage 1", "stdin is empty", "swapcli execute --slippage 1 --destination ADDRESS"),
     ("market import", "missing argument 'FILE'", "swapcli market import FILE"),
     ("config set slippage", "missing argument 'VALUE'", "swapcli config set slippage VALUE"),
     ("keys revoke", "missing argument 'ID|NAME'", "swapcli keys revoke ID|NAME"),
-    ("verify base", "give the hash of a transaction, or --recent 3", "swapcli verify --help"),
+    ("verify base", "give a transaction hash, or --recent 3", "swapcli verify --help"),
     (f"verify base 0x{HASH} --recent 3", "--recent finds the swaps itself", "swapcli verify --help"),
     (f"verify base 0x{HASH} --max-requests 3", "--max-requests needs --recent", "swapcli verify --help"),
-    ("record base", "give the hash of a transaction, --pool POOL, or --recent 3", "swapcli record --help"),
+    ("record base", "give a transaction hash, --pool POOL, or --recent 3", "swapcli record --help"),
     (f"record base 0x{HASH} --pool {ACCOUNT}", "find the swaps themselves", "swapcli record --help"),
     (f"record base 0x{HASH} --max-requests 3", "--max-requests needs --pool or --recent", "swapcli record --help"),
     ("record base --recent 51", "--recent must be a whole number", "from 1 to 50"),
@@ -107,8 +112,8 @@ MISTAKES = [
     ("verify base --recent 3 --max-requests x", "--max-requests must be a whole number", "from 1 to 100,000"),
     ("market", "missing command", "import, export, info, remove"),
     ("config", "missing command", "show, get, set"),
-    ("pools base ETH USDC DAI", 'unexpected argument "DAI"', "its words are [NETWORK] [TOKEN] [TOKEN]"),
-    ("config path x", 'unexpected argument "x"', "it takes options only"),
+    ("pools base ETH USDC DAI", 'unexpected argument "DAI"', "its arguments are [NETWORK] [TOKEN] [TOKEN]"),
+    ("config path x", 'unexpected argument "x"', "it takes only options"),
     # names
     ("rout base ETH USDC 1", 'no command "rout"', "did you mean route"),
     ("router deploy", 'no command "deploy"', "did you mean deploy-payload?"),
@@ -118,16 +123,17 @@ MISTAKES = [
     ("price base ETH --in USDD", 'no token "USDD"', "USDC"),
     ("pools base ETH ETH", "cannot be the same", "name two different tokens"),
     ("schema rout", 'no document "rout"', "did you mean route"),
+    ("route base ETH USDC 1 --offline --watch --view line", "which excludes --view", "add --format plain"),
     ("help rout", 'no topic "rout"', "did you mean route"),
     ("completion bsh", "did you mean bash?", "see swapcli completion --help"),
     ("config set slipage 1", 'no setting "slipage"', "did you mean slippage?"),
     ("networks bas", 'no network "bas"', "did you mean base?"),
-    ("networks add etherum", 'no file and no network "etherum"', "did you mean ethereum?"),
-    ("networks remove base", "base comes with the program", ""),
+    ("networks add etherum", 'neither a file nor a network: "etherum"', "did you mean ethereum?"),
+    ("networks remove base", "base is built in", ""),
     # files, hashes and calldata
     ("execute nofile.json", "cannot read nofile.json: No such file", "check its name and its folder"),
     ("route base ETH USDC 1 --market /nonexistent", "cannot read /nonexistent", "check its name and its folder"),
-    ("route base ETH USDC 1 --market /", "cannot read /: Is a directory", "name a file in it"),
+    ("route base ETH USDC 1 --market /", "cannot read /: Is a directory", "give a file in it"),
     ("verify base 0x12", "0x and 64 hex digits", "this has 2 digits"),
     (f"verify base {ACCOUNT}", "0x and 64 hex digits", "that is an address"),
     (f"verify base {HASH}", "0x and 64 hex digits", f"write 0x in front: 0x{HASH}"),
@@ -148,13 +154,17 @@ def test_a_mistake_of_any_command_is_explained(line: str, message: str, hint: st
 
 
 def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
-    for number, hint in ((EACCES, "you may not read it"), (ELOOP, "leads to itself"), (ENAMETOOLONG, "no name")):
+    for number, hint in (
+        (EACCES, "you are not allowed to read it"),
+        (ELOOP, "a link to itself"),
+        (ENAMETOOLONG, "not a file name"),
+    ):
         error = read_error("market.json", OSError(number, os.strerror(number)))
         assert error.hint is not None
         assert hint in error.hint
     link = tmp_path / "loop"
     link.symlink_to(link)
-    assert "leads to itself" in run_swapcli("market", "import", str(link), "--store", str(tmp_path)).stderr
+    assert "a link to itself" in run_swapcli("market", "import", str(link), "--store", str(tmp_path)).stderr
     (tmp_path / "market.json").write_text("{}")
     mistyped = run_swapcli("market", "import", str(tmp_path / "maket.json"), "--store", str(tmp_path))
     assert f"did you mean {tmp_path}/market.json?" in mistyped.stderr
@@ -164,12 +174,12 @@ def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
     ("words", "message", "hint"),
     [
         (("1", "--view", "tre"), '--view: no view "tre"', "views: table, tree, line"),
-        (("1", "--view", "tree", "--get", "route"), "--get and --view cannot be combined", "leave out one"),
-        (("1", "--svg", ""), "cannot write a file without a name", ""),
+        (("1", "--view", "tree", "--get", "route"), "--view cannot be combined with --get", "remove one"),
+        (("1", "-o", ""), "the file needs a name", ""),
         (("1", "2"), 'unexpected argument "2"', "--help"),
         (("$0",), "amount must be above zero", ""),
-        (("0%",), '"0%" is not a part of a balance', "above 0%"),
-        (("all", "--reverse"), "all is a part of what you sell", "leave out --reverse"),
+        (("0%",), '"0%" is not a valid part of a balance', "above 0%"),
+        (("all", "--reverse"), "AMOUNT all depends on the balance to sell", "remove --reverse"),
         (("1", "--get", "route[0].percent"), 'no field "route[0]"', "route.0.percent"),
     ],
 )

@@ -64,10 +64,10 @@ ROUTE = ("route", "base", "ETH", "USDC", "1", "--offline")
     [
         (("config", "set", "slippage", "0.4", "--config", "LINK"), "slippage: 0.3\n", "slippage: "),
         (("config", "unset", "max_hops", "--config", "LINK"), "max_hops: 3\n", ""),
-        (("config", "init", "--force", "--config", "LINK"), "slippage: 0.3\n", "#"),
+        (("config", "init", "--replace", "--config", "LINK"), "slippage: 0.3\n", "#"),
         ((*ROUTE, "--json", "--output", "LINK"), "old", '{"success"'),
-        ((*ROUTE, "--svg", "LINK"), "old", "<svg"),
-        (("depth", "base", "ETH", "USDC", "--amounts", "1", "--offline", "--svg", "LINK"), "old", "<svg"),
+        ((*ROUTE, "--format=svg", "--output", "LINK"), "old", "<svg"),
+        (("depth", "base", "ETH", "USDC", "--amounts", "1", "--offline", "--format=svg", "-o", "LINK"), "old", "<svg"),
         (("market", "export", "base", "LINK"), "old", "{"),
         (("keys", "create", "me", "--keys-file", "LINK"), '{"format": "swap-keys/1", "keys": []}', "{"),
         (("route", "base", "--batch", "-", "--offline", "--results", "LINK"), "", "{"),
@@ -82,7 +82,7 @@ def test_every_file_is_written_behind_its_link_with_its_mode(
     real.write_text(old)
     real.chmod(0o640)
     link.symlink_to("real/file")
-    order = b'{"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"}\n'
+    order = b'{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}\n'
     ran = run_swapcli(*[str(link) if word == "LINK" else word for word in command], stdin=order)
     assert ran.exit_code == 0, ran.stderr
     assert link.is_symlink()

@@ -9,7 +9,7 @@ import pytest
 from tests.support.command import run_swapcli
 
 COMMANDS = {
-    ("route", "base", "ETH", "USDC", "1"): "json, plain, table or csv",
+    ("route", "base", "ETH", "USDC", "1"): "json, plain, table, csv, svg or mermaid",
     ("pools", "base"): "json, plain, table or csv",
     ("tokens", "base"): "json, plain, table or csv",
     ("calldata", "base", "ETH", "USDC", "1"): "json, plain, table, cast, safe, sh, wallet-calls or web3",

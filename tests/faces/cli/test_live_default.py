@@ -63,11 +63,11 @@ def test_live_prices_can_be_required(required: tuple[str, ...]) -> None:
     assert run(*ROUTE, "--offline", env={"SWAPCLI_LIVE": "require"}).exit_code == 0
 
 
-@pytest.mark.parametrize("meant", [("--offline",), ("--live", "never")])
+@pytest.mark.parametrize("meant", [("--offline",), ()])
 def test_no_warning_of_nodes_where_they_are_excluded(meant: tuple[str, ...]) -> None:
-    ran = run(*ROUTE, *meant, "--json")
+    ran = run(*ROUTE, *meant, "--json", env={} if meant else {"SWAPCLI_LIVE": "never"})
     assert [each["code"] for each in ran.json["warnings"]] == ["STATE_MODELLED"]
-    assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
+    assert ran.stderr == "warning: the pool state is modelled: these are not live prices\n"
 
 
 @pytest.mark.parametrize("alias", ["mainnet", "127.0.0.1:8545/", "${RPC}"])

@@ -19,7 +19,7 @@ from tests.support.testnet import WETH, build_market_document, write_market_file
 
 ROUTER = "0x" + "77" * 20
 WALLET = ("--destination", "0x8888888888888888888888888888888888888888")
-BATCH = b'{"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"}'
+BATCH = b'{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,14 @@ SHOWN, NUMBER, PAYLOAD = range(3)
 COMMANDS = {
     "route": (SHOWN, ("route", "NETWORK", "ETH", "USDC", "1.5")),
     "route --json": (SHOWN, ("route", "NETWORK", "ETH", "USDC", "1.5", "--json")),
-    "route --mermaid": (SHOWN, ("route", "NETWORK", "ETH", "USDC", "1.5", "--mermaid")),
+    "route --format mermaid": (SHOWN, ("route", "NETWORK", "ETH", "USDC", "1.5", "--format=mermaid")),
     "route --get": (NUMBER, ("route", "NETWORK", "ETH", "USDC", "1.5", "--get", "outputAmount")),
     "route --get .": (NUMBER, ("route", "NETWORK", "ETH", "USDC", "1.5", "--get", ".")),
     "route --batch": (NUMBER, ("route", "NETWORK", "--batch", "-")),
     "depth": (SHOWN, ("depth", "NETWORK", "DAI", "USDC", "--amounts", "1,2")),
     "depth --get": (NUMBER, ("depth", "NETWORK", "DAI", "USDC", "--amounts", "1,2", "--get", "points.0.outputAmount")),
+    "plan": (SHOWN, ("plan", "NETWORK", "ETH", "USDC", "500", "--over", "4h")),
+    "plan --get": (NUMBER, ("plan", "NETWORK", "ETH", "USDC", "500", "--over", "4h", "--get", "parts.0.outputAmount")),
     "compare": (SHOWN, ("compare", "NETWORK", "ETH", "USDC", "1.5")),
     "compare --get": (NUMBER, ("compare", "NETWORK", "ETH", "USDC", "1.5", "--get", "alternatives.0.outputAmount")),
     "price": (SHOWN, ("price", "NETWORK", "ETH")),
@@ -73,8 +75,8 @@ COMMANDS = {
 def has_cell(state: State, command: str) -> bool:
     """A service offers no pools, and `depth` takes networks of the catalogue."""
     if state.is_service:
-        return command not in ("depth", "price", "pools")
-    return command != "depth" or state.network == "base"
+        return command not in ("depth", "plan", "price", "pools")
+    return command not in ("depth", "plan") or state.network == "base"
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,8 @@ def test_each_command_follows_the_table(name: str, command: str, files: dict[str
         assert "prices are available" in ran.stdout + ran.stderr
         if command != "route --batch":
             assert not ran.stdout
-            assert "never" in ran.stderr.splitlines()[-1]
+            hint = ran.stderr.splitlines()[-1]
+            assert "--offline" in hint or "never" in hint
 
 
 def test_a_watch_and_an_alert_are_read_by_programs() -> None:

@@ -52,7 +52,7 @@ def test_without_semaphores_the_error_names_folder_and_option() -> None:
     if subprocess.run([*READ_ONLY, "true"], capture_output=True, check=False).returncode:
         pytest.skip("on this system users cannot mount a read-only /dev/shm")
     command = [*READ_ONLY, f"{sys.executable} -m swapcli route base --offline --batch - --workers 2"]
-    line = b'{"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}\n'
+    line = b'{"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1000000000000000000"}\n'
     ran = subprocess.run(command, input=2 * line, capture_output=True, check=False, env=clean_environment())
     assert ran.returncode == exit_codes.IO_ERROR
     assert b"error: --workers needs semaphores, which are files in /dev/shm: Read-only file system" in ran.stderr

@@ -13,10 +13,10 @@ from swapcli.state.clock import Clock
 @pytest.mark.parametrize(
     ("total", "done", "line"),
     [
-        (None, 0, "30 orders, 3 a second"),
-        (90, 0, "30 of 90 orders, 3 a second, 20 s left"),
-        (90, 10, "40 of 90 orders, 3 a second, 17 s left"),
-        (5_000, 0, "30 of 5,000 orders, 3 a second, 28 min left"),
+        (None, 0, "30 orders, 3 per second"),
+        (90, 0, "30 of 90 orders, 3 per second, 20 s left"),
+        (90, 10, "40 of 90 orders, 3 per second, 17 s left"),
+        (5_000, 0, "30 of 5,000 orders, 3 per second, 28 min left"),
     ],
 )
 def test_a_line_has_the_rate_of_this_run_and_the_time_left(total: int | None, done: int, line: str) -> None:
@@ -35,7 +35,7 @@ def test_each_line_covers_the_one_before_and_the_end_removes_it() -> None:
     progress.close()
     shown = stream.getvalue().split("\r")
     assert [line.strip() for line in shown] == [
-        "", "2 of 5,000 orders, 4 a second, 21 min left", "4 of 5,000 orders, 4 a second, 21 min left", "", "",
+        "", "2 of 5,000 orders, 4 per second, 21 min left", "4 of 5,000 orders, 4 per second, 21 min left", "", "",
     ]  # fmt: skip
     assert len(shown[3]) == len(shown[2])
 
@@ -47,4 +47,4 @@ def fixed_clock(time: list[float]) -> Clock:
 def test_what_takes_seconds_has_its_rate_by_the_minute() -> None:
     progress = ProgressLine(fixed_clock([0.0]), None, "blocks", 100)
     progress.add()
-    assert progress.describe(4.0) == "1 of 100 blocks, 15 a minute, 7 min left"
+    assert progress.describe(4.0) == "1 of 100 blocks, 15 per minute, 7 min left"

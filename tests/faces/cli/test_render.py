@@ -17,11 +17,13 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import PPM
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.render.plain import list_text, route_text
-from swapcli.faces.cli.render.route_view import RouteView
+from swapcli.faces.cli.render.plain import line_text, list_text, route_text
+from swapcli.faces.cli.render.route_rows import lay_out_rows
+from swapcli.faces.cli.render.route_view import RouteView, SwapRow
 from swapcli.faces.cli.render.route_view import build_route_view as build_view
 from swapcli.faces.cli.render.terminal_tables import new_console, print_list, print_route
 from swapcli.quoting.impact_measures import impact_of
+from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.quoting.swap_quote import SwapQuote
@@ -43,8 +45,8 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 ACME = Integrator("0x" + "9" * 40, fee_bps=30)
 
 
-def build_route_view(answer: QuoteResult, terms: SwapTerms) -> RouteView:
-    return build_view(answer, terms, compute_figures(answer, terms))
+def build_route_view(answer: QuoteResult, terms: SwapTerms, *, verbose: bool = False) -> RouteView:
+    return build_view(answer, terms, compute_figures(answer, terms), verbose=verbose)
 
 
 def route_document(answer: QuoteResult, terms: SwapTerms = SwapTerms(5_000)) -> dict[str, object]:  # noqa: B008
@@ -53,6 +55,8 @@ def route_document(answer: QuoteResult, terms: SwapTerms = SwapTerms(5_000)) -> 
 
 TERMS = SwapTerms(5_000, "0x" + "8" * 40, ACME)
 VIEW = build_route_view(build_quote(certified=True), TERMS)
+WHOLE = build_route_view(build_quote(certified=True), TERMS, verbose=True)
+VIEWS = pytest.mark.parametrize("view", [VIEW, WHOLE], ids=["brief", "verbose"])
 
 
 def drawn(view: RouteView, width: int, color: str = "never") -> str:
@@ -65,9 +69,10 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@pytest.mark.parametrize("width", [80, 132])
-def test_the_table_looks_as_it_did(width: int) -> None:
-    assert matches_snapshot(drawn(VIEW, width), SNAPSHOTS / f"route-table-{width}.txt")
+@pytest.mark.parametrize("name", ["80", "132", "verbose-80"])
+def test_the_table_looks_as_it_did(name: str) -> None:
+    view, width = (WHOLE if "verbose" in name else VIEW), int(name.removeprefix("verbose-"))
+    assert matches_snapshot(drawn(view, width), SNAPSHOTS / f"route-table-{name}.txt")
 
 
 def test_the_plain_text_looks_as_it_did() -> None:
@@ -80,37 +85,78 @@ def test_the_json_looks_as_it_did(api_version: ApiVersion) -> None:
     assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{api_version}.json")
 
 
-def test_a_table_fits_its_terminal() -> None:
-    assert max(map(len, drawn(VIEW, 80).splitlines())) <= 80
+@VIEWS
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_a_table_fits_its_terminal(view: RouteView, width: int) -> None:
+    assert max(map(len, drawn(view, width).splitlines())) <= width
 
 
+@VIEWS
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
-def test_a_table_of_any_width_tells_every_fact(width: int) -> None:
-    characters = squeezed(drawn(VIEW, width))
-    assert "…" not in characters
-    repeated = sum(len(squeezed(f"{pool.name},{pool.pair}")) for pool in VIEW.pools)
-    whole = len(squeezed(drawn(VIEW, 400)))
-    assert len(characters) == (whole if width >= 80 else whole - repeated)
+def test_a_table_of_any_width_shows_every_fact(view: RouteView, width: int) -> None:
+    characters = squeezed(drawn(view, width))
+    assert len(characters) == len(squeezed(drawn(view, 400)))
+    assert ("…" in characters) == (view is VIEW)
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 132])
 def test_addresses_are_never_broken(width: int) -> None:
-    lines = drawn(VIEW, width).split()
-    assert all(address in lines for address in [*(p.address for p in VIEW.pools), *(a for _, a in VIEW.parties)])
+    lines = drawn(WHOLE, width).split()
+    assert all(address in lines for address in [*(p.address for p in WHOLE.pools), *(a for _, a in WHOLE.parties)])
 
 
-def test_table_and_plain_text_tell_the_same_facts() -> None:
-    wide, plain = squeezed(drawn(VIEW, 400)), squeezed(route_text(VIEW))
-    for fact in VIEW.facts:
-        assert squeezed(fact.name + fact.value + fact.note) in wide
-        assert squeezed(fact.name + fact.value + fact.note) in plain
-    for row in VIEW.rows:
-        assert squeezed(row.segment + row.hop + row.pool + row.mark + row.share + row.short_amount) in wide
-        assert squeezed(row.segment + row.hop + row.pool + row.mark + row.share + row.amount) in plain
-    for pool in VIEW.pools:
-        assert squeezed(pool.mark + pool.address + pool.name) in wide
-        assert squeezed(pool.mark + pool.address + pool.name + pool.pair) in plain
-    assert all(squeezed("".join(party)) in wide and squeezed("".join(party)) in plain for party in VIEW.parties)
+@VIEWS
+def test_table_and_plain_text_have_the_same_words(view: RouteView) -> None:
+    wide, plain = drawn(view, 400), route_text(view)
+    assert sorted(wide.split()) == sorted(plain.split())
+    for row in view.rows:
+        for cell in (row.segment, row.path, row.share, row.pool, row.mark, row.amount):
+            assert cell in plain
+
+
+def test_the_result_is_in_the_first_line() -> None:
+    answer = build_quote()
+    first = route_text(build_route_view(answer, SwapTerms(5_000))).splitlines()[0]
+    assert answer.result.output_amount == 49_514_596_484
+    assert first.startswith("25 ETH → 49,514.59 USDC on testnet ")
+    assert first.endswith(" synthetic, not live prices")
+
+
+NAMES = ("Uniswap V2 0.3%", "PancakeSwap Infinity CL 0.067%", "An extraordinarily long name of a protocol 0.0101%")
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("pair", ["ETH → USDC", "wrapped-token-of-fame → another-long-symbol"])
+def test_addresses_go_to_a_legend_only_if_a_row_has_no_room(width: int, name: str, pair: str) -> None:
+    marks = ("0xb2cc…dc59", "0xb4cb…00e5")
+    rows = [SwapRow("100%", pair, "90.5%", name, marks[0]), SwapRow("", "", "9.5%", NAMES[0], marks[1])]
+    found = lay_out_rows(rows, width)
+    texts = [line_text(line) for line in found.lines]
+    assert max(map(len, texts)) <= width
+    needed = len(f"100%  {pair}  90.5%  {name}   {marks[0]}")
+    is_whole = all(mark in text for mark, text in zip(marks, texts, strict=False))
+    assert is_whole or needed > width
+    if found.legend:
+        assert needed - 2 * 4 - 2 > width - 9  # narrower gaps are tried first
+        assert found.legend == (f"#1 {marks[0]}", f"#2 {marks[1]}")
+    assert all(mark in "\n".join([*texts, *found.legend]) for mark in marks)
+
+
+def test_a_path_of_several_pools_is_one_row() -> None:
+    rows = [
+        SwapRow("90.3%", "ETH → USDC", "67.7%", "Aerodrome Slipstream 0.04%", "0xb2cc…dc59"),
+        SwapRow("9.7%", "ETH → cbBTC → USDC", "", "PancakeSwap V3 0.01%, 0.01%"),
+    ]
+    assert [line_text(line) for line in lay_out_rows(rows, 80).lines] == [
+        "90.3%  ETH → USDC          67.7%  Aerodrome Slipstream 0.04%   0xb2cc…dc59",
+        " 9.7%  ETH → cbBTC → USDC         PancakeSwap V3 0.01%, 0.01%",
+    ]
+    names = ", ".join(["A long protocol 0.3%"] * 4)
+    long = [*rows, SwapRow("", "ETH → " * 4 + "USDC", "", names)]
+    lines = [line_text(line) for line in lay_out_rows(long, 80).lines]
+    assert max(map(len, lines)) <= 80
+    assert " ".join(" ".join(lines[2:]).split()) == f"{'ETH → ' * 4}USDC {names}"
 
 
 def test_colour_is_a_matter_of_choice() -> None:
@@ -124,18 +170,19 @@ def test_the_pools_of_a_hop_are_sorted_by_share() -> None:
     turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
     again = answer._replace(result=answer.result._replace(segments=turned))
     assert build_route_view(again, SwapTerms(0)).rows == build_route_view(answer, SwapTerms(0)).rows
-    assert [row.share for row in VIEW.rows[:2]] == ["80.00%", "20.00%"]
+    assert [row.share for row in VIEW.rows[:2]] == ["80%", "20%"]
+    assert [row.share for row in WHOLE.rows[:2]] == ["80.00%", "20.00%"]
 
 
 def test_pool_amounts_sum_to_what_is_received() -> None:
-    last_hops = [row.amount for row in VIEW.rows if row.amount.endswith(" USDC")]
-    units = sum(round(float(amount.removesuffix(" USDC").replace(",", "")) * 10**6) for amount in last_hops)
-    assert units == build_quote().result.output_amount
+    flow = build_route_flow(build_quote())
+    last_hops = [use.amount_out for path in flow.paths for use in path.hops[-1]]
+    assert sum(amount or 0 for amount in last_hops) == build_quote().result.output_amount
 
 
 def test_a_market_cannot_steer_the_terminal() -> None:
     hostile = build_testnet_market()._replace(source="\x1b[31mred\r\n\x07", provenance=Provenance.RECORDED)
-    text = route_text(build_route_view(build_quote(hostile), SwapTerms(0)))
+    text = route_text(build_route_view(build_quote(hostile), SwapTerms(0), verbose=True))
     assert "\x1b" not in text
     assert "\r" not in text
     assert "?[31mred???" in text
@@ -153,22 +200,21 @@ def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: boo
     answer = build_quote(build_testnet_market(provenance=provenance))
     assert [each.code for each in warnings_on(answer, 7_200)] == ([f"STATE_{provenance.upper()}"] if warned else [])
     view = build_route_view(answer, SwapTerms(0, ttl_s=7_200))
-    assert ("not live prices" in view.origin) == warned
-    assert provenance in view.origin
+    assert view.origin == (f"{provenance}, not live prices" if warned else f"{provenance} block 1,234, 2 h")
 
 
 def test_live_state_shows_how_long_it_is_valid() -> None:
     fresh, stale = (
-        build_route_view(build_quote(build_testnet_market(provenance="synced")), SwapTerms(0, ttl_s=t))
+        build_route_view(build_quote(build_testnet_market(provenance="synced")), SwapTerms(0, ttl_s=t), verbose=True)
         for t in (7_230, 7_200)
     )
-    assert fresh.facts[-1].note == "block 1234, 2 hours old, valid for 30 s more, written by hand"
-    assert stale.facts[-1].note == "block 1234, 2 hours old, written by hand"
+    assert fresh.facts[-1].note == "block 1,234, 2 hours old, valid for another 30 s, written by hand"
+    assert stale.facts[-1].note == "block 1,234, 2 hours old, written by hand"
 
 
 @pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
 def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
-    old = FindingCode.STATE_OLD.finding("the state of the pools is 2 hours old: prices have moved since")
+    old = FindingCode.STATE_OLD.finding("the pool state is 2 hours old: prices have moved since")
     assert warnings_on(build_quote(build_testnet_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
 
 
@@ -188,13 +234,14 @@ def test_invented_addresses_are_marked_where_they_stand(placeholders: list[str],
             entry["address_modelled"] = True
     answer = build_quote(build_testnet_market(pools=document["pools"], provenance="modelled"))
     used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(placeholders))
-    view = build_route_view(answer, SwapTerms(0))
+    brief, view = (build_route_view(answer, SwapTerms(0), verbose=each) for each in (False, True))
     (warning,) = warnings_on(answer, 60)
     assert warning.message.endswith(message)
     reported = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
     for line in reported:
         if line and line[0].startswith("#"):
             assert ("invented" in line) == (line[1].lower() in used)
+    assert ("invented" in route_text(brief)) == bool(used)
     state: Any = route_document(answer)["state"]
     assert [address.lower() for address in state["placeholderPools"]] == used
 
@@ -235,9 +282,9 @@ def from_service(api_version: ApiVersion = ApiVersion.V2) -> RemoteQuote:
 
 def test_a_remote_quote_shows_what_the_service_returned() -> None:
     answer = from_service()
-    reported, known = build_route_view(answer, SwapTerms(5_000)), build_route_view(build_quote(), SwapTerms(5_000))
-    assert [(r.segment, r.hop, r.mark, r.share) for r in reported.rows] == [
-        (r.segment, r.hop, r.mark, r.share) for r in known.rows
+    reported, known = (build_route_view(each, SwapTerms(5_000), verbose=True) for each in (answer, build_quote()))
+    assert [(r.segment, r.path, r.mark, r.share) for r in reported.rows] == [
+        (r.segment, r.path, r.mark, r.share) for r in known.rows
     ]
     assert [pool.address for pool in reported.pools] == [pool.address for pool in known.pools]
     assert {row.amount for row in reported.rows} == {""}
@@ -245,49 +292,53 @@ def test_a_remote_quote_shows_what_the_service_returned() -> None:
     left_out = set(same) - {fact.name for fact in reported.facts}
     assert left_out == {"Single path"}
     differing = {fact.name for fact in reported.facts if fact != same.get(fact.name)}
-    assert differing == {"Gas", "Rate", "State"}  # the first line has the state of the known one
+    assert differing == {"Gas", "State"}  # the first line has the state of the known one
+    assert "single path" not in route_text(build_route_view(answer, SwapTerms(5_000)))
 
 
 @pytest.mark.parametrize(("api_version", "gas"), [(ApiVersion.V1, "412,300 units"), (ApiVersion.V2, "0.000004123 ETH")])
 def test_gas_from_a_service_is_in_the_units_of_its_generation(api_version: ApiVersion, gas: str) -> None:
-    facts = {fact.name: fact for fact in build_route_view(from_service(api_version), SwapTerms(0)).facts}
+    view = build_route_view(from_service(api_version), SwapTerms(0), verbose=True)
+    facts = {fact.name: fact for fact in view.facts}
     assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
+    assert view.head[-1].beside == "gas $0.0082"
 
 
 def test_the_l1_data_fee_is_part_of_the_gas_cost() -> None:
     answer = build_quote()
     quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
     charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
-    view = build_route_view(charged, SwapTerms(0))
+    view = build_route_view(charged, SwapTerms(0), verbose=True)
     gas = {fact.name: fact for fact in view.facts}["Gas"]
     assert gas.value == "412,300 units"
     assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for L1 data, $0.012"
     assert gas.note in route_text(view)
     document = route_document(charged)
-    assert (document["l1Fee"], document["estimatedGasUsed"]) == ("2000000000000", "6123000000000")
-    assert "l1Fee" not in route_document(answer)
+    assert (document["l1FeeWei"], document["estimatedGasUsed"]) == ("2000000000000", "6123000000000")
+    assert "l1FeeWei" not in route_document(answer)
 
 
 @pytest.mark.parametrize(
-    ("percent", "reported"),
+    ("percent", "shown", "reported"),
     [
-        (80, "splitting gains 2,500.00 bps"),
-        (100, "splitting gains nothing"),
-        (125, "splitting saves gas for 2,000.00 bps"),
-        (None, "no single path can fill the order"),
+        (80, "single path 2,000.00 bps less", "splitting gains 2,500.00 bps"),
+        (100, "", "splitting gains nothing"),
+        (125, "single path 2,500.00 bps more before gas", "splitting saves gas for 2,000.00 bps"),
+        (None, "no single path can fill the order", "no single path can fill the order"),
     ],
 )
-def test_the_gain_from_splitting_is_shown(percent: int | None, reported: str) -> None:
+def test_the_gain_from_splitting_is_shown(percent: int | None, shown: str, reported: str) -> None:
     answer = build_quote()
     out = 10**9
     best = None if percent is None else out * percent // 100
     quote = answer.quote._replace(amount_out=out, best_single_path_out=best)
-    facts = {fact.name: fact for fact in build_route_view(answer._replace(quote=quote), SwapTerms(0)).facts}
-    assert facts["Single path"].note == reported
+    view = build_route_view(answer._replace(quote=quote), SwapTerms(0), verbose=True)
+    assert view.head[-1].last == shown
+    assert {fact.name: fact for fact in view.facts}["Single path"].note == reported
 
 
 def test_a_service_without_a_state_source_is_named() -> None:
-    view = build_route_view(from_service(), SwapTerms(0))
+    view = build_route_view(from_service(), SwapTerms(0), verbose=True)
     assert view.origin == "quoted by https://quotes.example"
     assert view.facts[-1].note == "https://quotes.example does not report it"
     state: Any = route_document(from_service())["state"]
@@ -296,7 +347,7 @@ def test_a_service_without_a_state_source_is_named() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 132])
 def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
-    view = build_route_view(from_service(), SwapTerms(0))
+    view = build_route_view(from_service(), SwapTerms(0), verbose=True)
     assert all(pool.address in drawn(view, width).split() for pool in view.pools)
     assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
 
@@ -308,13 +359,13 @@ def test_a_list_wider_than_the_terminal_says_what_it_cuts() -> None:
     stream = io.StringIO()
     print_list(LISTING, new_console("never", stream, 80))
     lines = [line.split() for line in stream.getvalue().splitlines()]
-    assert lines[0] == ["name", "address"]
+    assert lines[0] == ["Name", "Address"]
     assert [line[1] for line in lines[1:3]] == [address for _, address in LISTING.rows]
-    assert stream.getvalue().splitlines()[3:] == ["In 80 columns shortened: name. --plain shows all."]
+    assert stream.getvalue().splitlines()[3:] == ["In 80 columns shortened: name. --format plain shows all."]
 
 
 def test_a_list_in_a_narrow_terminal_is_not_cut() -> None:
     stream = io.StringIO()
     print_list(LISTING, new_console("never", stream, 50))
-    assert stream.getvalue().split() == ["name", "address", *(cell for row in LISTING.rows for cell in row)]
-    assert list_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]
+    assert stream.getvalue().split() == ["Name", "Address", *(cell for row in LISTING.rows for cell in row)]
+    assert list_text(LISTING).splitlines()[0].split() == ["Name", "Address"]

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import ChainReorganized, ConfigError, SwapcliError, Unreachable, UpstreamError
 from swapcli.faces.cli.signals import SIGNALS, GracefulInterrupt, graceful_interrupts
-from swapcli.quoting.syncing.watch_chain import MAX_CONSECUTIVE_FAILURES, watch_chain
+from swapcli.quoting.syncing.watch_chain import MAX_FAILING_S, watch_chain
 
 
 class Chain:
-    """Fails where the test says so, and raises `KeyboardInterrupt` after the last step."""
+    """Fails where the test says so, and raises `KeyboardInterrupt` after the last step. A block takes a minute."""
 
     def __init__(self, outcomes: list[SwapcliError | None]) -> None:
         self._outcomes: Iterator[SwapcliError | None] = iter(outcomes)
-        self.pauses: list[float] = []
-        self.failures: list[tuple[UpstreamError, int, float]] = []
+        self.pauses = 0
+        self.failures: list[UpstreamError] = []
 
     def step(self) -> None:
         try:
@@ -33,45 +33,33 @@ class Chain:
         if error:
             raise error
 
-    def watch(self, poll_s: float) -> None:
-        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, lambda: poll_s)
+    def pause(self) -> None:
+        self.pauses += 1
+
+    def watch(self) -> None:
+        watch_chain(self.step, self.failures.append, self.pause, lambda: 60.0 * self.pauses)
 
 
-outcomes = st.lists(st.booleans(), max_size=3 * MAX_CONSECUTIVE_FAILURES)
+MAX_FAILING_BLOCKS = int(MAX_FAILING_S / 60) + 1
 
 
-@given(outcomes, st.floats(1.0, 15.0))
-def test_failures_are_reported_and_end_it_if_they_go_on(fails: list[bool], poll_s: float) -> None:
-    errors = [Unreachable(f"the node is silent, {number}") if fail else None for number, fail in enumerate(fails)]
+@given(st.lists(st.booleans(), max_size=3 * MAX_FAILING_BLOCKS))
+def test_the_first_failures_are_reported_and_they_end_it_if_they_go_on(fails: list[bool]) -> None:
+    errors = [ChainReorganized(f"it turned, {number}") if fail else None for number, fail in enumerate(fails)]
     chain = Chain([*errors])
     longest = max(map(len, "".join("x" if fail else " " for fail in fails).split()), default=0)
-    with pytest.raises(UpstreamError if longest >= MAX_CONSECUTIVE_FAILURES else KeyboardInterrupt) as ended:
-        chain.watch(poll_s)
-    reported = [error for error, _, _ in chain.failures]
-    given_up_at = errors.index(ended.value) if isinstance(ended.value, Unreachable) else len(errors)
-    assert reported == [error for error in errors[:given_up_at] if error]
-    assert all(1 <= count < MAX_CONSECUTIVE_FAILURES for _, count, _ in chain.failures)
-
-
-@given(outcomes, st.floats(1.0, 15.0))
-def test_pauses_grow_while_steps_fail(fails: list[bool], poll_s: float) -> None:
-    chain = Chain([ChainReorganized("it turned") if fail else None for fail in fails])
-    with pytest.raises((KeyboardInterrupt, UpstreamError)):
-        chain.watch(poll_s)
-    usual, *_ = chain.pauses
-    assert usual == poll_s
-    for fail, before, after in zip(fails, chain.pauses, chain.pauses[1:], strict=False):
-        assert after == (min(2 * before, 60.0) if fail else usual)
-    assert [pause_s for _, _, pause_s in chain.failures] == [
-        pause_s for fail, pause_s in zip(fails, chain.pauses[1:], strict=False) if fail
-    ]
+    with pytest.raises(UpstreamError if longest >= MAX_FAILING_BLOCKS else KeyboardInterrupt) as ended:
+        chain.watch()
+    given_up_at = errors.index(ended.value) if isinstance(ended.value, ChainReorganized) else len(errors)
+    firsts = [each for before, each in zip([None, *errors], errors[:given_up_at], strict=False) if each and not before]
+    assert chain.failures == firsts
 
 
 def test_what_is_no_failure_of_the_node_ends_it_at_once() -> None:
     chain = Chain([None, ConfigError("another process is writing to it"), None])
     with pytest.raises(ConfigError):
-        chain.watch(2.0)
-    assert (len(chain.pauses), chain.failures) == (2, [])
+        chain.watch()
+    assert (chain.pauses, chain.failures) == (2, [])
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -20,11 +20,12 @@ TIMEOUT_S = 5.0
 
 def test_an_outage_is_reported_and_survived(tmp_path: Path) -> None:
     notes: list[str] = []
-    with run_redis() as server, create(tmp_path / "store", NETWORK) as store:
+    path = tmp_path / "store"
+    with run_redis() as server, create(path, NETWORK) as store:
         write_block(store, 1, START)
         shown = server.server.shown
         writer = FeedWriter(server.server, "test", TIMEOUT_S)
-        with publishing(lambda: reopen(tmp_path / "store", NETWORK), writer, notes.append) as wake:
+        with publishing(lambda: reopen(path, NETWORK), path.as_posix, writer, notes.append) as wake:
             until(lambda: notes)
             server.kill()
             write_block(store, 2, {0: 2 * 10**6})
@@ -35,7 +36,7 @@ def test_an_outage_is_reported_and_survived(tmp_path: Path) -> None:
             until(lambda: len(notes) == 3)
         snapshot = FeedReader(server.server, "test", TIMEOUT_S).read_snapshot()
         assert snapshot is not None
-    lost = f"cannot reach {shown}; blocks are published when it answers again"
+    lost = f"cannot reach {shown}; publishing resumes when it responds"
     assert notes == [f"publishing to {shown}", lost, f"publishing to {shown}"]
 
 
@@ -48,18 +49,23 @@ def test_at_its_end_another_takes_over_at_once(redis_server: RedisServer, tmp_pa
     with create(tmp_path / "store", NETWORK) as store:
         write_block(store, 1, START)
         writers = [FeedWriter(redis_server.server, "take-over", TIMEOUT_S) for _ in range(2)]
-        with publishing(reopened, writers[0], first.append):
+        with publishing(reopened, (tmp_path / "store").as_posix, writers[0], first.append):
             until(lambda: first)
-            with publishing(reopened, writers[1], second.append) as wake:
+            with publishing(reopened, (tmp_path / "store").as_posix, writers[1], second.append) as wake:
                 until(lambda: second)
                 assert second[0].endswith("another process publishes to " + redis_server.server.shown + "; standing by")
-        with publishing(reopened, FeedWriter(redis_server.server, "take-over", TIMEOUT_S), second.append) as wake:
+        with publishing(
+            reopened,
+            (tmp_path / "store").as_posix,
+            FeedWriter(redis_server.server, "take-over", TIMEOUT_S),
+            second.append,
+        ) as wake:
             wake()
             until(lambda: len(second) == 2)
         assert second[1] == first[0] == f"publishing to {redis_server.server.shown}"
 
 
-@pytest.mark.parametrize("failure", [ConfigError("there is no store"), RuntimeError("a secret")])
+@pytest.mark.parametrize("failure", [ConfigError("no store at"), RuntimeError("a secret")])
 def test_a_failure_to_read_the_store_is_retried(redis_server: RedisServer, tmp_path: Path, failure: Exception) -> None:
     notes, failures = list[str](), [failure]
 
@@ -71,9 +77,9 @@ def test_a_failure_to_read_the_store_is_retried(redis_server: RedisServer, tmp_p
     with create(tmp_path / "store", NETWORK) as store:
         write_block(store, 1, START)
         writer = FeedWriter(redis_server.server, f"retried-{type(failure).__name__}", TIMEOUT_S)
-        with publishing(reopened, writer, notes.append) as wake:
+        with publishing(reopened, (tmp_path / "store").as_posix, writer, notes.append) as wake:
             until(lambda: notes)
             wake()
             until(lambda: len(notes) == 2)
-    problem = "there is no store" if isinstance(failure, ConfigError) else "a defect (RuntimeError)"
+    problem = "no store at" if isinstance(failure, ConfigError) else "a defect (RuntimeError)"
     assert notes == [f"blocks are not published: {problem}", f"publishing to {redis_server.server.shown}"]

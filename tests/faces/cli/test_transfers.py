@@ -13,6 +13,7 @@ from tests.support.testnet import USDC, WETH, build_market_document
 
 ORDER = ("testnet", "ETH", "USDC", "25")
 FEE = {"kind": "fee", "buy_fee_ppm": 10_000, "sell_fee_ppm": 30_000}
+LISTED_FEE = {"kind": "fee", "buyFeePpm": 10_000, "sellFeePpm": 30_000}
 
 
 def marked(folder: Path, **changes: Any) -> str:
@@ -30,21 +31,24 @@ def test_an_order_for_a_fee_token_fails_with_the_fee(tmp_path: Path) -> None:
     refused = run_swapcli("route", *ORDER, "--market", marked(tmp_path), "--json")
     assert (refused.exit_code, refused.error["code"]) == (3, "FEE_ON_TRANSFER")
     assert refused.error["message"] == (
-        "USDC takes a fee of 1% when it is bought, of 3% when it is sold, so no amount can be promised"
+        "USDC takes a fee of 1% when it is bought, of 3% when it is sold, so its amount cannot be guaranteed"
     )
-    assert refused.error["details"] == {"token": USDC, **FEE, "transfer_fee_ppm": 0}
+    assert refused.error["details"] == {"token": USDC, **LISTED_FEE, "transferFeePpm": 0}
 
 
 def test_tokens_lists_transfer_behaviour(tmp_path: Path) -> None:
     file = marked(tmp_path)
     listed = {entry["symbol"]: entry for entry in run_swapcli("tokens", "testnet", "--market", file, "--json").json}
-    assert listed["USDC"]["transfers"] == FEE
+    assert listed["USDC"]["transfers"] == LISTED_FEE
     assert "transfers" not in listed["WETH"]
-    assert "takes a fee of 1% when it is bought" in run_swapcli("tokens", "testnet", "--market", file, "--plain").stdout
+    assert (
+        "takes a fee of 1% when it is bought"
+        in run_swapcli("tokens", "testnet", "--market", file, "--format=plain").stdout
+    )
     stores = str(tmp_path / "stores")
     assert run_swapcli("market", "import", file, "--store", stores).exit_code == 0
     stored = {entry["symbol"]: entry for entry in run_swapcli("tokens", "testnet", "--store", stores, "--json").json}
-    assert stored["USDC"]["transfers"] == FEE
+    assert stored["USDC"]["transfers"] == LISTED_FEE
     (reported,) = run_swapcli("market", "info", "--store", stores, "--json").json
     assert reported["transfers"] == {"unknown": len(build_market_document()["tokens"]) - 1, "fee": 1}
     assert json.loads(run_swapcli("market", "export", "testnet", "--store", stores).stdout)["tokens"] == [
@@ -78,7 +82,7 @@ def test_the_settings_may_mark_a_token_that_keeps_shares(tmp_path: Path) -> None
     reported = settled(tmp_path, f"share_tokens: [{USDC}]")
     assert reported.exit_code == 0
     (warning,) = (each for each in reported.json["warnings"] if each["code"] == "SHARE_TOKEN")
-    assert warning["message"].startswith("USDC keeps shares: each transfer can lose up to 2 units")
+    assert warning["message"].startswith("USDC keeps balances as shares: each transfer can lose up to 2 base units")
     assert reported.json["exact"] is False
     assert int(reported.json["outputAmount"]) > 0
 

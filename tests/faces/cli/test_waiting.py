@@ -138,9 +138,9 @@ def test_sync_names_its_node_from_the_first_request(slow_runs: dict[str, SlowRun
 
 def test_a_long_search_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     """Orders that arrive late make a search long on any machine."""
-    orders = b'{"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}\n'
+    orders = b'{"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1000000000000000000"}\n'
     command = ("route", "testnet", "--market", write_market_file(tmp_path), "--batch", "-")
-    shown = run_in_terminal(*command, stdin=orders, stdin_after_s=SLOW_S)
+    shown = run_in_terminal(*command, stdin=orders, stdin_after_s=4 * SLOW_S)  # starting may take long, too
     assert_erased(shown.stderr, "searching for the best route ...")
     assert shown.stdout.startswith("{")
 

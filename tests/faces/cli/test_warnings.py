@@ -17,7 +17,9 @@ from tests.support.testnet import build_market_document
 
 WALLET = ("--destination", "0x" + "81" * 20)
 ROUTER = "0x" + "c0" * 20
-TOO_MUCH = ("base", "ETH", "USDC", "1000000000")
+TOO_MUCH = ("base", "ETH", "USDC", "50000")
+"""More than half is lost. A search that drains every pool would take fifty times as long."""
+ALL_THERE_IS = ("base", "ETH", "USDC", "1000000000")
 """$3 trillion for $8 million."""
 MUCH = ("base", "ETH", "USDC", "10000")
 """An impact between what is warned of and what is refused."""
@@ -55,21 +57,21 @@ def execute(route: CommandResult, *words: str) -> CommandResult:
 def test_a_route_warns_of_the_impact_and_is_shown_all_the_same() -> None:
     ran = run_swapcli("route", *TOO_MUCH)
     assert ran.exit_code == 0
-    assert lines(ran)[0].startswith("price impact of 99.99%: $")
+    assert lines(ran)[0].startswith("price impact of 6")
     assert codes(run_swapcli("route", *TOO_MUCH, "--json").json) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]
     assert codes(run_swapcli("route", *LITTLE, "--json").json) == ["STATE_MODELLED"]
 
 
 def test_a_batch_warns_in_each_result() -> None:
-    order: dict[str, object] = {"token_in": "ETH", "token_out": "USDC"}
-    batch = [order | {"id": size, "amount_in": str(10**18 * size)} for size in (1, 10_000)]
+    order: dict[str, object] = {"tokenIn": "ETH", "tokenOut": "USDC"}
+    batch = [order | {"id": size, "inputAmount": str(10**18 * size)} for size in (1, 10_000)]
     ran = run_swapcli("route", "base", "--batch", "-", stdin="\n".join(map(json.dumps, batch)).encode())
     results = [json.loads(line)["result"] for line in ran.stdout.splitlines()]
     assert [codes(each) for each in results] == [["STATE_MODELLED"], ["PRICE_IMPACT_HIGH", "STATE_MODELLED"]]
     assert ran.stderr == ""
 
 
-@pytest.mark.parametrize("form", ["--plain", "--table", "--json"])
+@pytest.mark.parametrize("form", ["--format=plain", "--format=table", "--json"])
 def test_no_payload_is_built_above_the_highest_impact(form: str) -> None:
     route = run_swapcli("route", *TOO_MUCH, "--json")
     for ran in (calldata(*TOO_MUCH, form), execute(route, form)):
@@ -77,14 +79,30 @@ def test_no_payload_is_built_above_the_highest_impact(form: str) -> None:
         assert "--max-impact" in ran.stderr
 
 
+@pytest.mark.slow
+def test_an_order_that_drains_every_pool_is_refused_with_its_figures() -> None:
+    details = calldata(*ALL_THERE_IS, "--json").error["details"]
+    assert details["priceImpactPercent"] > 99.99
+    assert details["soldUsd"] > 1e12 > 1e8 > details["boughtUsd"] > 0
+
+
 def test_the_refusal_says_the_figures() -> None:
     error = calldata(*TOO_MUCH, "--json").error
-    assert (error["code"], error["exit_code"]) == ("PRICE_IMPACT_TOO_HIGH", 7)
+    assert (error["code"], error["exitCode"]) == ("PRICE_IMPACT_TOO_HIGH", 7)
     details = error["details"]
-    assert details["price_impact_percent"] > 99.99
-    assert details["max_impact_percent"] == 15.0
-    assert details["sold_usd"] > 1e12 > 1e8 > details["bought_usd"] > 0
+    assert 50 < details["priceImpactPercent"] < 80
+    assert (details["maxImpactPercent"], details["basis"]) == (15.0, "pools")
     assert "15% is allowed" in error["message"]
+
+
+def test_a_refusal_by_usd_prices_says_both_values() -> None:
+    error = calldata(*MUCH, "--max-impact", "5", "--json").error
+    details = error["details"]
+    assert (details["maxImpactPercent"], details["basis"]) == (5.0, "usd")
+    assert 3.3e7 > details["soldUsd"] > 3e7 > details["boughtUsd"] > 2.7e7
+    lost = 1 - details["boughtUsd"] / details["soldUsd"]
+    assert details["priceImpactPercent"] == pytest.approx(lost * 100, abs=1e-3)
+    assert f"${details['boughtUsd']:,.2f} for ${details['soldUsd']:,.2f}; 5% is allowed" in error["message"]
 
 
 def test_what_is_allowed_is_built_and_warned_of_once() -> None:
@@ -132,10 +150,10 @@ def test_what_loses_nothing_may_have_no_impact_at_all() -> None:
 # Every form of output.
 
 FORMS = {
-    ("route", *TOO_MUCH): ("outputAmount", ("--mermaid",)),
+    ("route", *TOO_MUCH): ("outputAmount", ("--format=mermaid",)),
     ("price", "base", "ETH"): ("prices.0.priceUsd", ("--format", "csv")),
     ("pools", "base", "ETH", "USDC", "--limit", "2"): ("pools.0.price", ("--format", "csv")),
-    ("depth", "base", "DAI", "USDC", "--amounts", "1"): ("points.0.outputAmount", ("--csv",)),
+    ("depth", "base", "DAI", "USDC", "--amounts", "1"): ("points.0.outputAmount", ("--format=csv",)),
     ("compare", *MUCH): ("alternatives.0.outputAmount", ("--format", "csv")),
     ("calldata", *MUCH, *WALLET, "--slippage", "5"): ("value", ("--format", "cast")),
 }
@@ -149,9 +167,9 @@ def test_warnings_are_on_stderr_in_every_form(command: tuple[str, ...]) -> None:
     messages = [each["message"] for each in expected.json["warnings"]]
     assert messages
     assert lines(expected) == messages
-    for form in (("--get", field), ("--plain",), ("--table",), own_form):
+    for form in (("--get", field), ("--format=plain",), ("--format=table",), own_form):
         ran = run_swapcli(*command, *form)
-        is_labelled = command[0] != "calldata" and form[0] in ("--plain", "--table", "--mermaid")
+        is_labelled = command[0] != "calldata" and form[0] in ("--format=plain", "--format=table", "--format=mermaid")
         others = [each for each in messages if "not live prices" not in each]
         assert (ran.exit_code, lines(ran)) == (0, others if is_labelled else messages), form
         assert "warning" not in ran.stdout.splitlines()[0].split(",")[0]
@@ -166,15 +184,15 @@ def test_each_row_of_a_csv_has_its_state_and_warnings(command: tuple[str, ...]) 
 
 
 def test_a_batch_has_warnings_in_its_csv_and_once_beside_a_field() -> None:
-    order: dict[str, object] = {"token_in": "ETH", "token_out": "USDC"}
-    batch = [order | {"id": size, "amount_in": str(10**18 * size)} for size in (1, 10_000, 2)]
-    stdin = "\n".join(map(json.dumps, [*batch, order | {"id": 4, "amount_in": "0"}])).encode()
+    order: dict[str, object] = {"tokenIn": "ETH", "tokenOut": "USDC"}
+    batch = [order | {"id": size, "inputAmount": str(10**18 * size)} for size in (1, 10_000, 2)]
+    stdin = "\n".join(map(json.dumps, [*batch, order | {"id": 4, "inputAmount": "0"}])).encode()
     ran = run_swapcli("route", "base", "--batch", "-", "--format", "csv", stdin=stdin)
     cells = [row["warnings"] for row in csv.DictReader(ran.stdout.splitlines())]
     assert cells == ["STATE_MODELLED", "PRICE_IMPACT_HIGH;STATE_MODELLED", "STATE_MODELLED", ""]
     assert lines(ran) == []
     ran = run_swapcli("route", "base", "--batch", "-", "--get", "id", stdin=stdin)
-    assert [line[:9] for line in lines(ran)] == ["the state", "price imp"]
+    assert [line[:9] for line in lines(ran)] == ["the pool ", "price imp"]
 
 
 # Slippage.
@@ -194,7 +212,7 @@ def test_the_hint_says_how_basis_points_are_written() -> None:
     ran = calldata(*LITTLE, "--slippage", "30", "--json")
     assert (ran.exit_code, ran.error["code"]) == (7, "SLIPPAGE_TOO_HIGH")
     assert "30 is 30 percent: write 30bps" in ran.error["hint"]
-    assert ran.error["details"] == {"slippage_percent": 30.0, "max_slippage_percent": 20.0}
+    assert ran.error["details"] == {"slippagePercent": 30.0, "maxSlippagePercent": 20.0}
 
 
 def test_a_higher_slippage_can_be_allowed_and_is_warned_of() -> None:
@@ -222,7 +240,7 @@ def test_wrapping_has_no_slippage(sold: str, bought: str, dialect: str) -> None:
         run_swapcli(*executed, stdin=route.stdout.encode()),
     ):
         decoded = run_swapcli("decode", "-", "--json", stdin=ran.stdout.encode()).json
-        assert (decoded["order"]["minReceived"], decoded["dangers"]) == (str(amount), [])
+        assert (decoded["order"]["minReceived"], decoded.get("dangers", [])) == (str(amount), [])
         assert "ROUTE_WORSE" not in codes(decoded)
         assert "SLIPPAGE_HIGH" not in codes(ran.json)
 
@@ -248,7 +266,9 @@ def test_without_usd_prices_the_impact_comes_from_the_pools(unpriced: Callable[.
     assert ["PRICE_IMPACT_HIGH" in codes(each) for each in (small, large)] == [False, True]
     refused = unpriced("calldata", "testnet", "ETH", "USDC", "3000", *WALLET, "--json").error
     assert (refused["code"], refused["details"]["basis"]) == ("PRICE_IMPACT_TOO_HIGH", "pools")
-    assert "compared with a small order" in unpriced("route", "testnet", "ETH", "USDC", "3000").stdout
+    shown = unpriced("route", "testnet", "ETH", "USDC", "3000", "-v")
+    assert "compared with a small order in the same pools" in shown.stdout
+    assert "relative to the price of a small order" in lines(shown)[0]
 
 
 # A service.
@@ -260,7 +280,7 @@ def test_a_remote_payload_on_modelled_state_warns_as_well(service_url: str) -> N
     for words in ((), ("--json",), ("--get", "calldata")):
         for ran in (calldata(*LITTLE, *there, *words), execute(route, *there, *words)):
             assert ran.exit_code == 0
-            assert ran.stderr.count("the state of the pools is modelled: these are not live prices; do not sign") == 1
+            assert lines(ran).count("do not sign: these are not live prices") == 1
     assert codes(calldata(*LITTLE, *there, "--json").json) == ["STATE_MODELLED", "ROUTER_UNVERIFIED"]
     state = execute(route, *there, "--json").json["state"]
     assert (state["service"], state["kind"]) == (service_url, "modelled")
@@ -276,7 +296,7 @@ def test_a_payload_of_a_service_is_refused_as_one_made_here(service_url: str, fo
 
 def test_of_a_service_that_does_not_say_the_state_is_unknown(foreign: str) -> None:
     ran = calldata(*LITTLE, "--api-url", foreign)
-    assert lines(ran)[0] == f"{foreign} does not say which state its quotes rest on"
+    assert lines(ran)[0] == f"{foreign} does not report the state of its quotes"
     document = calldata(*LITTLE, "--api-url", foreign, "--json").json
     assert codes(document) == ["STATE_UNKNOWN", "ROUTER_UNVERIFIED"]
     assert document["state"]["kind"] is None

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from starlette.applications import Starlette
-
 from swapcli.core.networks.catalogue import network_names
+from swapcli.faces.service.app import ServiceApp
 from tests.support.service import build_app, send_requests
 
 
@@ -18,7 +17,7 @@ def openapi_document() -> dict[str, Any]:
     return fetch_openapi_document(build_app())
 
 
-def fetch_openapi_document(app: Starlette) -> dict[str, Any]:
+def fetch_openapi_document(app: ServiceApp) -> dict[str, Any]:
     """The current OpenAPI document of a service. Its example routes expire after a minute."""
     found: dict[str, Any] = send_requests(app, [("GET", "/openapi.json", {})])[0].json()
     return found

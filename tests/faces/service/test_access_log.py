@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.networks.catalogue import find_network
-from swapcli.faces.service.access_log import AccessLog, AccessRecord, choose_request_id, classify_client
+from swapcli.faces.service.access_log import AccessLog, AccessRecord, choose_request_id, classify_client, known_method
 from swapcli.faces.service.keys import KeyStore
+from swapcli.state.tracing import Trace
 from tests.support.service import build_app, open_registry, send_requests
 
 PLAIN = AccessRecord("id-1", "GET", "/{network}/route", "base", 200, 0.0123456, "loopback")
@@ -32,6 +33,7 @@ def test_a_line_says_when_who_what_and_how_long() -> None:
     assert lines(PLAIN) == [
         {
             "time": "2026-01-24T20:41:40.000Z",
+            "level": "info",
             "request_id": "id-1",
             "method": "GET",
             "path": "/{network}/route",
@@ -39,15 +41,35 @@ def test_a_line_says_when_who_what_and_how_long() -> None:
             "status": 200,
             "duration_ms": 12.346,
             "client": "loopback",
+            "key": None,
         }
     ]
 
 
 @given(method=st.text(max_size=30), path=st.none() | st.sampled_from(["/metrics", "/{network}/route"]))
 def test_each_request_is_one_line_whatever_its_method(method: str, path: str | None) -> None:
-    (line,) = lines(PLAIN._replace(method=method, path=path))
+    (line,) = lines(PLAIN._replace(method=known_method(method), path=path))
     assert line["method"] in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "other"}
     assert line["path"] == (path or "other")
+
+
+def test_a_line_says_which_key_why_rejected_and_in_which_trace() -> None:
+    trace = Trace("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+    (line,) = lines(PLAIN._replace(status=503, key="0a1b2c3d", reason="queue", cpu_s=0.0042, trace=trace))
+    new = {name: line[name] for name in ("level", "key", "reason", "cpu_ms", "trace_id", "span_id")}
+    assert new == {
+        "level": "error",
+        "key": "0a1b2c3d",
+        "reason": "queue",
+        "cpu_ms": 4.2,
+        "trace_id": trace.trace_id,
+        "span_id": trace.span_id,
+    }
+
+
+@pytest.mark.parametrize(("status", "level"), [(None, "info"), (308, "info"), (400, "warning"), (500, "error")])
+def test_the_level_follows_the_status(status: int | None, level: str) -> None:
+    assert lines(PLAIN._replace(status=status))[0]["level"] == level
 
 
 def test_a_client_that_left_has_no_status() -> None:
@@ -144,6 +166,10 @@ def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) 
     lines = [json.loads(line) for line in logged.splitlines()]
     assert [line["status"] for line in lines if "status" in line] == [each.status_code for each in answers]
     assert len(lines) == len(answers) + 1  # the note on a proxy that no setting names
+    (key_id,) = {each.id for each in store.list().keys if not each.is_revoked}
+    keys = [(line["key"], line.get("reason")) for line in lines if "status" in line]
+    reasons = (None, "api_key", "api_key", None, None, "UNKNOWN_TOKEN", None, "INVALID_INPUT", None)
+    assert keys == [(key_id if index in (0, 3) else None, reason) for index, reason in enumerate(reasons)]
     names = ("Ada Lovelace", "Grace Hopper")
     sent = (good, revoked, "guess", recipient, integrator, amount, *names, "203.0.113.9", base.stablecoins[0])
     searched = [secret.removeprefix("0x").lower() for secret in sent]

@@ -7,6 +7,8 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import httpx
@@ -31,6 +33,7 @@ from tests.chain.contract_fixture import WETH
 from tests.chain.settings import url_of
 from tests.chain.trader import USER, Trader
 from tests.support.chain import restored
+from tests.support.trace_collector import run_collector
 
 POOR = "0x" + "90" * 20
 BALANCE_WEI = 3 * 10**18
@@ -99,12 +102,61 @@ def test_a_low_balance_is_refused_on_hyperevm_alone(market: tuple[MarketState, s
         assert (await service.execute(DETAILED, less, POOR)).status_code == 200
 
     details = {
-        ZERO_ADDRESS: "Insufficient balance: the sender holds 2.999999999999999999 ETH, and the swap takes 3 ETH",
-        weth: "Insufficient balance: the sender holds 0 WETH, and the swap takes 3 WETH",
-        usdc: "Insufficient balance: the sender holds 0 USDC, and the swap takes 3,000 USDC",
+        ZERO_ADDRESS: "Insufficient balance: the sender holds 2.999999999999999999 ETH, but the swap takes 3 ETH",
+        weth: "Insufficient balance: the sender holds 0 WETH, but the swap takes 3 WETH",
+        usdc: "Insufficient balance: the sender holds 0 USDC, but the swap takes 3,000 USDC",
     }
     with node_at(url) as nodes:
         asyncio.run(go(Service(stored, nodes)))
+
+
+@contextmanager
+def recording_proxy(url: str) -> Iterator[tuple[str, list[str | None]]]:
+    """A proxy before a node; yield its URL, and the header `traceparent` of each request that has passed it."""
+    passed = list[str | None]()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            passed.append(self.headers["traceparent"])
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            answer = httpx.post(url, content=body, headers={"Content-Type": "application/json"}).content
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", passed
+        server.shutdown()
+
+
+def test_the_node_gets_the_trace_of_the_client(
+    market: tuple[MarketState, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the request's own span as the caller, which a collector gets with the call of the node inside."""
+    stored, url = market
+    trace_id, caller = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+    async def go(service: Service) -> None:
+        route = await service.route(DETAILED, ZERO_ADDRESS, stored.network.stablecoins[0])
+        assert passed == []
+        body = {"route": route, "slippage": 0.5, "destination": USER}
+        headers = {"traceparent": f"00-{trace_id}-{caller}-01"}
+        async with service.app.lifespan():
+            response = await service.ask("POST", f"/{DETAILED}/execute", json=body, headers=headers)
+        assert response.status_code == 200
+
+    with run_collector() as collector, recording_proxy(url) as (proxy_url, passed), node_at(proxy_url) as nodes:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        asyncio.run(go(Service(stored, nodes)))
+        (request,) = (each for each in collector.spans if each["parent_id"] == caller)
+    assert set(passed) == {f"00-{trace_id}-{request['span_id']}-01"}
+    parts = [each["name"] for each in collector.spans if each["parent_id"] == request["span_id"]]
+    assert (parts[:3], set(parts[3:])) == (["replay", "queue", "search"], {"node"})
 
 
 def test_a_wrong_route_is_refused_before_the_balance_check(market: tuple[MarketState, str]) -> None:
@@ -154,12 +206,13 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
             raise InsufficientBalance("too little")
         raise UpstreamTimeout("no answer")
 
-    async def go() -> list[BaseException | None]:
+    async def go() -> list[object]:
         checker = BalanceChecker({"here": RpcNode([RpcEndpoint("http://127.0.0.1:1", "a node")], 1)})
         try:
-            response = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
+            checks = [checker.run("here", check) for _ in range(count)]
+            answers: list[object] = list(await asyncio.gather(*checks, return_exceptions=True))
             assert await asyncio.gather(*(checker.run("there", check) for _ in range(count))) == [None] * count
-            return response
+            return answers
         finally:
             checker.close()
 

@@ -13,9 +13,9 @@ URL = "http://127.0.0.1:8000"
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        (PriceRequest.NONE, "modelled until a node responds; no transaction is built on them"),
-        (PriceRequest.MARKET, "modelled, from the market file; no transaction is built on them without --offline"),
-        (PriceRequest.OFFLINE, "modelled, for trials; transactions are built on them, too"),
+        (PriceRequest.NONE, "modelled until a node responds; no transactions until then"),
+        (PriceRequest.MARKET, "modelled, from the market file; no transactions without --offline"),
+        (PriceRequest.OFFLINE, "modelled, for trials; transactions are built on them"),
     ],
 )
 def test_modelled_prices_are_named_with_their_consequence(request_: PriceRequest, expected: str) -> None:
@@ -29,6 +29,6 @@ def test_networks_with_the_same_prices_share_a_line() -> None:
     *prices, _ = banner(URL, networks, ["monad"], ["base", "citrea", "monad"], PriceRequest.NONE)
     assert prices == [
         "Prices of base, citrea: real, read at each new block.",
-        "Prices of monad: modelled until a node responds; no transaction is built on them.",
-        "Prices of mine: real, as the market file recorded them.",
+        "Prices of monad: modelled until a node responds; no transactions until then.",
+        "Prices of mine: real, recorded in the market file.",
     ]

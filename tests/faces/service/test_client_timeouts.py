@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.faces.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.faces.service.request_io import BodyTooSlow
+from swapcli.faces.service.server import with_body_timeout
 from tests.support.redis_server import free_ports
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import (
@@ -34,57 +34,6 @@ from tests.support.waiting import until
 PATIENCE_S = 1.0
 """The client timeout in these tests; other times are far above or below it."""
 DRIP_S = 0.2
-
-
-class FakeCycle:
-    def __init__(self) -> None:
-        self.response_complete = False
-
-
-class FakeConnection:
-    """A connection like uvicorn's that records when it is closed."""
-
-    def __init__(self) -> None:
-        self.cycle: FakeCycle | None = None
-        self.timeout_keep_alive_task: Any = None
-        self.transport: Any = self
-        self.closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-
-EVENTS = st.lists(st.sampled_from(["asks", "is answered", "begins a head", "waits"]), max_size=40)
-
-
-@given(events=EVENTS, patience_s=st.integers(1, 6))
-def test_heads_that_do_not_end_are_closed_after_the_timeout(events: list[str], patience_s: int) -> None:
-    """A connection between two requests is left to uvicorn's timer, until a byte arrives."""
-    patience, connection = IdleReaper(patience_s), FakeConnection()
-    idle_since = 0
-    for now, event in enumerate(events):
-        if event == "asks" and (connection.cycle is None or connection.cycle.response_complete):
-            connection.cycle, connection.timeout_keep_alive_task = FakeCycle(), None
-        elif event == "is answered" and connection.cycle and not connection.cycle.response_complete:
-            connection.cycle.response_complete, connection.timeout_keep_alive_task = True, object()
-        elif event == "begins a head" and connection.timeout_keep_alive_task:
-            connection.timeout_keep_alive_task, idle_since = None, now
-        patience.close_idle([connection], now)
-        is_answering = connection.cycle is not None and not connection.cycle.response_complete
-        is_idle = not is_answering and connection.timeout_keep_alive_task is None
-        assert connection.closed == (is_idle and now - idle_since > patience_s)
-        if connection.closed:
-            break
-
-
-def test_who_asks_and_is_answered_between_two_looks_is_not_idle() -> None:
-    patience, busy, gone = IdleReaper(1), FakeConnection(), FakeConnection()
-    for now in range(10):
-        busy.cycle = FakeCycle()
-        busy.cycle.response_complete = True
-        patience.close_idle([busy, gone] if now < 1 else [busy], now)
-    assert not busy.closed
-    assert not gone.closed
 
 
 @given(pieces=st.lists(st.booleans(), max_size=5))

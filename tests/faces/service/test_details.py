@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
 
+from swapcli.core.model.market import Provenance
 from swapcli.interface.json_types import QuoteFieldsJson
 from swapcli.interface.state_headers import WARNINGS_HEADER, parse_warnings
+from tests.faces.situations import market_file
 from tests.support.command import run_swapcli
+from tests.support.markets import embedded_market
 from tests.support.service import (
+    RECIPIENT,
     InProcessService,
     build_order_query,
     build_swap_terms,
     in_process_service,
 )
 
-OPTIONAL = {"l1Fee", "poolLimit", "certificate", "proofFile", "routerChoice", "bookPrices"}
+OPTIONAL = {"l1FeeWei", "poolLimit", "certificate", "proofFile", "routerChoice", "bookPrices"}
 FIELDS = set(get_type_hints(QuoteFieldsJson)) - OPTIONAL
 ROUTES = [(name, path) for name in ("base", "hyperevm") for path in ("route", "v2/route")]
 PAYLOADS = [
@@ -78,3 +83,19 @@ def test_the_command_line_shows_the_same_figures(service: InProcessService) -> N
 def test_details_must_be_true_or_false(service: InProcessService) -> None:
     answer = service.get("/base/route", {**build_order_query("base"), "details": "all"})
     assert (answer.status_code, answer.json()["message"]) == (400, "details must be true or false")
+
+
+def test_advice_is_that_of_the_command_on_real_prices(service: InProcessService, tmp_path: Path) -> None:
+    query = {**build_order_query("base"), "details": "true", "advice": "true", "shares": "fine"}
+    assert "advisedSlippage" not in service.get("/base/v2/route", query).json(), "these prices are modelled"
+    real = embedded_market("base")._replace(provenance=Provenance.RECORDED)
+    served = InProcessService({"base": lambda: real})
+    try:
+        found = served.get_json("/base/v2/route", query)
+        assert "advisedSlippage" not in served.get_json("/base/v2/route", {**query, "advice": "false"})
+        assert "advisedSlippage" not in served.get_json("/base/v2/route", {**query, "details": "false"})
+    finally:
+        served.close()
+    words = ("calldata", "base", "ETH", "USDC", "1", "--destination", RECIPIENT, "--json", "--market")
+    expected = run_swapcli(*words, market_file(tmp_path, Provenance.RECORDED)).json
+    assert found["advisedSlippage"] == expected["advisedSlippage"]

@@ -13,7 +13,7 @@ from swapcli.core.model.swap_terms import min_received
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.routing.replay import replay
 from swapcli.faces.service.endpoint_table import ENDPOINTS
-from swapcli.faces.service.key_file import ApiKey
+from swapcli.faces.service.key_file import ApiKey, KeyLookup
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.route import parse_result
 from swapcli.payload.evm import decode_call
@@ -403,7 +403,7 @@ def test_no_route_in_posted_orders_and_on_hyperevm(service: InProcessService) ->
     assert own == {"route": {"success": False, "errorMessage": f"no token 0x{'99' * 20} on hyperevm"}}
 
 
-class OneKey:
+class OneKey(KeyLookup):
     def find(self, key: str) -> ApiKey | None:
         return ApiKey("00000001", "Acme", 0) if key == "good" else None
 

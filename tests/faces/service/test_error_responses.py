@@ -10,6 +10,7 @@ import pytest
 from swapcli.core import errors
 from swapcli.core.errors import (
     Cancelled,
+    Forbidden,
     InputOutputError,
     InsufficientBalance,
     InsufficientLiquidity,
@@ -98,10 +99,10 @@ def hyperevm(service: InProcessService, **changes: Any) -> Any:
 OUT_OF_49 = "slippage must be between 0 and 49 percent, not 49.0001"
 OUT_OF_OWN = "slippage must be between 0.1 and 49 percent, not {}"
 OUT_OF_V1 = "slippage must be between 0.1 and 100 percent, not {}"
-OLD = "the route is 61 seconds old, and routes are good for 60"
+OLD = "the route is 61 seconds old, but routes are valid for 60"
 FRESH = "fetch a fresh route"
 NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
-UNIT = "give it in the smallest unit of the token"
+UNIT = "write it in base units"
 ONE_OF_BOTH = "give only one of them (0 means not given)"
 
 
@@ -129,13 +130,13 @@ def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) 
     promised = route | {"outputAmount": str(out * 2)}
     least = out * 2 - out * 2 * 5_000 // 1_000_000
     answer = v2_calldata(service, route=promised)
-    message = f"the route now gives {out}, less than the {least} that its slippage allows"
+    message = f"the route now gives {out}, less than the {least} its slippage allows"
     assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", message, FRESH)))
 
 
 def test_v2_calldata_wants_the_whole_v2_route(service: InProcessService) -> None:
     answer = v2_calldata(service, route=service.get_json("/base/route", build_order_query("base")))
-    message = "route.meta is missing: V2 calldata takes the complete response of V2 route"
+    message = "route.meta is missing: V2 calldata takes the complete V2 route response"
     assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", message)))
 
 
@@ -195,7 +196,7 @@ def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> No
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2)}, slippage=50)
     assert answer.status_code == 200
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2 + 1)}, slippage=50)
-    message = f"the route now gives {out}, less than the {out + 1} that its slippage allows"
+    message = f"the route now gives {out}, less than the {out + 1} its slippage allows"
     assert (answer.status_code, answer.json()) == (400, brief("Route expired", message, FRESH))
 
 
@@ -248,7 +249,7 @@ def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
     route = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     out = int(route["outputAmount"])
     answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
-    message = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
+    message = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} its slippage allows"
     assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", message, FRESH))
 
 
@@ -260,7 +261,7 @@ def test_hyperevm_execute_invalid_deadline(service: InProcessService) -> None:
 
 
 def test_hyperevm_execute_insufficient_balance() -> None:
-    message = "Insufficient balance: the sender holds 3 USDC, and the swap takes 5 USDC"
+    message = "Insufficient balance: the sender holds 3 USDC, but the swap takes 5 USDC"
     reply = error_response(InsufficientBalance(message), ErrorFormat.EXECUTE_DETAILED)
     assert reply is not None
     assert (reply.status, reply.document) == (400, detailed("Insufficient balance", message))
@@ -452,8 +453,8 @@ def test_an_unknown_key_is_refused_everywhere(
     if path.endswith("/healthcheck") and "Authorization" in header:  # it may be for another service
         assert answer.status_code == 200
         return
-    hint = "send a key that is valid, or no key"
-    body = status(401, "the API key is not known, or was revoked", "Unauthorized", hint)
+    hint = "send a valid key, or no key"
+    body = status(401, "the API key is unknown or was revoked", "Unauthorized", hint)
     assert (answer.status_code, answer.json()) == (401, dated(service, body) if "/v2/" in path else body)
 
 
@@ -481,13 +482,13 @@ def test_other_authorization_and_empty_keys_are_ignored(service: InProcessServic
 )
 def test_what_is_at_no_path(service: InProcessService, path: str) -> None:
     answer = service.send("GET", "http://service.test" + path)
-    body = status(404, "there is nothing at this path", "Not Found")
+    body = status(404, "no such path", "Not Found")
     assert (answer.status_code, answer.json()) == (404, dated(service, body) if "/v2/" in path else body)
 
 
 def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
     answer = service.post("/starknet/v2/calldata", {})
-    body = dated(service, status(404, "there is nothing at this path", "Not Found"))
+    body = dated(service, status(404, "no such path", "Not Found"))
     assert (answer.status_code, answer.json()) == (404, body)
 
 
@@ -496,7 +497,7 @@ def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
 )
 def test_a_network_that_is_not_served(service: InProcessService, path: str) -> None:
     answer = service.get(path)
-    body = status(404, "there is no such network here", "Not Found")
+    body = status(404, "no such network on this service", "Not Found")
     assert (answer.status_code, answer.json()) == (404, dated(service, body) if "/v2/" in path else body)
 
 
@@ -524,7 +525,8 @@ def test_a_token_that_is_not_known(service: InProcessService) -> None:
 )
 def test_a_method_that_a_path_does_not_take(service: InProcessService, method: str, path: str, allowed: str) -> None:
     answer = service.send(method, path)
-    body = status(405, "this path does not take that method", "Method Not Allowed")
+    use = allowed.replace("GET, HEAD", "GET").replace(", ", " or ")
+    body = status(405, f"this path does not accept that method: use {use}", "Method Not Allowed")
     body = dated(service, body) if "/v2/" in path else body
     assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, body, allowed)
 
@@ -534,7 +536,7 @@ def test_an_unknown_router_names_its_setting_in_the_error() -> None:
     try:
         route = served.get_json("/testnet/v2/route", build_order_query("testnet"))
         answer = served.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")})
-        message = "the router of testnet is not known, so no payload can be made for it"
+        message = "no payload can be built on testnet: its router is unknown"
         assert (answer.status_code, answer.json()) == (400, dated(served, detailed("Bad Request", message)))
         answer = served.get(
             "/testnet/v2/routeAndCalldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}
@@ -548,6 +550,7 @@ def test_an_unknown_router_names_its_setting_in_the_error() -> None:
 def test_errors_that_are_alike_everywhere(error_format: ErrorFormat) -> None:
     for error, code, reason in (
         (Unauthorized("x"), 401, "Unauthorized"),
+        (Forbidden("x"), 403, "Forbidden"),
         (RateLimited("x", retry_after_s=7), 429, "Too Many Requests"),
         (Overloaded("x", retry_after_s=7), 503, "Service Unavailable"),
         (MarketUnavailable("x"), 503, "Service Unavailable"),
@@ -583,7 +586,7 @@ def test_every_client_error_of_the_tree_has_a_response(error_format: ErrorFormat
             assert reply is None
         else:
             assert reply is not None
-            assert reply.status in (200, 400, 401, 404, 429, 503)
+            assert reply.status in (200, 400, 401, 403, 404, 429, 503)
 
 
 def test_a_hint_reaches_the_client_if_the_client_can_act_on_it() -> None:

@@ -149,11 +149,11 @@ def test_a_cost_that_becomes_known_changes_only_the_turn() -> None:
     queue: FairQueue[str] = FairQueue(8)
     queue.push("a", "first", 0.1, 0.0)
     queue.push("a", "second", 0.1, 0.0)
-    queue.set_cost("a", "second", 0.001)
-    queue.set_cost("b", "unknown", 0.001)
+    queue.set_costs({"second": 0.001})
+    queue.set_costs({"unknown": 0.001})
     assert queue.cheapest_s == 0.001
     assert queue.pop_cheaper(0.05) == "second"
-    queue.set_cost("a", "first", 0.5)
+    queue.set_costs({"first": 0.5})
     queue.push("a", "third", 0.001, 0.9)
     assert queue.pop(0.9) == "third"
     queue.push("a", "fourth", 0.001, 1.0)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from threading import Event, Thread
@@ -18,12 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAmount
-from swapcli.core.model.market import MarketState
+from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.written_amount import AmountUnit
+from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service import html_pages
 from swapcli.faces.service.app import create_app
-from swapcli.faces.service.html_pages import CONTENT_TYPE, HtmlPage, accepts_html, docs_page, quote_page
-from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.html_pages import CONTENT_TYPE, accepts_html, docs_page, quote_page
+from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
+from swapcli.faces.service.static_pages import StaticPage
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.price_policy import PriceRequest
@@ -31,9 +34,11 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
+from tests.chain.trader import USER
 from tests.faces.service.test_quote_stream import serving
 from tests.faces.service.test_transaction_verdicts import priced_market
 from tests.support.command import run_swapcli
+from tests.support.markets import embedded_market
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market
 
@@ -44,11 +49,12 @@ SCRIPT = Path(__file__).with_name("browser.mjs")
 PAGES = {"quote": quote_page, "docs": docs_page}
 BROWSER = "Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 BLOCK_S = 1.0
-TIMEOUT_S = 120  # more than that of the script, which then ends the browser
+SOLVE_TIME_S = 2.0
+TIMEOUT_S = 270  # more than that of the script, which then ends the browser
 
 
 @pytest.fixture(params=PAGES)
-def page(request: pytest.FixtureRequest) -> HtmlPage:
+def page(request: pytest.FixtureRequest) -> StaticPage:
     return PAGES[request.param]()
 
 
@@ -56,7 +62,7 @@ def test_a_browser_gets_the_form_at_the_root() -> None:
     (answer,) = send_requests(build_app(), [("GET", "/", {"headers": dict([BROWSER])})])
     assert (answer.status_code, answer.headers["content-type"]) == (200, CONTENT_TYPE)
     assert answer.content == quote_page().body
-    assert answer.headers["vary"] == "Accept"
+    assert answer.headers["vary"] == "Accept, Accept-Encoding"
 
 
 @pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/json, text/html;q=0.5"])
@@ -97,7 +103,7 @@ class ResourceParser(HTMLParser):
         self.addresses += [value for name, value in attrs if name in ("src", "href", "action", "srcset") and value]
 
 
-def test_the_pages_need_nothing_from_elsewhere(page: HtmlPage) -> None:
+def test_the_pages_need_nothing_from_elsewhere(page: StaticPage) -> None:
     parser, text = ResourceParser(), page.body.decode()
     parser.feed(text)
     assert set(parser.addresses) == {"data:,", "./", "docs", "openapi.json"}
@@ -107,7 +113,7 @@ def test_the_pages_need_nothing_from_elsewhere(page: HtmlPage) -> None:
     assert "url(" not in text
 
 
-def test_the_policy_allows_only_the_script_and_style_of_a_page(page: HtmlPage) -> None:
+def test_the_policy_allows_only_the_script_and_style_of_a_page(page: StaticPage) -> None:
     policy = dict(part.split(" ", 1) for part in dict(page.headers)["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == "'none'"
     assert policy["connect-src"] == "'self'"
@@ -116,7 +122,7 @@ def test_the_policy_allows_only_the_script_and_style_of_a_page(page: HtmlPage) -
         assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", policy[directive])
 
 
-def test_the_pages_make_no_markup_of_text(page: HtmlPage) -> None:
+def test_the_pages_make_no_markup_of_text(page: StaticPage) -> None:
     text = page.body.decode()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
     assert not re.search(r"<[^>]* on[a-z]+=|<[^>]* style=", text), "what the policy forbids is not there"
@@ -262,6 +268,17 @@ def hostile_registry() -> MarketRegistry:
     )
 
 
+def recorded_registry() -> MarketRegistry:
+    """Return a registry of the embedded markets as if their prices were recorded: transactions need real ones."""
+
+    def open_recorded(name: str) -> MarketState:
+        return embedded_market(name)._replace(provenance=Provenance.RECORDED)
+
+    networks = [find_network(name) for name in network_names()]
+    rules = ServiceRules(values={"solve_time_s": SOLVE_TIME_S})
+    return MarketRegistry(networks, {each.name: partial(open_recorded, each.name) for each in networks}, rules=rules)
+
+
 def find_chromium() -> str:
     """Return the path of Chromium. Raises `AssertionError` if it is not installed."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -287,7 +304,11 @@ def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str
             nodes[network.name] = node
             stack.callback(node.close)
         url = stack.enter_context(serve_app(create_app(registry, ServiceSettings(), nodes=nodes)))
-        yield {"url": url, "dollar": next(each.address for each in market.tokens.values() if each.symbol == "USDC")}
+        dollar, bought = (
+            next(each.address for each in market.tokens.values() if each.symbol == symbol)
+            for symbol in ("USDC", "WBTC")
+        )
+        yield {"url": url, "dollar": dollar, "bought": bought, "node": node_url, "user": USER}
 
 
 @contextmanager
@@ -316,8 +337,8 @@ def orders_of_the_command() -> dict[str, str]:
     received = int(run_swapcli("route", *words, "--json").json["outputAmount"])
     cast = run_swapcli("calldata", *words, "--slippage", "0.5", "--destination", "0x" + "11" * 20, "--format", "cast")
     return {
-        "dollars": f"for {format_exactly(int(dollars['inputAmount']), 18)} ETH",
-        "received": format_exactly(received, 18),
+        "dollars": f"{format_exactly(int(dollars['inputAmount']), 18)} ETH",
+        "received": str(received),
         "cast": cast.stdout.strip(),
     }
 
@@ -327,9 +348,11 @@ def test_the_pages_work_in_chromium(
     is_full: bool, service_url: str, request: pytest.FixtureRequest, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """Run all checks, or the quick ones, in one browser, since starting it costs more than most of them."""
-    setup: dict[str, Any] = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url}
+    setup: dict[str, Any] = {"browser": find_chromium(), "profile": str(tmp_path / "profile")}
+    setup["modelledUrl"] = service_url
     setup |= {"isFull": is_full, "orders": orders_of_the_command()}
     with ExitStack() as stack:
+        setup["url"] = stack.enter_context(serve_app(build_app(recorded_registry())))
         setup["live"] = stack.enter_context(live_service(ServiceSettings()))
         setup["refused"] = stack.enter_context(live_service(ServiceSettings(streams=0, limit_loopback=True)))
         if is_full:

@@ -131,7 +131,7 @@ def test_a_v2_route_carries_its_time() -> None:
         assert other.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).status_code == 400
         other.fake_clock.advance(-70)
         refused = other.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).json()
-        assert (refused["error"], refused["details"]) == ("Invalid route", "the route was issued in the future")
+        assert (refused["error"], refused["details"]) == ("Invalid route", "the route's issue time is in the future")
         assert refused["meta"] == other.v2_metadata
 
 

@@ -17,12 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.core.errors import InputOutputError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
 from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry, ServiceRules
+from swapcli.faces.service.store_announcements import BlockAnnouncements, WriterState
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.market_follower import FollowedMarket, FollowedStore
@@ -56,6 +58,7 @@ class FollowingService(InProcessService):
         max_age_s: int | None = None,
         followed: FollowedStore | FollowedMarket | None = None,
         openers: Mapping[str, MarketOpener] = MappingProxyType({}),
+        announcements: BlockAnnouncements | None = None,
     ) -> None:
         super().__init__({})
         network = at_block(1).network
@@ -69,7 +72,7 @@ class FollowingService(InProcessService):
             followed=["testnet"],
         )
         log = AccessLog(self.log)
-        self.threads = FollowerThreads([self.followed], self.registry, log)
+        self.threads = FollowerThreads([self.followed], self.registry, log, announcements)
         self.app = create_app(self.registry, ServiceSettings(), log=log, followers=self.threads)
 
     def write(self, market: MarketState) -> None:
@@ -162,7 +165,7 @@ def test_old_state_is_not_quoted_until_newer_arrives(tmp_path: Path, max_age_s: 
             assert world.health()[0] == world.route().status_code == 200
             world.fake_clock.advance(1)
             age = f"{limit_s + 1} seconds old, so a maximum age of {limit_s} seconds cannot be met"
-            old = f"the state of the pools of testnet is {age}"
+            old = f"the pool state of testnet is {age}"
             assert world.health() == (503, old)
             assert (world.route().status_code, world.route().json()["message"]) == (503, old)
             assert world.get("/testnet/tokens").status_code == 200
@@ -209,20 +212,21 @@ def test_a_wrong_clock_makes_no_state_old_nor_keeps_it_new(tmp_path: Path, ahead
 def test_failure_and_recovery_are_logged_once_each(tmp_path: Path) -> None:
     path = tmp_path / "store"
     with following_service(path) as world, world.threads:
-        until(lambda: world.threads.failures()["testnet"])
+        until(lambda: world.threads.figures()["testnet"].failures)
         assert world.threads.are_settled()
         assert world.health() == (503, "the pools of testnet could not be read yet")
         (line,) = world.reported()
         assert (line["network"], line["market_updates"]) == ("testnet", "failing")
-        assert line["message"] == f"there is no store {path}"
+        assert line["message"] == f"no store at {path}"
         world.write(at_block(8))
         until(world.is_at(8))
         until(lambda: len(world.reported()) == 2)
         assert {key: each for key, each in world.reported()[1].items() if key != "time"} == {
+            "level": "info",
             "network": "testnet",
             "market_updates": "recovered",
         }
-        count = world.threads.failures()["testnet"]
+        count = world.threads.figures()["testnet"].failures
         assert f'swapcli_market_update_failures_total{{network="testnet"}} {count}.0' in world.get("/metrics").text
 
 
@@ -336,3 +340,33 @@ def test_a_start_waits_for_a_first_block_only_briefly(tmp_path: Path) -> None:
     with following_service(tmp_path / "store", openers={"testnet": open_testnet_market}) as world:
         assert world.threads.are_settled(patience_s=0.0)
         assert not world.threads.are_settled()
+
+
+def test_a_worker_reads_the_store_where_its_writer_says_it_is(tmp_path: Path) -> None:
+    """While the disk fails, that is a copy in memory."""
+    announcements, network = BlockAnnouncements(["testnet"], workers=1), at_block(1).network
+    heads = announcements.heads("testnet", 0, poll_s=30.0)
+    disk, copy = tmp_path / "store", tmp_path / "copy"
+    followed = FollowedStore(network, only(network), disk, None, heads, is_read_only=True)
+    with following_service(disk, followed=followed, announcements=announcements) as world:
+        world.write(at_block(1))
+        with world.threads:
+            for path, block in ((disk, 1), (copy, 2), (disk, 3)):
+                world.path = path
+                world.write(at_block(block))
+                announcements.set_state("testnet", WriterState(path=str(path)))
+                announcements.announce("testnet")
+                until(world.is_at(block))
+        assert world.reported() == []
+
+
+def test_failed_writes_are_counted_and_logged_once(tmp_path: Path) -> None:
+    with following_service(tmp_path / "store") as world:
+        (thread,) = world.threads._threads.values()
+        full = InputOutputError("the store cannot be used: no space is left on the disk")
+        for report in ((full, 1), (full, 2), (None, 0)):
+            thread._record_write(*report)
+        counted = 'swapcli_store_write_failures_total{network="testnet"} 2.0'
+        assert counted in world.get("/metrics").text
+        lines = [(line["store"], line.get("message")) for line in world.log_lines() if "store" in line]
+        assert lines == [("in memory", full.message), ("on disk", None)]

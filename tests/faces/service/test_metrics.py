@@ -10,7 +10,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from swapcli import __version__
-from swapcli.faces.service.metrics import CONTENT_TYPE, OTHER, MarketMetrics, Metrics
+from swapcli.faces.service.key_counters import OTHER
+from swapcli.faces.service.metrics import CONTENT_TYPE, MarketMetrics, Metrics
 from swapcli.faces.service.refusal_reasons import RefusalReason
 
 NETWORKS = ("base", "starknet")

@@ -63,7 +63,7 @@ def test_nothing_else_is_at_that_port(running: ServiceProcess) -> None:
     root = metrics_url(running).removesuffix("/metrics")
     for path in ("/", "/livez", "/base/tokens", "/docs", "/metrics/x"):
         answer = httpx.get(root + path)
-        assert (answer.status_code, answer.json()["message"]) == (404, "there are only metrics at this port")
+        assert (answer.status_code, answer.json()["message"]) == (404, "this port only serves metrics")
     answer = httpx.post(root + "/metrics", content=b"x" * 1_000)
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
     assert httpx.head(root + "/metrics").status_code == 200

@@ -16,9 +16,10 @@ from swapcli.core.errors import Cancelled, MarketError, NoRoute
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.faces.service import worker_thread
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.endpoint_table import ENDPOINTS, canonical_path, classify_path
-from swapcli.faces.service.key_file import ApiKey
+from swapcli.faces.service.key_file import ApiKey, KeyLookup
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.rate_limits import RequestClass
 from swapcli.faces.service.worker_thread import IsCancelled
@@ -26,6 +27,7 @@ from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.tracing import Trace, current_trace
 from tests.faces.service.test_endpoints import OneKey
 from tests.support.service import (
     RECIPIENT,
@@ -39,7 +41,7 @@ from tests.support.service import (
 SECRET = "swk_c0ffee"
 
 
-class Revocable:
+class Revocable(KeyLookup):
     """A lookup with one key that can be revoked."""
 
     def __init__(self) -> None:
@@ -122,7 +124,7 @@ def test_a_client_beyond_its_limit_hears_when_to_come_back() -> None:
         refused = answers[3]
         assert refused.json() == {
             "statusCode": 429,
-            "message": "more than 3 requests a minute",
+            "message": "more than 3 requests per minute",
             "error": "Too Many Requests",
             "hint": "send fewer requests",
         }
@@ -189,7 +191,8 @@ def test_answers_are_not_sniffed_or_stored(service: InProcessService) -> None:
     for path in ("/testnet/route", "/nowhere", "/docs", "/openapi.json"):
         answer = service.get(path)
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Cache-Control"] == "no-store"
+        # A stored page is used only after its ETag has been compared.
+        assert answer.headers["Cache-Control"] == ("no-cache" if "ETag" in answer.headers else "no-store")
         assert "Server" not in answer.headers
 
 
@@ -227,6 +230,20 @@ def test_a_defect_is_a_500_with_the_id_in_the_log(service: InProcessService) -> 
     assert "987654321" not in service.log.getvalue()
     assert "swapcli_defects_total 1.0" in service.get("/metrics").text
     assert service.get("/testnet/tokens").status_code == 200
+
+
+def test_a_request_without_a_trace_has_not_that_of_the_one_before(service: InProcessService) -> None:
+    async def visits() -> list[Trace | None]:
+        """As pipelined requests, in one context."""
+        parent = f"00-{'1' * 32}-{'2' * 16}-01"
+        await service.send_async("GET", "/livez", headers={"traceparent": parent})
+        first = current_trace.get()
+        await service.send_async("GET", "/livez")
+        return [first, current_trace.get()]
+
+    first, second = service.run(visits())
+    assert first is not None
+    assert second is None
 
 
 class Endless(InMemorySource):
@@ -272,7 +289,9 @@ def query_of(name: str) -> bytes:
     return "&".join(f"{key}={value}" for key, value in build_order_query(name).items()).encode()
 
 
-def test_a_disconnect_cancels_running_and_waiting_work() -> None:
+def test_a_disconnect_cancels_running_and_waiting_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_thread, "MAX_DEPTH", 1)  # no order interrupts the endless one, however long that runs
+    monkeypatch.setattr(worker_thread, "MAX_WAIT_S", 60.0)
     with in_process_service("testnet", settings=ServiceSettings(max_queue=2)) as served:
         served.get("/testnet/tokens")
         Endless.begun = Endless.given_up = 0
@@ -332,7 +351,7 @@ def test_readiness_needs_all_markets_health_its_own() -> None:
         assert (waiting.status_code, waiting.json()) == (503, {"ready": False, "missing": ["testnet"]})
 
         async def live() -> None:
-            async with served.app.router.lifespan_context(served.app):
+            async with served.app.lifespan():
                 while "market_pools{" not in (await served.send_async("GET", "/metrics")).text:
                     await asyncio.sleep(0.001)
 
@@ -424,7 +443,7 @@ def test_health_uses_the_cached_result_while_the_worker_is_busy() -> None:
             assert response.status_code == 200
             served.fake_clock.advance(2)
             response = await served.send_async("GET", "/testnet/healthcheck")
-            message = "testnet router is busy: no sample order was answered for 11 seconds"
+            message = "testnet router is busy: no sample order was quoted for 11 seconds"
             assert (response.status_code, response.json()) == (503, {"staus": 503, "message": message})
             client.has_left.set()
             await client.task

@@ -175,7 +175,7 @@ def test_examples_have_the_described_form_themselves() -> None:
 
 
 def test_every_operation_on_a_network_tells_what_it_can_refuse() -> None:
-    always = {"200", "401", "404", "429", "500", "503"}
+    always = {"200", "401", "403", "404", "429", "500", "503"}
     for operation in ASKABLE:
         statuses = set(operation.definition["responses"])
         takes_something = bool(operation.definition.get("parameters") or operation.definition.get("requestBody"))

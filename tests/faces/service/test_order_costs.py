@@ -2,58 +2,40 @@
 
 from __future__ import annotations
 
-import json
-from urllib.parse import urlencode
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.faces.service.order_costs import FIRST_COST_S, CostEstimate, OrderClass, OrderCosts, classify_order
+from swapcli.interface.requests import OrderRequest
 
 PATH = "/{network}/v2/route"
 USDC, WETH = "0x" + "AB" * 20, "0x" + "cd" * 20
 
 
-def classify(amount: object, token_in: str = USDC, token_out: str = WETH, **options: str) -> OrderClass:
-    order = {"amount": amount, "tokenInAddress": token_in, "tokenOutAddress": token_out, **options}
-    return classify_order(PATH, "base", urlencode(order).encode())
+def classify(amount: int, token_in: str = USDC, token_out: str = WETH, **options: Any) -> OrderClass:
+    return classify_order(PATH, "base", OrderRequest(amount, token_in, token_out, **options), 0)
 
 
 def test_alike_are_orders_of_a_pair_with_amounts_of_as_many_bits() -> None:
     alike = classify(1_000_000)
-    assert classify(1_048_575) == alike == classify(600_000, USDC.lower(), WETH.upper().replace("X", "x"))
+    assert classify(1_048_575) == alike
     others = [
         classify(1_048_576), classify(1_000_000, WETH, USDC), classify(1_000_000, USDC, ZERO_ADDRESS),
-        classify(1_000_000, direct="true"), classify(1_000_000, excludeProtocols="3"),
-        classify_order(PATH, "monad", b""), classify_order("/{network}/tokens", "base", b""),
+        classify(1_000_000, values=(("single_path", True),)), classify(1_000_000, excluded=("3",)),
+        classify_order(PATH, "monad", None, 0), classify_order("/{network}/tokens", "base", None, 0),
     ]  # fmt: skip
     assert len({alike, *others}) == len(others) + 1
     # Terms of the payload change nothing of the search.
-    assert classify(1_000_000, slippage="0.5", destination=USDC) == alike
+    assert classify(1_000_000, slippage_ppm=5_000, recipient=USDC) == alike
     assert [each.pair == alike.pair for each in others] == [True, False, False, True, True, False, False]
 
 
-def test_a_body_is_read_as_a_query() -> None:
-    order = {"amount": "1000000", "tokenInAddress": USDC, "tokenOutAddress": WETH, "slippage": 1}
-    for amount in ("1000000", 1_000_000):
-        body = json.dumps(order | {"amount": amount}).encode()
-        assert classify_order(PATH, "base", b"", body) == classify(1_000_000)
-    route = json.dumps({"route": {"inputToken": {}}, "slippage": 1}).encode()
-    assert classify_order(PATH, "base", b"", route).tokens is None
-
-
-@given(query=st.binary(max_size=300), body=st.binary(max_size=300))
-def test_any_request_has_a_class_of_bounded_size(query: bytes, body: bytes) -> None:
-    for found in (classify_order(PATH, "base", query), classify_order(PATH, "base", b"", body)):
-        assert hash(found) == hash(found)
-        assert found.size <= 300
-    long = classify(1, "0x" + "a" * 100_000, excludeProtocols="1," * 1_000)
-    assert long.tokens is None
-    assert len(classify(1, excludeProtocols="1," * 1_000).options) <= 200
-    assert classify("9" * 5_000).tokens is None
-    nested = b'{"amount": ' + b"[" * 4_000
-    assert classify_order(PATH, "base", b"", nested).tokens is None
+def test_requests_without_an_order_are_alike_by_their_length() -> None:
+    classes = [classify_order(PATH, "base", None, size) for size in (1_000, 1_023, 1_024)]
+    assert classes[0] == classes[1] != classes[2]
 
 
 def test_the_class_is_asked_first_then_the_pair_then_the_client() -> None:

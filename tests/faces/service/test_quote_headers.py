@@ -24,7 +24,8 @@ from tests.support.service import (
 )
 from tests.support.testnet import NOW_S, build_market_document, build_testnet_market
 
-HUGE = 10**27
+HUGE = {"base": 5 * 10**22, "starknet": 10**27}
+"""More than half is lost, without a search that drains every pool."""
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +83,12 @@ def test_every_route_and_payload_says_where_it_comes_from(service: InProcessServ
 
 @pytest.mark.parametrize("name", ["base", "starknet"])
 def test_a_high_price_impact_is_a_warning_with_its_figure(service: InProcessService, name: str) -> None:
-    for endpoint, answer in answers(service, name, HUGE):
+    for endpoint, answer in answers(service, name, HUGE[name]):
         assert answer.status_code == 200, endpoint
         warnings = parse_warnings(answer.headers[WARNINGS_HEADER])
         assert warnings.codes == ("PRICE_IMPACT_HIGH", "STATE_MODELLED"), endpoint
         assert warnings.price_impact is not None
-        assert warnings.price_impact > 0.9, endpoint
+        assert warnings.price_impact > 0.5, endpoint
 
 
 def test_what_is_not_quoted_has_no_such_headers(service: InProcessService) -> None:

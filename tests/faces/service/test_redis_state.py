@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
+from pathlib import Path
 from threading import Thread
 from typing import Any, NoReturn, TypeVar
 
@@ -17,9 +18,12 @@ from hypothesis import strategies as st
 
 from swapcli.core.encoding.redis_url import RedisUrl
 from swapcli.core.errors import UpstreamError, UpstreamTimeout
+from swapcli.faces.service import redis_state
 from swapcli.faces.service.issued_routes import ProcessRouteTimes
+from swapcli.faces.service.key_plans import DAY_S, QuotaUse, quota_period
+from swapcli.faces.service.keys import KeyStore
 from swapcli.faces.service.rate_limits import LimitedClient, RateLimiter, RateLimitState, RequestClass
-from swapcli.faces.service.redis_state import ROUTE_LIFE_S, TIMEOUT_S, RedisState
+from swapcli.faces.service.redis_state import ROUTE_LIFE_S, TIMEOUT_S, RedisState, StreamLease
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.state.feed.redis_client import open_redis
 from tests.support.redis_server import RedisServer, run_redis
@@ -30,6 +34,8 @@ T = TypeVar("T")
 
 NUMBERS = count()
 PAUSE_S = 0.02
+PATIENT_S = 10.0
+"""The timeout in tests whose server always answers, also on a machine that stands still for seconds."""
 
 
 def new_client(limit: int) -> LimitedClient:
@@ -40,9 +46,11 @@ def new_client(limit: int) -> LimitedClient:
 class Services:
     """The shared state of several services, on one event loop; what they report is in `changes`."""
 
-    def __init__(self, redis: RedisServer, services: int) -> None:
+    def __init__(self, redis: RedisServer, services: int, timeout_s: float) -> None:
         self.changes: list[UpstreamError | None] = []
-        self.states = [RedisState(redis.server, self.changes.append, retry_s=PAUSE_S) for _ in range(services)]
+        self.states = [
+            RedisState(redis.server, self.changes.append, retry_s=PAUSE_S, timeout_s=timeout_s) for _ in range(services)
+        ]
         self._runner = asyncio.Runner()
         for state in self.states:
             self.run(state.connect())
@@ -82,8 +90,8 @@ class Services:
 
 
 @contextmanager
-def sharing(redis: RedisServer, services: int = 1) -> Iterator[Services]:
-    made = Services(redis, services)
+def sharing(redis: RedisServer, services: int = 1, timeout_s: float = PATIENT_S) -> Iterator[Services]:
+    made = Services(redis, services, timeout_s)
     try:
         yield made
     finally:
@@ -142,7 +150,7 @@ def test_a_bucket_ends_when_it_is_full(redis_server: RedisServer) -> None:
 
 def test_without_the_server_the_process_decides(own_redis: RedisServer) -> None:
     client = new_client(5)
-    with sharing(own_redis) as services:
+    with sharing(own_redis, timeout_s=TIMEOUT_S) as services:
         (state,) = services.states
         own_redis.kill()
         assert services.take([client] * 3) == [None] * 3
@@ -160,7 +168,7 @@ def test_without_the_server_the_process_decides(own_redis: RedisServer) -> None:
 
 
 def test_the_server_is_watched_without_any_request(own_redis: RedisServer) -> None:
-    with sharing(own_redis, services=2) as services:
+    with sharing(own_redis, services=2, timeout_s=TIMEOUT_S) as services:
         for _ in range(3):
             own_redis.kill()
             services.wait(is_connected=False)
@@ -193,7 +201,7 @@ def test_no_request_waits_while_the_server_comes_and_goes(own_redis: RedisServer
             time.sleep(4 * PAUSE_S)
             act()
 
-    with sharing(own_redis, services=2) as services:
+    with sharing(own_redis, services=2, timeout_s=TIMEOUT_S) as services:
         disturber = Thread(target=disturb)
         disturber.start()
 
@@ -210,7 +218,7 @@ def test_no_request_waits_while_the_server_comes_and_goes(own_redis: RedisServer
 
 def test_a_server_that_hangs_delays_requests_once(own_redis: RedisServer) -> None:
     client = new_client(5)
-    with sharing(own_redis) as services:
+    with sharing(own_redis, timeout_s=TIMEOUT_S) as services:
         services.take([client])
         own_redis.pause()
         started_s = time.monotonic()
@@ -225,7 +233,7 @@ def test_a_server_that_hangs_delays_requests_once(own_redis: RedisServer) -> Non
 
 def test_a_closed_idle_connection_is_no_failure(own_redis: RedisServer) -> None:
     client = new_client(9)
-    with sharing(own_redis) as services, open_redis(own_redis.server, 1.0) as raw:
+    with sharing(own_redis, timeout_s=TIMEOUT_S) as services, open_redis(own_redis.server, 1.0) as raw:
         (state,) = services.states
         times = state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S)
         services.take([client])
@@ -305,8 +313,95 @@ def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
     assert changes[0] is not None
 
 
+# --- plans of keys
+
+
+def test_a_quota_is_exact_over_services(redis_server: RedisServer) -> None:
+    today = int(time.time() // DAY_S)
+    quota = QuotaUse(f"{next(NUMBERS):08x}", quota_period("day", today), 40)
+    client = new_client(10**6)._replace(quota=quota)
+    with sharing(redis_server, services=3) as services, open_redis(redis_server.server, 1.0) as raw:
+        states = [each for each in services.take([client] * 100) if each is not None]
+        assert (len(states), sum(each.charged is not None for each in states)) == (100, 40)
+        assert all(each.retry_after_s == 0 for each in states)
+        services.run(give_back(services.states[0], quota, 3))
+        assert sum(each is not None and each.charged is not None for each in services.take([client] * 10)) == 3
+        (key,) = raw.keys(f"swapcli:quota:{quota.key_id}:*")
+        assert raw.expiretime(key) == quota.ends_s + DAY_S
+        for content in (b"", b"x", b"-5", b"1e9", b"nan"):
+            raw.set(key, content)
+            (known,) = services.take([client])
+            assert known is not None
+            assert known.charged == quota
+        assert services.changes == []
+
+
+async def give_back(state: RedisState, quota: QuotaUse, count: int) -> None:
+    for _ in range(count):
+        state.give_back(quota)
+    await asyncio.gather(*state._tasks)
+
+
+def test_a_request_beyond_the_limit_does_not_count_in_the_quota(redis_server: RedisServer) -> None:
+    quota = QuotaUse(f"{next(NUMBERS):08x}", quota_period("day", int(time.time() // DAY_S)), 5)
+    client = LimitedClient(f"client {next(NUMBERS)}", RequestClass.WORK, 2, 3_600, quota)
+    with sharing(redis_server) as services:
+        states = services.take([client] * 5)
+        assert [each and each.quota_used for each in states] == [1, 2, 0, 0, 0]
+        assert [each and each.retry_after_s for each in states] == [0, 0, 1_800, 1_800, 1_800]
+
+
+def test_streams_are_exact_over_services_and_those_of_a_killed_one_are_free(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_state, "STREAM_LEASE_S", 1.0)
+    client = f"client {next(NUMBERS)}"
+    with sharing(redis_server, services=2) as services, open_redis(redis_server.server, 1.0) as raw:
+        first, second = services.states
+
+        async def open_streams(state: RedisState, count: int) -> int:
+            leases = await asyncio.gather(*(state.open_stream(client, 7) for _ in range(count)))
+            return sum(lease is not None and not lease.is_refused for lease in leases)
+
+        assert services.run(open_streams(first, 5)) == 5
+        assert services.run(open_streams(second, 5)) == 2
+        services.run(asyncio.sleep(1.5))
+        assert services.run(open_streams(second, 1)) == 0, "leases are renewed"
+        services.run(first.close())
+        opened, deadline_s = 0, time.monotonic() + 30
+        while opened < 5 and time.monotonic() < deadline_s:
+            services.run(asyncio.sleep(5 * PAUSE_S))
+            opened += services.run(open_streams(second, 9))
+        assert opened == 5
+
+        async def close_streams(leases: list[StreamLease]) -> None:
+            for lease in leases:
+                second.close_stream(lease)
+            await asyncio.gather(*second._tasks)
+
+        services.run(close_streams([*second._leases][:3]))
+        assert services.run(open_streams(second, 9)) == 3
+        (key,) = [each for each in raw.keys("swapcli:streams:*") if raw.zcard(each) == 7]
+        raw.delete(key)
+        raw.set(key, "foreign")
+        services.run(asyncio.sleep(5 * PAUSE_S))
+        assert raw.zcard(key) == 7
+        assert services.changes == []
+
+
+def test_services_share_the_plan_of_a_key(redis_server: RedisServer, tmp_path: Path) -> None:
+    keys = KeyStore(tmp_path / "keys.json")
+    headers = {"X-API-Key": keys.create("a", quota="3/day").key}
+    with service_of(redis_server, keys=keys) as first, service_of(redis_server, keys=keys) as second:
+        for each in (first, second):
+            each.fake_clock.now_s = time.time()
+        asked = (first, second, first, second, first)
+        statuses = [each.get("/supported-chains", headers=headers).status_code for each in asked]
+        assert statuses == [200, 200, 200, 429, 429]
+
+
 def test_route_times_are_shared_and_outlive_the_server(own_redis: RedisServer) -> None:
-    with sharing(own_redis, services=2) as services, open_redis(own_redis.server, 1.0) as raw:
+    with sharing(own_redis, services=2, timeout_s=TIMEOUT_S) as services, open_redis(own_redis.server, 1.0) as raw:
         first, second = (state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S) for state in services.states)
         services.run_on_thread(first.set, b"a", 1_000)
         assert services.run_on_thread(second.get, b"a") == 1_000

@@ -11,9 +11,11 @@ import socket
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import httpx
@@ -23,8 +25,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from swapcli.core.errors import Overloaded
 from swapcli.faces.service.error_responses import error_response
 from swapcli.faces.service.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_LINES
+from swapcli.faces.service.keys import KeyStore
 from swapcli.faces.service.order_costs import OrderClass
-from swapcli.faces.service.refusal_reasons import RefusalReason
+from swapcli.faces.service.refusal_reasons import RefusalReason, refusal_of
 from swapcli.faces.service.request_io import MAX_BODY_BYTES
 from swapcli.faces.service.worker_thread import IsCancelled, SearchStuck, Worker
 from tests.support.service import build_order_query
@@ -37,7 +40,7 @@ STREAM = build_get_request(f"/testnet/v2/route/events?{QUERY}", close=True)
 HEAD = b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 HALF_BODY = HEAD + b"Content-Length: 9\r\n\r\n{"
 LIVE = build_get_request("/livez", close=True)
-SHORT, LONG = (OrderClass("/route", "testnet", None, size) for size in (1, 2))
+SHORT, LONG = (OrderClass(size) for size in (1, 2))
 
 
 class Expected(NamedTuple):
@@ -60,16 +63,32 @@ EXPECTED: Mapping[RefusalReason, Expected] = {
     RefusalReason.BODY_SIZE: Expected(413, "larger than 1 MiB"),
     RefusalReason.BODY_TIMEOUT: Expected(408, "body did not arrive in time"),
     RefusalReason.RESPONSE_UNREAD: Expected(None),
-    RefusalReason.API_KEY: Expected(401, "API key is not known"),
-    RefusalReason.REQUEST_RATE: Expected(429, "more than 4 requests a minute", True),
+    RefusalReason.API_KEY: Expected(401, "API key is unknown"),
+    RefusalReason.KEY_EXPIRED: Expected(401, "API key expired on 1970-01-02"),
+    RefusalReason.KEY_NETWORK: Expected(403, "API key is not valid for testnet"),
+    RefusalReason.QUOTA: Expected(429, "quota of 1 requests per month is used up", True),
+    RefusalReason.REQUEST_RATE: Expected(429, "more than 4 requests per minute", True),
     RefusalReason.CLIENT_STREAMS: Expected(429, "more than 1 open streams", True),
     RefusalReason.STREAMS: Expected(503, "too many open streams", True),
     RefusalReason.QUEUE: Expected(503, "too many orders at once", True),
     RefusalReason.EXPECTED_WAIT: Expected(503, "could not start within 2 seconds", True),
-    RefusalReason.WAIT: Expected(503, "has waited for 2.3 seconds", True),
+    RefusalReason.WAIT: Expected(503, "waited for 2.3 seconds", True),
     RefusalReason.INTERRUPTED: Expected(503, "too many orders at once", True),
     RefusalReason.STOPPING: Expected(503, "is stopping"),
 }
+
+
+WITHOUT_LINE = {
+    RefusalReason.CONNECTIONS,
+    RefusalReason.METRICS_CONNECTIONS,
+    RefusalReason.IDLE_EVICTED,
+    RefusalReason.HEAD_EVICTED,
+    RefusalReason.RESPONSE_UNREAD,
+    RefusalReason.STOPPING,
+    RefusalReason.INTERRUPTED,
+    RefusalReason.EXPECTED_WAIT,
+}
+"""Refusals of connections, which have no line in the log, and those that a service is not run for here."""
 
 
 class Refused(NamedTuple):
@@ -82,25 +101,28 @@ class Refused(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """All refusals of some services, and how often these have counted each."""
+    """All refusals of some services, how often these have counted each, and logged it as the reason of a request."""
 
     refused: dict[RefusalReason, list[Refused]]
     counted: dict[RefusalReason, float]
+    logged: Counter[str]
 
 
 @pytest.fixture(scope="module")
 def outcome() -> Outcome:
     """All ways to be refused, each by a service with limits for it."""
-    found = Outcome(defaultdict(list), defaultdict(float))
+    found = Outcome(defaultdict(list), defaultdict(float), Counter())
     scenarios = (
         refusals_of_two_connections,
         refusals_of_slow_clients,
         refusals_of_a_slow_market,
         refusals_of_a_client,
+        refusals_of_plans,
         refusals_of_the_worker,
     )
     with ThreadPoolExecutor(len(scenarios)) as pool:
-        for refused, counted in pool.map(lambda scenario: scenario(), scenarios):
+        for refused, (counted, logged) in pool.map(lambda scenario: scenario(), scenarios):
+            found.logged.update(logged)
             for each in refused:
                 found.refused[each.refusal].append(each)
             for refusal, count in counted.items():
@@ -112,6 +134,7 @@ def outcome() -> Outcome:
 def test_a_refusal_is_plain_and_counted(outcome: Outcome, refusal: RefusalReason) -> None:
     expected, refused = EXPECTED[refusal], outcome.refused[refusal]
     assert len(refused) == outcome.counted[refusal] > 0
+    assert outcome.logged[refusal] == (0 if refusal in WITHOUT_LINE else len(refused))
     for _, status, headers, document in refused:
         assert status == expected.status
         if expected.status is None:
@@ -137,12 +160,13 @@ def test_more_parameters_than_any_order_has_are_refused() -> None:
     assert 'swapcli_http_requests_total{endpoint="/{network}/v2/route",network="testnet",status="400"} 1.0' in metrics
 
 
-Found = tuple[list[Refused], Mapping[RefusalReason, float]]
+Found = tuple[list[Refused], tuple[Mapping[RefusalReason, float], Iterable[str]]]
 
 
 def refusals_of_two_connections() -> Found:
     """Limits of heads, bodies and connections, of a service that has two at a time, and one for its metrics."""
-    with run_testnet_service(max_connections=2, max_metrics_connections=1) as service:
+    # A long time for clients that do not read: a busy machine may stop for ten seconds.
+    with run_testnet_service(max_connections=2, max_metrics_connections=1, timeout_s=120.0) as service:
         unused = count_open_files(service)
 
         def settle() -> None:
@@ -171,7 +195,7 @@ def refusals_of_two_connections() -> Found:
         with busy_connections(metrics_address, "/metrics", 1):
             refused.append(read_response(RefusalReason.METRICS_CONNECTIONS, exchange(metrics_address, b"")))
         settle()
-        return refused, read_counts(service)
+        return refused, read_report(service)
 
 
 def refusals_of_slow_clients() -> Found:
@@ -182,7 +206,7 @@ def refusals_of_slow_clients() -> Found:
             until(lambda: read_counts(service)[RefusalReason.RESPONSE_UNREAD] == 1)
             refused.append(Refused(RefusalReason.RESPONSE_UNREAD))
         refused.append(read_response(RefusalReason.BODY_TIMEOUT, exchange(service.address, HALF_BODY)))
-        return refused, read_counts(service)
+        return refused, read_report(service)
 
 
 HOSTILE_REQUESTS = (
@@ -216,15 +240,16 @@ def busy_connections(address: tuple[str, int], path: str, count: int) -> Iterato
 def refusals_of_a_slow_market() -> Found:
     """Limits of a queue of one order while a market is opened, and of a service that has answered enough."""
     with (
-        run_testnet_service(slow_s=8.0, max_queue=1, max_requests=2, max_metrics_connections=8) as service,
+        run_testnet_service(slow_s=8.0, max_queue=1, max_requests=3, max_metrics_connections=8) as service,
         ThreadPoolExecutor(1) as pool,
+        connected(service.address, HALF_BODY, 1),  # until its end, the service does not stop
     ):
         waiting = ask_later(pool, service)
         refused = [read_response(RefusalReason.QUEUE, exchange(service.address, ROUTE))]
         refused.append(read_response(RefusalReason.STOPPING, exchange(service.address, ROUTE)))
         refused.append(read_response(RefusalReason.WAIT, waiting.result()))
-        counted = read_counts(service)
-    return refused, counted
+        report = read_report(service)
+    return refused, report
 
 
 def refusals_of_a_client() -> Found:
@@ -242,27 +267,53 @@ def refusals_of_a_client() -> Found:
                 (RefusalReason.REQUEST_RATE, ROUTE),
             )
         ]
-        return refused, read_counts(service)
+        return refused, read_report(service)
+
+
+def refusals_of_plans() -> Found:
+    """Limits of the plans of keys."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "keys.json")
+        keys = KeyStore(file, networks=("base", "testnet"), now_s=lambda: 0.0)
+        expired = keys.create("a", expires="1970-01-02").key
+        elsewhere = keys.create("b", networks="base").key
+        used_up = keys.create("c", quota="1/month").key
+        with run_testnet_service(keys_file=str(file)) as service:
+            requests = {
+                key: ROUTE.replace(b"Host", f"X-API-Key: {key}\r\nHost".encode())
+                for key in (expired, elsewhere, used_up)
+            }
+            assert is_ok(exchange(service.address, requests[used_up]))
+            refused = [
+                read_response(refusal, exchange(service.address, requests[key]))
+                for refusal, key in (
+                    (RefusalReason.KEY_EXPIRED, expired),
+                    (RefusalReason.KEY_NETWORK, elsewhere),
+                    (RefusalReason.QUOTA, used_up),
+                )
+            ]
+            return refused, read_report(service)
 
 
 def refusals_of_the_worker() -> Found:
     """Refusals that need orders of seconds, or a defect: of the worker alone, and as responses."""
     found = list[RefusalReason]()
-    errors = [asyncio.run(order_behind_long_ones(found)), asyncio.run(order_with_a_stuck_one_inside(found))]
     refused = []
-    for refusal, error in zip(found, errors, strict=True):
-        reply = error_response(error)
+    for error in (asyncio.run(order_behind_long_ones()), asyncio.run(order_with_a_stuck_one_inside())):
+        reply, refusal = error_response(error), refusal_of(error)
+        assert refusal is not None
+        found.append(refusal)
         assert reply is not None
         assert isinstance(reply.document, dict)
         headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers).lower()
         refused.append(Refused(refusal, reply.status, headers, reply.document))
-    return refused, Counter(found)
+    return refused, (Counter(found), ())
 
 
-async def order_behind_long_ones(found: list[RefusalReason]) -> Overloaded:
+async def order_behind_long_ones() -> Overloaded:
     """Return the error of an order behind two of 1.5 seconds, on a clock that the test sets."""
     now_s, gate = [0.0], threading.Event()
-    worker = Worker(max_queue=8, timer_s=lambda: now_s[0], on_refusal=found.append)
+    worker = Worker(max_queue=8, timer_s=lambda: now_s[0])
 
     def take_long(_: IsCancelled) -> None:
         now_s[0] += 1.5
@@ -283,9 +334,9 @@ async def order_behind_long_ones(found: list[RefusalReason]) -> Overloaded:
     return caught.value
 
 
-async def order_with_a_stuck_one_inside(found: list[RefusalReason]) -> Overloaded:
+async def order_with_a_stuck_one_inside() -> Overloaded:
     """Return the error of a long order that a short one has interrupted, which then hangs."""
-    worker, gate, has_begun = Worker(max_queue=8, on_refusal=found.append), threading.Event(), threading.Event()
+    worker, gate, has_begun = Worker(max_queue=8), threading.Event(), threading.Event()
 
     def take_long(is_cancelled: IsCancelled) -> None:
         while not is_cancelled():
@@ -362,6 +413,13 @@ def read_response(refusal: RefusalReason, answer: bytes) -> Refused:
         return Refused(refusal)
     head, _, body = answer.decode().partition("\r\n\r\n")
     return Refused(refusal, int(head.split()[1]), head.lower(), json.loads(body))
+
+
+def read_report(service: ServiceProcess) -> tuple[dict[RefusalReason, float], list[str]]:
+    """Return what a service has counted, and the reasons in its log."""
+    counts = read_counts(service)
+    time.sleep(0.1)  # lines are written together
+    return counts, [line["reason"] for line in service.log_lines() if line.get("reason") in EXPECTED]
 
 
 def read_counts(service: ServiceProcess) -> dict[RefusalReason, float]:

@@ -86,7 +86,7 @@ def test_a_client_that_expects_no_dialect_is_told_of_it(service: InProcessServic
     order, terms = query(), build_swap_terms("base")
     message = (
         f"transactions on {name} are for the router {name}, whose calls have no swap parameters: "
-        f"request them from the second generation with dialect={name}"
+        f"request them from V2 with dialect={name}"
     )
     first, second = (service.get_json(f"/{name}/{version}route", order) for version in ("", "v2/"))
     answers = [
@@ -125,8 +125,8 @@ def test_naming_the_public_router_changes_nothing() -> None:
 def test_serve_takes_the_router_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWAPCLI_ROUTER_DIALECT", UNIVERSAL_ROUTER)
     session = open_session(OutputOptions(), offline=True)
-    registry = open_service_sources(session.sources, ["base"], print, skip_bad_pools=False).registry
+    registry = open_service_sources(session.sources, ["base"], print).registry
     assert registry.open_source("base").network.router_dialect == UNIVERSAL_ROUTER
     with pytest.raises(InvalidOption, match="the Universal Router is not known on hyperevm") as caught:
-        open_service_sources(session.sources, ["hyperevm"], print, skip_bad_pools=False)
-    assert caught.value.hint == "set networks.hyperevm.router_dialect to fibrous, or name the networks to serve"
+        open_service_sources(session.sources, ["hyperevm"], print)
+    assert caught.value.hint == "set networks.hyperevm.router_dialect to fibrous, or list the networks to serve"

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from swapcli.core.errors import InvalidOption
+from swapcli.faces.service.listeners import base_url, bind
 from swapcli.faces.service.request_io import MAX_BODY_BYTES
-from swapcli.faces.service.server import base_url, bind
 from tests.examples import few
 from tests.support.service import build_app, build_order_query, build_swap_terms, open_registry, serve_app
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service

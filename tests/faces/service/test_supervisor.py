@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from multiprocessing.connection import wait
 from pathlib import Path
 from threading import Timer
 
@@ -17,7 +18,6 @@ import pytest
 from swapcli.core.errors import UnhealthyError
 from swapcli.faces.service import supervisor
 from swapcli.faces.service.parent_channel import ParentChannel
-from swapcli.faces.service.readiness import wait_until_readable
 from swapcli.faces.service.supervisor import ProcessPlan, Supervisor
 from swapcli.faces.service.worker_group import WorkerGroup
 
@@ -29,7 +29,7 @@ def stop_after(pause_s: float) -> Callable[[ParentChannel], int]:
 
     def run(parent: ParentChannel) -> int:
         parent.report_ready()
-        wait_until_readable([parent.fileno()], None)
+        wait([parent.fileno()], None)
         time.sleep(pause_s)
         return 0
 
@@ -132,7 +132,7 @@ def test_a_worker_that_always_ends_lets_the_others_drain(monkeypatch: pytest.Mon
         drained.touch()
         return 0
 
-    with pytest.raises(UnhealthyError, match=r"worker 1 ended 8 times .* the last time it failed with exit status 3"):
+    with pytest.raises(UnhealthyError, match=r"worker 1 exited 8 times .* the last time it failed with exit status 3"):
         run_supervisor(drain, lambda _: 3, on_ready=lambda: None)
     assert drained.exists()
 
@@ -147,7 +147,7 @@ def test_a_worker_that_hangs_is_killed_and_replaced(monkeypatch: pytest.MonkeyPa
         parent.report_ready()
         if slot == 0 and stopped.exists():
             os.kill(os.getppid(), signal.SIGTERM)
-        while not wait_until_readable([parent.fileno()], 0.02):
+        while not wait([parent.fileno()], 0.02):
             group.publish_metrics(slot, [])
             if slot == 0 and not stopped.exists():
                 stopped.touch()
@@ -169,7 +169,7 @@ def test_a_pause_of_all_processes_is_no_hang(monkeypatch: pytest.MonkeyPatch) ->
         is_stopping = False
         while not is_stopping:
             group.publish_metrics(0, [])
-            is_stopping = bool(wait_until_readable([parent.fileno()], 0.2))
+            is_stopping = bool(wait([parent.fileno()], 0.2))
         return 0
 
     def pause_then_stop() -> None:

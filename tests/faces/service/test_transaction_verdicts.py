@@ -179,7 +179,7 @@ def test_a_price_far_below_a_feed_is_said(priced_market: tuple[MarketState, str]
         (reason,) = verdict["reasons"]
         assert (reason["code"], reason["status"]) == ("PRICE_BELOW_REFERENCES", "warn")
         (feed,) = [each for each in verdict["facts"]["priceReferences"] if each["kind"] == "feed"]
-        assert int(feed["amountOut"]) == 9_900 * 10**6
+        assert int(feed["outputAmount"]) == 9_900 * 10**6
 
 
 def test_the_settings_of_the_service_say_what_is_far(priced_market: tuple[MarketState, str]) -> None:

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from swapcli.faces.service.app import get_policy
-from swapcli.faces.service.key_file import ApiKey
+from swapcli.faces.service.key_file import ApiKey, KeyLookup
 from swapcli.faces.service.request_io import RequestContext
 from swapcli.faces.service.trusted_proxies import TrustedProxies
 from swapcli.faces.service.unnamed_proxy import UNNAMED_PROXY
@@ -28,13 +27,14 @@ from tests.support.service_process import TIMEOUT_S, ServiceProcess, run_service
 from tests.support.topic_examples import topic_example
 from tests.support.waiting import until
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 USER, OTHER_USER = "203.0.113.9", "198.51.100.7"
 FORWARDED = [("X-Forwarded-For", USER), ("Forwarded", f"for={USER}"), ("X-Forwarded-For", f"10.0.0.1, {USER}")]
 
 
-class OneKey:
+class OneKey(KeyLookup):
     def find(self, key: str) -> ApiKey | None:
-        return ApiKey("acme", "Acme", 0) if key == "good" else None
+        return ApiKey("000acce5", "Acme", 0) if key == "good" else None
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
@@ -75,10 +75,10 @@ def test_naming_it_ends_the_warning() -> None:
     with in_process_service("testnet") as served:
         served.get("/testnet/tokens", headers=dict(FORWARDED[:1]))
         assert served.get("/readyz").json()["warnings"] == [UNNAMED_PROXY]
-        get_policy(served.app).replace(ServiceSettings(trusted_proxies=("127.0.0.1/32",)), OneKey())
+        served.app.policy.replace(ServiceSettings(trusted_proxies=("127.0.0.1/32",)), OneKey())
         served.get("/testnet/tokens", headers=dict(FORWARDED[:1]))
         assert "warnings" not in served.get("/readyz").json()
-        get_policy(served.app).replace(ServiceSettings(), OneKey())
+        served.app.policy.replace(ServiceSettings(), OneKey())
         served.get("/testnet/tokens", headers=dict(FORWARDED[:1]))
         assert served.get("/readyz").json()["warnings"] == [UNNAMED_PROXY]
         assert len([line for line in served.log_lines() if "proxy" in line]) == 2
@@ -122,8 +122,8 @@ def test_a_key_takes_its_own_turns() -> None:
     assert context.queue_client == context.client == "127.0.0.1"
     context.forwarded = f"forwarded {USER}"
     assert (context.client, context.queue_client) == ("127.0.0.1", f"forwarded {USER}")
-    context.api_key = ApiKey("acme", "Acme", 0)
-    assert context.client == context.queue_client == "key acme"
+    context.api_key = ApiKey("000acce5", "Acme", 0)
+    assert context.client == context.queue_client == "key 000acce5"
 
 
 _CHANGES = (
@@ -132,14 +132,14 @@ _CHANGES = (
     ("ssl_certificate /etc/ssl/quotes.example.pem;", ""),
     ("ssl_certificate_key /etc/ssl/quotes.example.key;", ""),
 )
-"""What a test changes in the configuration of `swapcli help deploy`: no TLS, and free ports."""
+"""What a test changes in the configuration in `examples`: no TLS, and free ports."""
 
 
 @contextmanager
 def deployed_nginx(service: ServiceProcess, folder: Path) -> Iterator[str]:
-    """Run nginx as `swapcli help deploy` says in front of a service; yield its URL."""
+    """Run nginx as `examples` configures it in front of a service; yield its URL."""
     (port,) = free_ports(1)
-    site = topic_example("deploy", "# swapcli.conf")
+    site = (EXAMPLES / "nginx.conf").read_text()
     for documented, changed in _CHANGES:
         assert site.count(documented) == 1, documented
         site = site.replace(documented, changed.format(port=port, address=service.url.removeprefix("http://")))

@@ -204,7 +204,7 @@ def pools_of_base(connection: Connection) -> int:
 
 def ended(service: ServiceProcess) -> list[dict[str, Any]]:
     """The lines of processes that have ended."""
-    return [line for line in service.log_lines() if line.keys() == {"time", "process", "message"}]
+    return [line for line in service.log_lines() if line.keys() == {"time", "level", "process", "message"}]
 
 
 def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) -> None:

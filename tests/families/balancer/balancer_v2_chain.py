@@ -9,22 +9,13 @@ from typing import Any, NamedTuple
 
 from eth_abi.abi import encode
 
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families import family
 from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
-from tests.contracts.evm import (
-    DEPLOYER,
-    ZERO_ADDRESS,
-    Artifact,
-    Chain,
-    Contract,
-    compile_solidity,
-    load_artifact,
-    load_json,
-    parse_bytecode,
-    selector,
-)
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, ContractArtifact, parse_bytecode, selector
+from tests.contracts.evm import compile_solidity, load_artifact, load_json
 from tests.families.balancer.test_weighted_differential import Balancer
 
 CACHE_DURATION_S = 3_600
@@ -87,7 +78,8 @@ class StableChain(Balancer):
             made = self._factory("20220609-stable-pool-v2", "StablePoolFactory", self.vault.address)
             (address,) = made.send("create", "", "", tokens, amp, fee, DEPLOYER)
             return self.chain.at(
-                address, Artifact(tuple(load_json(f"{_TASKS}/20220609-stable-pool-v2/abi/StablePool.json")), b"")
+                address,
+                ContractArtifact(tuple(load_json(f"{_TASKS}/20220609-stable-pool-v2/abi/StablePool.json")), b""),
             )
         if factory == "metastable":
             parameters = (self.vault.address, "", "", tokens, providers, durations, amp, fee, 0, 0, False, DEPLOYER)
@@ -108,7 +100,7 @@ class StableChain(Balancer):
     def _factory(self, task: str, name: str, *arguments: object) -> Contract:
         return self.chain.deploy(load_artifact(f"{_TASKS}/{task}/artifact/{name}.json"), *arguments)
 
-    def _metastable(self) -> Artifact:
+    def _metastable(self) -> ContractArtifact:
         task = "deprecated/20210727-meta-stable-pool"
         library = self.libraries.get("QueryProcessor")
         if library is None:
@@ -116,7 +108,7 @@ class StableChain(Balancer):
             self.libraries["QueryProcessor"] = library
         code = load_json(f"{_TASKS}/{task}/bytecode/MetaStablePool.json")["creationCode"]
         linked = code.replace(_QUERY_PROCESSOR, library[2:])
-        return Artifact(
+        return ContractArtifact(
             _abi("deprecated/20210727-meta-stable-pool", "MetaStablePool"), bytes.fromhex(linked.removeprefix("0x"))
         )
 
@@ -225,14 +217,14 @@ def random_parameters(rng: Random, chain: StableChain, factory: str) -> tuple[St
     return StableParameters(tokens, decimals, providers, amp, fee, is_exempt), rates, balances
 
 
-def _composable_v1() -> Artifact:
+def _composable_v1() -> ContractArtifact:
     task, name = "20220906-composable-stable-pool", "ComposableStablePool"
-    return Artifact(_abi(task, name), parse_bytecode(load_json(f"{_TASKS}/{task}/bytecode/{name}.json")))
+    return ContractArtifact(_abi(task, name), parse_bytecode(load_json(f"{_TASKS}/{task}/bytecode/{name}.json")))
 
 
 def _abi(task: str, name: str) -> tuple[Any, ...]:
     return tuple(load_json(f"{_TASKS}/{task}/abi/{name}.json"))
 
 
-def _composable_v3() -> Artifact:
+def _composable_v3() -> ContractArtifact:
     return load_artifact(f"{_TASKS}/20230206-composable-stable-pool-v3/artifact/ComposableStablePool.json")

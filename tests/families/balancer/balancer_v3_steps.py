@@ -16,7 +16,7 @@ from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.families.reserves import to_18_decimals
 from swapcli.families.rounding import mul_div_up
-from tests.families.random_pools import ADDRESS
+from swapcli.testing.strategies import ADDRESS
 from tests.families.recorded import read_vectors
 
 Step = Mapping[str, Any]

@@ -10,9 +10,10 @@ from swapcli.core.errors import InsufficientLiquidity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_stable_math import invariant
 from swapcli.families.balancer.balancer_v2_composable import BalancerV2Composable
+from swapcli.testing.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.strategies import parts
 from tests.families.balancer.test_balancer_v2_stable import build_composable, recorded_steps
-from tests.families.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
-from tests.families.random_pools import parts, pools_with_their_token
+from tests.families.random_pools import pools_with_their_token
 
 pools = pools_with_their_token()
 ROUNDING = 10

@@ -18,15 +18,13 @@ from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.balancer.balancer_v3_stable import BalancerV3Stable
 from swapcli.families.balancer.balancer_v3_weighted import BalancerV3Weighted
-from tests.families.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
 from tests.families.random_pools import (
-    ADDRESS,
-    TOKENS,
     balancer_v2_stable_pools,
     balancer_v3_stable_pools,
     balancer_v3_surge_pools,
     balancer_v3_weighted_pools,
-    parts,
 )
 
 BalancerPool = BalancerV2Stable | BalancerV3

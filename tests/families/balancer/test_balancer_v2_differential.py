@@ -11,7 +11,7 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_v2_composable import BalancerV2Composable
 from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
-from tests.contracts.evm import DEPLOYER, RevertedError
+from swapcli.testing.evm import DEPLOYER, RevertedError
 from tests.examples import fuzzed_seeds
 from tests.families.balancer.balancer_v2_chain import (
     CACHE_DURATION_S,

@@ -10,8 +10,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_v2_eclp import BalancerV2Eclp
-from tests.families.pool_laws import check_state_round_trip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, balancer_v2_eclp_pools, parts
+from swapcli.testing.pool_laws import check_state_round_trip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
+from tests.families.random_pools import balancer_v2_eclp_pools
 from tests.families.recorded import read_vectors
 
 POOL_ID = "0x" + "ab" * 32

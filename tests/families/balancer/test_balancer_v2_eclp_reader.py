@@ -20,8 +20,8 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.balancer.test_balancer_v2_eclp import POOL_ID, build
-from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 from tests.support.outside_ids import topic_of
 

@@ -19,8 +19,8 @@ from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import read_created_pools
+from swapcli.testing.evm import Chain
 from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader, sources
-from tests.contracts.evm import Chain
 from tests.families.balancer.balancer_v2_chain import (
     CACHE_DURATION_S,
     FACTORIES,
@@ -173,4 +173,4 @@ def test_a_pool_of_other_tokens_is_skipped() -> None:
     scene = Scene("composable v3")
     ref = scene.ref()
     found = scene.read(ref._replace(tokens=ref.tokens[::-1]))
-    assert found == SkippedItem(ref.address, "getPoolTokens(bytes32): the pool holds other tokens")
+    assert found == SkippedItem(ref.address, "getPoolTokens(bytes32): the pool has different tokens")

@@ -10,7 +10,7 @@ from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_v2_composable import BalancerV2Composable
 from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
-from tests.families.random_pools import ADDRESS
+from swapcli.testing.strategies import ADDRESS
 from tests.families.recorded import read_vectors
 
 

@@ -13,14 +13,15 @@ from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.testing.pool_laws import check_state_round_trip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
 from tests.families.balancer.balancer_v3_steps import (
     assert_equal_to_recorded,
     recorded_identity,
     replay_pools,
     vault_state,
 )
-from tests.families.pool_laws import check_state_round_trip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, balancer_v3_boosted_pools, parts
+from tests.families.random_pools import balancer_v3_boosted_pools
 from tests.families.recorded import read_vectors
 
 SHARES = tuple(f"0x{'5a' * 19}{k:02x}" for k in range(8))

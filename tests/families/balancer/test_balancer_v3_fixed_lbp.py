@@ -12,12 +12,13 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.units import WAD
 from swapcli.families import family
 from swapcli.families.balancer.balancer_v3_fixed_lbp import BalancerV3FixedLbp
-from tests.families.pool_laws import check_concave, check_curve_follows, check_state_round_trip, check_two_parts
-from tests.families.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from swapcli.testing.pool_laws import check_concave, check_curve_follows, check_state_round_trip, check_two_parts
+from swapcli.testing.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from tests.families.recorded import vectors_file
 
 POOLS = [
     each.pool
-    for each in replay_recorded_swaps("balancer_v3_fixed_lbp")
+    for each in replay_recorded_swaps(vectors_file("balancer_v3_fixed_lbp"))
     if each.amount_out and isinstance(each.pool, BalancerV3FixedLbp)
 ]
 
@@ -40,7 +41,7 @@ def sales(draw: st.DrawFn) -> tuple[BalancerV3FixedLbp, int]:
 
 
 def test_recorded_swaps_are_repeated_to_the_unit() -> None:
-    assert check_recorded_swaps("balancer_v3_fixed_lbp") == 362
+    assert check_recorded_swaps(vectors_file("balancer_v3_fixed_lbp")) == 362
 
 
 @given(sales())

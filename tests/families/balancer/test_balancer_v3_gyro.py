@@ -17,10 +17,11 @@ from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.balancer.balancer_v3_2clp import BalancerV3TwoClp
 from swapcli.families.balancer.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.families.balancer.balancer_v3_reclamm import BalancerV3Reclamm
+from swapcli.testing.pool_laws import check_state_round_trip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
 from tests.families.balancer.balancer_v3_steps import assert_equal_to_recorded, replay_pools
 from tests.families.balancer.reclamm_time import virtual_balances_at
-from tests.families.pool_laws import check_state_round_trip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, eclp_pools, parts, reclamm_pools, two_clp_pools
+from tests.families.random_pools import eclp_pools, reclamm_pools, two_clp_pools
 from tests.families.recorded import read_vectors
 
 

@@ -12,7 +12,7 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapRev
 from swapcli.core.model.units import WAD
 from swapcli.families import family
 from swapcli.families.balancer.balancer_v3_lbp import BalancerV3Lbp
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     check_two_parts,
@@ -20,11 +20,12 @@ from tests.families.pool_laws import (
     swap_there_and_back,
     trade_to_rate,
 )
-from tests.families.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import vectors_file
 
 POOLS = [
     each.pool
-    for each in replay_recorded_swaps("balancer_v3_lbp")
+    for each in replay_recorded_swaps(vectors_file("balancer_v3_lbp"))
     if each.amount_out and isinstance(each.pool, BalancerV3Lbp)
 ]
 

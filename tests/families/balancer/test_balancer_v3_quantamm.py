@@ -12,7 +12,7 @@ from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.families import family
 from swapcli.families.balancer.balancer_v3_quantamm import BalancerV3QuantAmm
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     check_two_parts,
@@ -20,11 +20,12 @@ from tests.families.pool_laws import (
     swap_there_and_back,
     trade_to_rate,
 )
-from tests.families.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from swapcli.testing.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from tests.families.recorded import vectors_file
 
 POOLS = [
     each.pool
-    for each in replay_recorded_swaps("balancer_v3_quantamm")
+    for each in replay_recorded_swaps(vectors_file("balancer_v3_quantamm"))
     if each.amount_out and isinstance(each.pool, BalancerV3QuantAmm)
 ]
 Sale = tuple[BalancerV3QuantAmm, tuple[str, str], int]
@@ -50,7 +51,7 @@ def margin(pool: BalancerV3QuantAmm, tokens: tuple[str, str]) -> float:
 
 
 def test_recorded_swaps_are_repeated_to_the_unit() -> None:
-    assert check_recorded_swaps("balancer_v3_quantamm") == 515
+    assert check_recorded_swaps(vectors_file("balancer_v3_quantamm")) == 515
 
 
 @given(sales())

@@ -14,13 +14,9 @@ from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.balancer.balancer_v3_stable_surge import BalancerV3StableSurge
 from swapcli.families.reserves import to_18_decimals
-from tests.families.pool_laws import swap_or_skip
-from tests.families.random_pools import (
-    ADDRESS,
-    TOKENS,
-    balancer_v3_surge_pools,
-    parts,
-)
+from swapcli.testing.pool_laws import swap_or_skip
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
+from tests.families.random_pools import balancer_v3_surge_pools
 
 BalancerPool = BalancerV2Stable | BalancerV3
 

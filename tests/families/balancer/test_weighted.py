@@ -13,8 +13,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.weighted import Weighted
-from tests.families.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, PERCENT, TOKENS, parts, weighted_pools
+from swapcli.testing.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
+from tests.families.random_pools import PERCENT, weighted_pools
 
 A, B, C = TOKENS[:3]
 IDENTITY = PoolIdentity(ADDRESS, "test", (A, B), (18, 6), 3000)

@@ -11,21 +11,12 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.weighted import Weighted
-from tests.contracts.evm import (
-    DEPLOYER,
-    ZERO_ADDRESS,
-    Artifact,
-    Chain,
-    Contract,
-    RevertedError,
-    compile_solidity,
-    load_artifact,
-    load_json,
-    parse_bytecode,
-)
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, ContractArtifact, RevertedError, parse_bytecode
+from tests.contracts.evm import compile_solidity, load_artifact, load_json
 from tests.examples import fuzzed_seeds
 
 POOLS_PER_CASE = 25
@@ -199,7 +190,7 @@ def random_amount(rng: Random, reserve: int) -> int:
     return max(1, int(reserve * part))
 
 
-def _published(task: str, name: str) -> Artifact:
+def _published(task: str, name: str) -> ContractArtifact:
     """Return the artifact of a contract whose ABI and bytecode are in two files."""
     abi = load_json(f"{_TASKS}/{task}/abi/{name}.json")
-    return Artifact(tuple(abi), parse_bytecode(load_json(f"{_TASKS}/{task}/bytecode/{name}.json")))
+    return ContractArtifact(tuple(abi), parse_bytecode(load_json(f"{_TASKS}/{task}/bytecode/{name}.json")))

@@ -9,7 +9,7 @@ from swapcli.families.bins.bin_math import BASE_ID
 from swapcli.families.bins.bin_state import Bins
 from swapcli.families.bins.infinity_bin import InfinityBin
 from swapcli.families.infinity_key import InfinityKey
-from tests.families.random_pools import ADDRESS, TOKENS, fees_ppm
+from swapcli.testing.strategies import ADDRESS, TOKENS, fees_ppm
 
 
 @st.composite

@@ -11,7 +11,7 @@ import pytest
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.bins.infinity_bin import InfinityBin
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 from tests.families.uniswap.test_infinity_vectors import Fields, direction, key_fields, output_or_zero
 

@@ -16,9 +16,9 @@ from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.bins.bin_math import BASE_ID
 from swapcli.families.bins.liquidity_book import BIN_GAS, LiquidityBook
 from swapcli.families.bins.volatility_fee import FeeParameters, Volatility
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.bins.random_bins import bins_around
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 A, B = TOKENS[:2]

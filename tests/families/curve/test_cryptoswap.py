@@ -14,8 +14,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.curve.cryptoswap import CryptoSwap
 from swapcli.families.curve.cryptoswap_math import cbrt
-from tests.families.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, crypto_pools, parts
+from swapcli.testing.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
+from tests.families.random_pools import crypto_pools
 from tests.families.recorded import read_vectors
 
 WAD = 10**18

@@ -17,8 +17,8 @@ from swapcli.core.routing.replay import replay
 from swapcli.families.curve.curve_meta import CurveMeta
 from swapcli.families.curve.stableswap import StableSwap
 from swapcli.families.curve.stableswap_math import scale_to_18_decimals
-from tests.families.pool_laws import check_state_round_trip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, parts
+from swapcli.testing.pool_laws import check_state_round_trip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
 from tests.families.recorded import read_vectors
 
 BASE = "0x" + "ba" * 20

@@ -18,10 +18,12 @@ from swapcli.families.reading.calls import MULTICALL3
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.testing.pool_laws import check_state_round_trip, check_two_parts, swap_there_and_back
+from swapcli.testing.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
 from tests.chain.node.recorded_curve import MATHS, RecordedContracts
-from tests.families.pool_laws import check_state_round_trip, check_two_parts, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, fx_pools, parts
-from tests.families.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from tests.families.random_pools import fx_pools
+from tests.families.recorded import vectors_file
 
 NOW = 1_800_000_000
 Way = tuple[str, str]
@@ -30,7 +32,7 @@ FACTORY = Factory("0x" + "fa" * 20, "cryptoswap", (ProtocolInfo(1, "test", "Test
 
 def recorded_pool() -> CryptoSwap:
     """Return a recorded pool that may move its scale and burn donated liquidity."""
-    pools = (swap.pool for swap in replay_recorded_swaps("fxswap"))
+    pools = (swap.pool for swap in replay_recorded_swaps(vectors_file("fxswap")))
     return next(
         pool
         for pool in pools
@@ -46,12 +48,12 @@ def ways(pool: CryptoSwap) -> tuple[Way, Way]:
 
 @pytest.mark.parametrize(("name", "paid"), [("fxswap", 543), ("yieldbasis", 40)])
 def test_recorded_swaps_are_repeated_to_the_unit(name: str, paid: int) -> None:
-    assert check_recorded_swaps(name) == paid
+    assert check_recorded_swaps(vectors_file(name)) == paid
 
 
 def test_recorded_swaps_cover_what_the_maths_distinguishes() -> None:
     moves = burns = repeated = ramps = 0
-    for swap in replay_recorded_swaps("fxswap"):
+    for swap in replay_recorded_swaps(vectors_file("fxswap")):
         pool, after = swap.pool, swap.after
         if isinstance(pool, CryptoSwap) and isinstance(after, CryptoSwap):
             moves += after.prices.scale != pool.prices.scale

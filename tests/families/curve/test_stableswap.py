@@ -16,8 +16,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.curve.stableswap import StableSwap
 from swapcli.families.curve.stableswap_math import invariant
-from tests.families.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, parts, stableswap_pools
+from swapcli.testing.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
+from tests.families.random_pools import stableswap_pools
 from tests.families.recorded import VECTORS, read_vectors
 
 A, B, C = TOKENS[:3]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.families.curve.stableswap import StableSwap
 from swapcli.families.curve.stableswap_curve import StableSwapCurve
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 A, B = TOKENS[:2]
 WAD = 10**18

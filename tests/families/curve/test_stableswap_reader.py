@@ -19,11 +19,11 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import FactoryPools, read_listed_pools, read_pool_lists
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockId
+from swapcli.testing.evm import Chain
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.recorded_curve import RecordedMetapool
-from tests.contracts.evm import Chain
 from tests.families.curve.test_curve_meta import as_recorded
-from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 FACTORY = "0x" + "fa" * 20

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from swapcli.core.errors import PoolError, SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.families.dodo.dodo_v2 import DodoState, DodoV2
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     swap_or_skip,
     swap_there_and_back,
     trade_to_rate,
 )
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 STATES = tuple(DodoState)

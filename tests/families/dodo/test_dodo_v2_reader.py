@@ -22,8 +22,8 @@ from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.dodo.test_dodo_v2 import POOLS
-from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import topic_of
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.ekubo.ekubo import Ekubo, fee_ppm_of
-from tests.families.random_pairs import TOKEN0, TOKEN1, log_uniform
+from swapcli.testing.strategies import log_uniform
+from tests.families.random_pairs import TOKEN0, TOKEN1
 from tests.payload.starknet.ekubo_core import MAX_TICK, PoolState, Q, ratio_of
 
 FEE_30_BPS = 1020847100762815390390123822295304634

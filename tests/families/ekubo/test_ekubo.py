@@ -12,8 +12,8 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.families.ekubo.ekubo import CORES, LATEST_CORE, Ekubo, fee_ppm_of
 from swapcli.families.ekubo.ekubo_pool import sell_step
 from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
+from swapcli.testing.pool_laws import check_concave, trade_to_rate
 from tests.families.ekubo.random_ekubo import FEE_30_BPS, ekubo_models, ekubo_pools, fees_x128, pool_of, skips_ahead
-from tests.families.pool_laws import check_concave, trade_to_rate
 from tests.families.random_pairs import DOWN, UP, Direction, directions, identity
 from tests.payload.starknet import ekubo_core
 from tests.payload.starknet.ekubo_core import PoolState, Q

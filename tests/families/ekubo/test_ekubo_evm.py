@@ -23,15 +23,17 @@ from swapcli.families.ekubo.ekubo_evm import (
     stableswap_range,
 )
 from swapcli.families.ekubo.ekubo_tick_math import EVM_TICKS, round_ratio
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     check_swap_laws,
     swap_or_skip,
     trade_to_rate,
 )
-from tests.families.random_pairs import DOWN, UP, Direction, directions, identity, log_uniform
-from tests.families.recorded_swaps import check_recorded_swaps
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import log_uniform
+from tests.families.random_pairs import DOWN, UP, Direction, directions, identity
+from tests.families.recorded import vectors_file
 
 FEE_30_BPS = (1 << 64) * 3 // 1_000
 SIZE = 10**20
@@ -128,7 +130,7 @@ def rounding(pool: EkuboEvm, way: Direction) -> float:
 
 
 def test_recorded_swaps_agree() -> None:
-    assert check_recorded_swaps("ekubo_evm") > 200
+    assert check_recorded_swaps(vectors_file("ekubo_evm")) > 200
 
 
 @given(ekubo_pools())

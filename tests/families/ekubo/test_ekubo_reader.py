@@ -221,7 +221,7 @@ def test_the_class_of_the_core_decides_its_maths(class_hash: int, version: int |
     pools, skipped = read_all(chain)
     if version is None:
         assert "Ekubo" not in pools
-        assert sum("upgraded to a class that is not known" in each.reason for each in skipped) == 4
+        assert sum("upgraded to an unknown class" in each.reason for each in skipped) == 4
     else:
         assert isinstance(pools["Ekubo"], Ekubo)
         assert pools["Ekubo"].pool_key.version == version
@@ -279,4 +279,4 @@ def test_a_pair_with_a_fee_by_direction_is_left_out() -> None:
     chain.mine()
     pools, skipped = read_all(chain)
     assert "SithSwapV2" not in pools
-    assert any("depends on the token" in each.reason for each in skipped)
+    assert any("depends on the sold token" in each.reason for each in skipped)

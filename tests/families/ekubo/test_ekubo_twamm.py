@@ -24,8 +24,8 @@ from swapcli.families.ekubo.ekubo_twamm import (
     sell_up_to,
 )
 from swapcli.families.rounding import div_up
+from swapcli.testing.pool_laws import check_state_round_trip, check_swap_laws, swap_or_skip
 from tests.families.ekubo.random_ekubo import FEE_30_BPS, ekubo_models, fees_x128, pool_of
-from tests.families.pool_laws import check_state_round_trip, check_swap_laws, swap_or_skip
 from tests.families.random_pairs import TOKEN0, TOKEN1
 from tests.payload.starknet.ekubo_core import PoolState, Reverted
 

@@ -13,9 +13,10 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap
-from tests.families.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
+from tests.families.recorded import vectors_file
 
 UNLIMITED = (MAX_RESERVE, MAX_RESERVE)
 E18 = 10**18
@@ -118,7 +119,7 @@ def rounding(pool: EulerSwap) -> int:
 
 
 def test_recorded_swaps_are_of_both_versions_and_refusals() -> None:
-    swaps = list(replay_recorded_swaps("euler_swap"))
+    swaps = list(replay_recorded_swaps(vectors_file("euler_swap")))
     assert {each.pool.version for each in swaps if isinstance(each.pool, EulerSwap)} == {1, 2}
     assert sum(each.expected is not None for each in swaps) > 300
     assert sum(each.expected is None for each in swaps) > 50
@@ -359,7 +360,7 @@ def test_an_account_that_contradicts_itself(changes: Mapping[str, object], field
 @pytest.mark.parametrize("sold", [0, 1])
 def test_the_vaults_of_compiled_contracts_paid_what_is_quoted(sold: int) -> None:
     """Amounts near the limits too: both pay, or both refuse."""
-    swaps = list(replay_recorded_swaps("euler_swap_vaults"))
+    swaps = list(replay_recorded_swaps(vectors_file("euler_swap_vaults")))
     assert [each for each in swaps if each.amount_out != each.expected] == []
     refused = [each for each in swaps if each.expected is None and isinstance(each.pool, EulerSwap)]
     assert len(refused) > 400

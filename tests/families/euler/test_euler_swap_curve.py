@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.families.euler.euler_swap_curve import EulerSwapCurve
-from tests.families.pool_laws import check_concave, trade_to_rate
+from swapcli.testing.pool_laws import check_concave, trade_to_rate
 
 DILUTIONS = st.one_of(st.just(0.0), st.floats(1e-9, 1.0))
 

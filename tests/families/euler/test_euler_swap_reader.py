@@ -21,7 +21,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.row import SwapAmounts
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.support.outside_ids import keccak256, topic_of
 
 _T = TypeVar("_T")
@@ -238,15 +238,18 @@ def test_a_debt_is_repaid_first() -> None:
         ({(ADDRESS, "getDynamicParams()"): None}, "neither the first nor the second version"),
         ({(ADDRESS, "getDynamicParams()"): (*POOL["getDynamicParams()"][:11], 2, ADDRESS)}, "swap hook"),
         ({(MULTICALL3, "getCurrentBlockTimestamp()"): (NOW + 1,)}, f"expired at {NOW + 1}"),
-        ({(MULTICALL3, "getCurrentBlockTimestamp()"): None}, "the block's time cannot be read"),
+        (
+            {(MULTICALL3, "getCurrentBlockTimestamp()"): None},
+            "the block's time, at which the pool may have expired, cannot be read",
+        ),
         ({(ADDRESS, "poolKey()"): (NONE, NONE, 0, 0, NONE)}, "not the hook of a pool of Uniswap V4"),
         ({(EVC, "isAccountOperatorAuthorized(address,address)"): (0,)}, "no longer lets the pool act"),
         ({(EVC, "getControllers(address)"): (32, 2, BORROW[0], SUPPLY[0])}, f"the account owes to {SUPPLY[0]}"),
-        ({(SUPPLY[1], "hookConfig()"): (NONE, 1 << 14)}, "refuses all operations"),
-        ({(BORROW[0], "hookConfig()"): (NONE, 1 << 14)}, "refuses all operations"),
+        ({(SUPPLY[1], "hookConfig()"): (NONE, 1 << 14)}, "rejects all operations"),
+        ({(BORROW[0], "hookConfig()"): (NONE, 1 << 14)}, "rejects all operations"),
         (
             {(BORROW[0], "hookConfig()"): (NONE, 1 << 7), (BORROW[0], "debtOf(address)"): (1,)},
-            "refuses repayments",
+            "rejects repayments",
         ),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from swapcli.core.errors import InsufficientLiquidity
 from swapcli.families.fixed_rate.bridge import StablecoinBridge
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 
 def test_a_closed_bridge_only_burns() -> None:

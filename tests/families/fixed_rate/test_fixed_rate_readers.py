@@ -21,8 +21,8 @@ from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import share_price_calls
 from swapcli.state.discovery.pool_discovery import FactoryPools, find_factories, read_listed_pools, read_pool_lists
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.chain.node.recorded_curve import RecordedContracts
-from tests.families.random_pools import ADDRESS, TOKENS
 
 POCKET = "0x" + "0c" * 20
 RATE = 1_047_305_891_731_284_733_117_501_234

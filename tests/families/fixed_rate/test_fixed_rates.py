@@ -16,8 +16,8 @@ from swapcli.families import family
 from swapcli.families.fixed_rate.bridge import StablecoinBridge
 from swapcli.families.fixed_rate.psm import RAY, PegStabilityModule
 from swapcli.families.fixed_rate.vault import ShareVault
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 UNLIMITED = 2**256 - 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from swapcli.core.errors import SwapReverts
 from swapcli.families.fixed_rate.psm import RAY, PegStabilityModule
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 PSM_DECIMALS = (6, 18, 18)
 

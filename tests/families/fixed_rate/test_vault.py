@@ -6,7 +6,7 @@ import pytest
 
 from swapcli.core.errors import InsufficientLiquidity
 from swapcli.families.fixed_rate.vault import ShareVault
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 
 UNLIMITED = 2**256 - 1
 

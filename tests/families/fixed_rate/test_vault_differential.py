@@ -17,7 +17,8 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
-from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, RevertedError
+from tests.contracts.evm import compile_solidity
 from tests.examples import fuzzed_seeds
 
 SWAPS_PER_VAULT = 30

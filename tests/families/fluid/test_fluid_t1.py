@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.families.fluid.fluid_t1 import FluidSide, FluidT1
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 UNLIMITED = (2**128, 2**128)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.gmx.gmx_vault import GmxVault
-from tests.families.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws, swap_or_skip
-from tests.families.random_pools import ADDRESS, TOKENS, decimals, parts
-from tests.families.recorded import read_vectors
-from tests.families.recorded_swaps import check_recorded_swaps
+from swapcli.testing.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws, swap_or_skip
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS, decimals, parts
+from tests.families.recorded import read_vectors, vectors_file
 
 directions = st.sampled_from([(0, 1), (1, 0), (1, 2)])
 
@@ -123,7 +123,7 @@ def test_the_fee_falls_towards_the_target_and_rises_away_from_it() -> None:
 
 
 def test_recorded_swaps_are_the_contracts() -> None:
-    assert check_recorded_swaps("gmx_vault") > 200
+    assert check_recorded_swaps(vectors_file("gmx_vault")) > 200
 
 
 def test_vaults_of_ten_tokens_swap_as_the_recorded_ones() -> None:

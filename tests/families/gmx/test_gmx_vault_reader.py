@@ -18,11 +18,11 @@ from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.families.gmx.test_gmx_vault import with_more_tokens
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded import read_vectors
-from tests.families.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import read_vectors, vectors_file
 from tests.support.outside_ids import topic_of
 
 FACTORY = Factory(ADDRESS, "gmx_vault", (ProtocolInfo(1, "test", "Test", "gmx_vault"),))
@@ -72,7 +72,7 @@ def contract_of(pool: GmxVault, is_dynamic: bool = True) -> RecordedContracts:
 def recorded_pools() -> list[GmxVault]:
     """Return the first state of each recorded vault."""
     pools: dict[str, GmxVault] = {}
-    for swap in replay_recorded_swaps("gmx_vault"):
+    for swap in replay_recorded_swaps(vectors_file("gmx_vault")):
         assert isinstance(swap.pool, GmxVault)
         pools.setdefault(swap.pool.address, swap.pool)
     return list(pools.values())
@@ -118,10 +118,10 @@ def test_without_dynamic_fees_there_are_no_targets() -> None:
     ("view", "value", "arguments", "reason"),
     [
         ("isSwapEnabled()", 0, (), "switched swaps off"),
-        ("tokenDecimals(address)", 7, (TOKENS[0],), "other decimals"),
+        ("tokenDecimals(address)", 7, (TOKENS[0],), "different decimals"),
         ("getMinPrice(address)", 0, (TOKENS[0],), "min_prices"),
         ("getMaxPrice(address)", 1, (TOKENS[0],), "max_prices"),
-        (FEE, 31, (TOKENS[0], 10_000 * USDG_UNIT, 30, 50, 1), "another rule for its fees"),
+        (FEE, 31, (TOKENS[0], 10_000 * USDG_UNIT, 30, 50, 1), "a different fee rule"),
         ("swapFeeBasisPoints()", 501, (), "fee_ppm"),
     ],
 )

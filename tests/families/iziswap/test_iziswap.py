@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.families import family
 from swapcli.families.iziswap.iziswap import IziSwap, LimitOrders, make_marks
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     check_two_parts,
@@ -20,11 +20,12 @@ from tests.families.pool_laws import (
     swap_there_and_back,
     trade_to_rate,
 )
-from tests.families.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import vectors_file
 
 RECORDED = [
     (each.pool, each.after)
-    for each in replay_recorded_swaps("iziswap")
+    for each in replay_recorded_swaps(vectors_file("iziswap"))
     if each.amount_out and isinstance(each.pool, IziSwap) and isinstance(each.after, IziSwap)
 ]
 POOLS = [pool for pool, _ in RECORDED]

@@ -27,8 +27,8 @@ from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.iziswap.test_iziswap import POOLS, valid_pool
-from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import topic_of
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}
@@ -136,7 +136,7 @@ def test_tokens_and_distances_are_read_and_announced() -> None:
     log = Log(FACTORY.address, tuple(topics), words(40, int(ADDRESS, 16)), 1, 0)
     ref, rounds = run(read_created(FACTORY, log, None), contract_of(pool))
     assert (ref.tokens, ref.address, ref.constants, rounds) == (TOKENS[:2], ADDRESS, TickConstants(40), 0)
-    with pytest.raises(InvalidUpstreamResponse, match="another kind"):
+    with pytest.raises(InvalidUpstreamResponse, match="a different kind"):
         run(read_created(FACTORY, log._replace(topics=log.topics[:2]), None), contract_of(pool))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.families.maverick.maverick_curve import MaverickCurve, TickSale
-from tests.families.pool_laws import check_concave, trade_to_rate
+from swapcli.testing.pool_laws import check_concave, trade_to_rate
 
 
 @st.composite

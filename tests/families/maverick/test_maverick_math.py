@@ -15,7 +15,7 @@ from swapcli.families.maverick.maverick_math import (
     prices_in_tick,
     sqrt_price_of_tick,
 )
-from tests.families.random_pairs import log_uniform
+from swapcli.testing.strategies import log_uniform
 
 sub_ticks = st.integers(-100_000, 100_000)
 spacings = st.sampled_from([1, 10, 198, 2_232, 10_000])

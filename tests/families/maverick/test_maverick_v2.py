@@ -11,19 +11,22 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.maverick.maverick_v2 import ALL_KINDS, STATIC, MaverickV2, fee_ppm_of
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     check_swap_laws,
     swap_or_skip,
     trade_to_rate,
 )
+from swapcli.testing.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
 from tests.families.random_pairs import DOWN, UP, Direction, directions
-from tests.families.recorded_swaps import check_recorded_swaps, replay_recorded_swaps
+from tests.families.recorded import vectors_file
 
 UNIT = 10**18
 RECORDED = [
-    each.pool for each in replay_recorded_swaps("maverick_v2") if each.amount_out and isinstance(each.pool, MaverickV2)
+    each.pool
+    for each in replay_recorded_swaps(vectors_file("maverick_v2"))
+    if each.amount_out and isinstance(each.pool, MaverickV2)
 ]
 parts = st.floats(1e-6, 1.0)
 
@@ -83,7 +86,7 @@ def rounding(pool: MaverickV2, way: Direction) -> float:
 
 
 def test_recorded_swaps_agree() -> None:
-    assert check_recorded_swaps("maverick_v2") > 150
+    assert check_recorded_swaps(vectors_file("maverick_v2")) > 150
 
 
 @given(st.sampled_from(RECORDED), directions, parts)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError
 from swapcli.families import family
 from swapcli.families.oracle_priced.lfj_poe import LfjPoe
-from tests.families.pool_laws import check_concave, check_curve_follows, check_state_round_trip, trade_to_rate
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import check_recorded_swaps
+from swapcli.testing.pool_laws import check_concave, check_curve_follows, check_state_round_trip, trade_to_rate
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
+from tests.families.recorded import vectors_file
 
 directions = st.sampled_from([(0, 1), (1, 0)])
 parts = st.floats(0.0, 1.0)
@@ -82,7 +83,7 @@ def test_state_survives_a_round_trip(pool: LfjPoe) -> None:
 
 
 def test_recorded_swaps_are_those_of_the_public_simulator() -> None:
-    assert check_recorded_swaps("lfj_poe") >= 10
+    assert check_recorded_swaps(vectors_file("lfj_poe")) >= 10
 
 
 @pytest.mark.parametrize(

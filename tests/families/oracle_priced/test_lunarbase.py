@@ -16,9 +16,10 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.families import family
 from swapcli.families.oracle_priced.lunarbase import Lunarbase, lowest_fee_ppm
 from swapcli.families.oracle_priced.lunarbase_math import Anchor, gross_output
-from tests.families.pool_laws import check_concave, check_curve_follows, check_state_round_trip, trade_to_rate
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import check_recorded_swaps
+from swapcli.testing.pool_laws import check_concave, check_curve_follows, check_state_round_trip, trade_to_rate
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
+from tests.families.recorded import vectors_file
 
 directions = st.sampled_from([(0, 1), (1, 0)])
 parts = st.floats(0.0, 1.0)
@@ -96,7 +97,7 @@ def test_state_survives_a_round_trip(pool: Lunarbase) -> None:
 
 
 def test_recorded_swaps_are_those_of_the_venue_and_of_simulators() -> None:
-    assert check_recorded_swaps("lunarbase") >= 10
+    assert check_recorded_swaps(vectors_file("lunarbase")) >= 10
 
 
 def test_a_swap_keeps_the_price_and_takes_the_fee_from_the_reserve() -> None:

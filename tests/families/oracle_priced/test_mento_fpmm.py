@@ -17,7 +17,7 @@ from swapcli.families import family
 from swapcli.families.oracle_priced.mento_fpmm import FlowLimit, FlowLimits, MentoFpmm
 from swapcli.families.oracle_priced.rows import FAMILIES
 from swapcli.families.row import PoolUse
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_curve_follows,
     check_state_round_trip,
@@ -25,8 +25,9 @@ from tests.families.pool_laws import (
     swap_or_skip,
     trade_to_rate,
 )
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import check_recorded_swaps
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
+from tests.families.recorded import vectors_file
 
 directions = st.sampled_from([(0, 1), (1, 0)])
 parts = st.floats(0.0, 1.0)
@@ -101,7 +102,7 @@ def test_state_survives_a_round_trip(pool: MentoFpmm) -> None:
 
 
 def test_recorded_swaps_are_the_contracts() -> None:
-    assert check_recorded_swaps("mento_fpmm") >= 10
+    assert check_recorded_swaps(vectors_file("mento_fpmm")) >= 10
 
 
 def test_the_last_unit_is_not_sold() -> None:

@@ -24,9 +24,9 @@ from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
+from swapcli.testing.strategies import ADDRESS
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.families.oracle_priced import test_lfj_poe, test_lunarbase, test_mento_fpmm
-from tests.families.random_pools import ADDRESS
 from tests.support.outside_ids import keccak256, topic_of
 
 WRAPPED = "0x" + "ee" * 20

@@ -6,7 +6,7 @@ import pytest
 
 from swapcli.core.errors import InsufficientLiquidity, PoolError
 from swapcli.core.model.pool import Pool
-from tests.families.pool_laws import check_concave, swap_or_skip
+from swapcli.testing.pool_laws import check_concave, swap_or_skip
 
 Way = tuple[str, str]
 

@@ -13,10 +13,11 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.order_books.clober_v2 import LEVEL_GAS, CloberV2, FeePolicy
 from swapcli.families.order_books.price_levels import PriceLevel
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.order_books.order_book_laws import check_capacity, check_fills
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import check_recorded_swaps
+from tests.families.recorded import vectors_file
 
 A, B = TOKENS[:2]
 WAY = (A, B)
@@ -66,7 +67,7 @@ def books(draw: st.DrawFn) -> CloberV2:
 
 
 def test_recorded_swaps_agree() -> None:
-    assert check_recorded_swaps("clober_v2") > 150
+    assert check_recorded_swaps(vectors_file("clober_v2")) > 150
 
 
 @given(books())

@@ -12,9 +12,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapRev
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.order_books.hanji import LEVEL_GAS, Hanji
 from swapcli.families.order_books.price_levels import PriceLevel
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.order_books.order_book_laws import check_capacity, check_fills
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
 
 S, USDC = TOKENS[:2]
 SELL, BUY = (S, USDC), (USDC, S)

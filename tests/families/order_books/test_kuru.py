@@ -14,10 +14,11 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.order_books.kuru import LEVEL_GAS, VAULT_STEP_GAS, Kuru
 from swapcli.families.order_books.price_levels import PriceLevel
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.order_books.order_book_laws import check_fills
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import check_recorded_swaps
+from tests.families.recorded import vectors_file
 
 A, B = TOKENS[:2]
 SELL, BUY = (A, B), (B, A)
@@ -74,7 +75,7 @@ def markets(draw: st.DrawFn) -> Kuru:
 
 
 def test_recorded_swaps_agree() -> None:
-    assert check_recorded_swaps("kuru") > 150
+    assert check_recorded_swaps(vectors_file("kuru")) > 150
 
 
 @given(markets())

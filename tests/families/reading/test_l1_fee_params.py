@@ -11,8 +11,8 @@ from swapcli.families.reading.calls import ReturnData
 from swapcli.families.reading.l1_fee_params import read_l1_fee_params
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.testing.evm import BaseChain, Chain
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall
-from tests.contracts.evm import BaseChain, Chain
 from tests.payload.evm.l1_oracle import ORACLE, RealOracle, l1_block
 
 WORD = st.integers(0, 2**256 - 1)

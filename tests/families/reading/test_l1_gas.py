@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.l1_gas import decode_l1_gas, encode_l1_gas_call
-from tests.contracts.evm import Chain, compile_solidity
+from swapcli.testing.evm import Chain
+from tests.contracts.evm import compile_solidity
 
 NODE_INTERFACE = "0x00000000000000000000000000000000000000c8"
 TO = "0x" + "ab" * 20

@@ -17,9 +17,9 @@ from swapcli.families.reading.contract_kinds import KINDS, contract_kinds
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.testing.evm import BaseChain, Chain
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import EvmNode, packed_reader, view_of
-from tests.contracts.evm import BaseChain, Chain
 from tests.families.balancer.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
 

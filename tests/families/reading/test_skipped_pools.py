@@ -16,8 +16,8 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.row import FactoryConstants, PoolConstants
 from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.rows import V4Constants
+from swapcli.testing.evm import Chain, Contract
 from tests.chain.node.evm_node import sources, view_of
-from tests.contracts.evm import Chain, Contract
 from tests.families.real_pools import ContractFixture, UniswapV4
 from tests.support.outside_ids import v4_id
 
@@ -164,7 +164,7 @@ def test_a_uniswap_v4_pool_whose_key_does_not_match_is_skipped() -> None:
         assert load(chain, wrong) == SkippedItem(real.pool_id, "pool_id: not the hash of the pool's key")
     refused = load(chain, place._replace(constants=key._replace(hooks="0x" + "12" * 18 + "00c8")))
     assert isinstance(refused, SkippedItem)
-    assert refused.reason.endswith("by permission beforeSwap (bit 7), beforeSwapReturnsDelta (bit 3)")
+    assert "permissions (beforeSwap (bit 7), beforeSwapReturnsDelta (bit 3)) that let it" in refused.reason
     unpriced = place._replace(fee_ppm=500, constants=key._replace(pool_id=v4_id(*real.world.tokens, 500, 60)))
     assert load(chain, unpriced) == SkippedItem(unpriced.pool_id, "fee_ppm: expected the 500 of its key, not 0")
 

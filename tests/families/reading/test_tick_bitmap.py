@@ -19,8 +19,8 @@ from swapcli.families.reading.tick_bitmap import (
     words_around,
 )
 from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.testing.evm import Chain, Contract
 from tests.chain.node.evm_node import sources, view_of
-from tests.contracts.evm import Chain, Contract
 
 COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
 
@@ -74,4 +74,4 @@ def test_the_number_of_ticks_that_are_read_is_limited() -> None:
         say(pool, signature, 2**256 - 1)
     assert isinstance(pool.chain, Chain)
     found = load(pool.chain, PoolRef(pool.address, "algebra", "concentrated", ContractKind.ALGEBRA, COINS, (6, 18)))
-    assert found == SkippedItem(pool.address, "tickTable(int16): 65536 ticks where 20000 are the most that are read")
+    assert found == SkippedItem(pool.address, "tickTable(int16): 65536 ticks, but at most 20000 are read")

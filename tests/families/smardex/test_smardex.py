@@ -11,15 +11,20 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.families import family
 from swapcli.families.smardex.smardex import PriceAverage, SmarDex
-from tests.families.pool_laws import (
+from swapcli.testing.pool_laws import (
     check_concave,
     check_state_round_trip,
     swap_or_skip,
     trade_to_rate,
 )
-from tests.families.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import vectors_file
 
-POOLS = [each.pool for each in replay_recorded_swaps("smardex") if each.amount_out and isinstance(each.pool, SmarDex)]
+POOLS = [
+    each.pool
+    for each in replay_recorded_swaps(vectors_file("smardex"))
+    if each.amount_out and isinstance(each.pool, SmarDex)
+]
 
 
 def valid_pool() -> SmarDex:

@@ -24,7 +24,7 @@ from swapcli.families.smardex.smardex import SmarDex
 from swapcli.families.smardex.smardex_reader import load, read_constants
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from tests.families.random_pools import ADDRESS
+from swapcli.testing.strategies import ADDRESS
 from tests.families.smardex.test_smardex import POOLS
 from tests.support.outside_ids import topic_of
 

@@ -13,8 +13,8 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.row import FactoryConstants
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.testing.evm import Chain, Contract
 from tests.chain.node.evm_node import sources, view_of
-from tests.contracts.evm import Chain, Contract
 
 UNIT = 10**18
 TOKENS = ("0x" + "11" * 20, "0x" + "22" * 20)
@@ -95,7 +95,7 @@ def test_a_stable_pair_of_a_fork_has_the_first_version() -> None:
 def test_a_fork_that_quotes_otherwise_is_left_out(off_by: int) -> None:
     skipped = read_pair({"getFee(bool)": [50]}, quote=VOLATILE_QUOTE + off_by, is_stable=False)
     assert isinstance(skipped, SkippedItem)
-    assert skipped.reason.endswith("the pair quotes another amount than the maths of its family")
+    assert skipped.reason.endswith("the pair's quote differs from its family's maths")
 
 
 def test_a_fork_without_a_fee_is_left_out() -> None:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.solidly.solidly_stable import SolidlyStable
-from tests.families.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
-from tests.families.random_pools import ADDRESS, TOKENS, parts, solidly_stable_pools
+from swapcli.testing.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
+from swapcli.testing.strategies import ADDRESS, TOKENS, parts
+from tests.families.random_pools import solidly_stable_pools
 
 A, B = TOKENS[:2]
 WAD = 10**18

@@ -9,7 +9,8 @@ import pytest
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.solidly.solidly_stable import SolidlyStable
-from tests.contracts.evm import Chain, RevertedError, compile_solidity
+from swapcli.testing.evm import Chain, RevertedError
+from tests.contracts.evm import compile_solidity
 from tests.examples import few_rows
 
 FILLS_PER_PAIR = 30

@@ -8,7 +8,7 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.solidly.solidly_stable import FIRST_VERSION, SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.core.model.contract_kind import ContractKind
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
@@ -19,8 +20,9 @@ from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.uniswap_v4_reader import load
+from swapcli.testing.evm import Contract, ContractArtifact, RevertedError
 from tests.chain.node.evm_node import view_of
-from tests.contracts.evm import ZERO_ADDRESS, Artifact, Contract, RevertedError, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.families.real_pools import ContractFixture, UniswapV4, random_sqrt_price
 from tests.families.uniswap.test_concentrated_differential import pays_nothing, random_amount, random_direction
 from tests.families.uniswap.test_v4_hooks import full_range_pool, hook_at
@@ -43,7 +45,7 @@ _SPACINGS = (60, 100, 200)
 """Launchers' own are 60 and 200; with less, the contract walks thousands of words of an empty range."""
 
 
-def contracts() -> dict[str, Artifact]:
+def contracts() -> dict[str, ContractArtifact]:
     """Return the contracts of `fee_hooks.sol`."""
     return compile_solidity("fee_hooks.sol", root=Path(__file__).parent)
 
@@ -61,7 +63,7 @@ class HookedPool(UniswapV4):
         fee_ppm: int = 0,
         price: int = 0,
         spacing: int = 0,
-        hook_code: Artifact | None = None,
+        hook_code: ContractArtifact | None = None,
         fixture: ContractFixture | None = None,
     ) -> None:
         fixture = fixture or ContractFixture()

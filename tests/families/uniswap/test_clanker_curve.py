@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.families.pool_laws import check_concave
+from swapcli.testing.pool_laws import check_concave
 from tests.families.uniswap.hooked_pools import backward, forward
 from tests.families.uniswap.test_clanker_volatility import volatile_pool
 

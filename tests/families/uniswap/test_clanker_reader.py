@@ -13,14 +13,15 @@ import pytest
 
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.clanker_volatility import ClankerVolatility
 from swapcli.state.discovery.pair_lookup import find_pair_pools
+from swapcli.testing.evm import Contract
 from tests.chain.node.evm_node import view_of
-from tests.contracts.evm import ZERO_ADDRESS, Contract
 from tests.families.real_pools import ContractFixture
 from tests.families.uniswap.hooked_pools import (
     LAUNCH_HOOK,
@@ -109,7 +110,7 @@ def test_the_module_against_snipers_ends_with_its_time() -> None:
     launched = LaunchedPool(is_second_version=True, token_is_first=True)
     real = launched.real
     launched.set_pool(locker=launched.pad.address, module_until=NOW + 1)
-    assert f"until {NOW + 1} its module against snipers may set another fee" in launched.reason()
+    assert f"until {NOW + 1} its anti-sniper module may set a different fee" in launched.reason()
     launched.set_pool(locker=launched.pad.address, module_until=NOW)
     assert real.load_hooked(real.ref(launched.rule())).fees == launched.fees
 

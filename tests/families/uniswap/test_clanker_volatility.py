@@ -13,8 +13,8 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.uniswap.clanker_volatility import ClankerVolatility, fees_of_buying, fees_of_selling
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 from tests.families.uniswap.hooked_pools import LAUNCH_HOOK, backward, forward
 from tests.families.uniswap.test_v4_hooks import full_range_pool, hook_at

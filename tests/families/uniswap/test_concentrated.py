@@ -24,8 +24,9 @@ from swapcli.families.tick_math import (
     tick_at_sqrt_ratio,
 )
 from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.testing.pool_laws import swap_or_skip
+from swapcli.testing.strategies import log_uniform
 from tests.examples import examples
-from tests.families.pool_laws import swap_or_skip
 from tests.families.random_pairs import (
     DOWN,
     TOKEN0,
@@ -35,7 +36,6 @@ from tests.families.random_pairs import (
     concentrateds,
     directions,
     identity,
-    log_uniform,
     pool_at,
     with_fields,
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from tests.families.pool_laws import check_concave, swap_or_skip, trade_to_rate
+from swapcli.testing.pool_laws import check_concave, swap_or_skip, trade_to_rate
 from tests.families.random_pairs import (
     DOWN,
     UP,

@@ -14,7 +14,7 @@ import pytest
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from tests.contracts.evm import RevertedError
+from swapcli.testing.evm import RevertedError
 from tests.examples import examples, few_rows, fuzzed_seeds
 from tests.families.real_pools import (
     AlgebraIntegral,

@@ -14,17 +14,9 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolErr
 from swapcli.core.model.pool import Pool
 from swapcli.families import family
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from tests.families.pool_laws import swap_or_skip
-from tests.families.random_pairs import (
-    TOKEN0,
-    TOKEN1,
-    Direction,
-    constant_products,
-    directions,
-    fees_ppm,
-    identity,
-    log_uniform,
-)
+from swapcli.testing.pool_laws import swap_or_skip
+from swapcli.testing.strategies import log_uniform
+from tests.families.random_pairs import TOKEN0, TOKEN1, Direction, constant_products, directions, fees_ppm, identity
 
 amounts = log_uniform(0, 100)
 

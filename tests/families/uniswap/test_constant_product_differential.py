@@ -13,7 +13,7 @@ import pytest
 
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from tests.contracts.evm import RevertedError
+from swapcli.testing.evm import RevertedError
 from tests.examples import fuzzed_seeds
 from tests.families.real_pools import ContractFixture, RealPair
 

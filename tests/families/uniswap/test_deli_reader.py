@@ -59,4 +59,4 @@ def test_a_hook_of_another_token_is_refused() -> None:
     real.hook.send("set", real.manager.address, real.key, real.manager.address, 3_000)
     skipped = real.load(real.ref(RULE))
     assert isinstance(skipped, SkippedItem)
-    assert "is none of the pool's" in skipped.reason
+    assert "is not one of the pool's tokens" in skipped.reason

@@ -70,7 +70,7 @@ def test_a_pool_takes_six_rounds_of_which_its_ticks_take_two() -> None:
 def test_a_launch_that_is_not_over_is_refused() -> None:
     real = launched()
     real.hook.send("setLaunch", False, NOW + 1, True)
-    assert reason(real).endswith(f"refuses swaps until {NOW + 1}")
+    assert reason(real).endswith(f"rejects swaps until {NOW + 1}")
     real.hook.send("setLaunch", False, NOW, False)
     assert "its fair launch is not closed" in reason(real)
     real.hook.send("setLaunch", False, NOW, True)
@@ -80,7 +80,7 @@ def test_a_launch_that_is_not_over_is_refused() -> None:
 def test_a_bid_wall_that_was_left_alone_is_refused() -> None:
     real = launched()
     real.hook.send("setWall", 5, NOW - WEEK)
-    assert "the next swap moves the liquidity of the bid wall" in reason(real)
+    assert "the bid wall has been idle, so the next swap moves its liquidity" in reason(real)
     for pending, used_at in ((0, NOW - WEEK), (5, NOW - WEEK + 1)):
         real.hook.send("setWall", pending, used_at)
         assert real.load_hooked(real.ref(RULE)).internal_swap
@@ -96,7 +96,7 @@ def test_the_first_version_has_no_clock_in_the_wall() -> None:
 def test_a_hook_for_other_tokens_is_refused() -> None:
     real = launched()
     real.hook.send("setUp", real.manager.address, 100, 0)
-    assert "is none of the pool's" in reason(real)
+    assert "is not one of the pool's tokens" in reason(real)
 
 
 def test_a_launched_pool_is_found_by_its_tokens() -> None:

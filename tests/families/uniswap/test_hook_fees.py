@@ -57,7 +57,9 @@ def test_the_lp_fee_and_the_protocols_leave_something() -> None:
     fees = HookFees(DirectionFees(3_000), DirectionFees(999_999))
     fields = StateFields({"hook_fees": fees.state()})
     assert read_hook_fees(fields, tick_list, 3_000) == fees
-    with pytest.raises(InvalidPoolState, match=r"lp_fees_ppm\[1\]: with the protocol's fee it takes the whole input"):
+    with pytest.raises(
+        InvalidPoolState, match=r"lp_fees_ppm\[1\]: together with the protocol's fee, it takes the whole input"
+    ):
         read_hook_fees(fields, tick_list._replace(protocol_fees_ppm=(0, 1_000)), 3_000)
 
 

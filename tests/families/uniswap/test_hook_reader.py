@@ -97,10 +97,10 @@ def test_a_known_pool_keeps_its_rule_and_takes_no_more_rounds(real: HookedPool) 
     [
         ({"fees": {"lp": "$lp0", "input": "$input0"}}, "the quoter contradicts the rule"),
         ({"fees": RULE["fees"], "requires": [["$paused", 1]]}, "needs $paused to be 1"),
-        ({"opens_at": "0xffffffff"}, "refuses swaps until 4294967295"),
+        ({"opens_at": "0xffffffff"}, "rejects swaps until 4294967295"),
         ({"fees": {"lp": 2_000_000}}, "lp_fees_ppm"),
         ({"fees": {"output": 1}, "fee_unit": 3}, "more than 18 decimals"),
-        ({"code_hash": "0x" + "ab" * 32}, "is not the one whose rule is known"),
+        ({"code_hash": "0x" + "ab" * 32}, "does not cover its code"),
         ({"fees": {"lp": {"decay": [1, 2, 0, 60]}}}, "falls from 1 to 2"),
         (
             {"values": [{"name": "x", "contract": f"0x{'99' * 20}", "call": "unknown()"}], "fees": {}, "requires": []},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import SwapReverts
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
-from tests.families.pool_laws import check_concave, trade_to_rate
+from swapcli.testing.pool_laws import check_concave, trade_to_rate
 from tests.families.uniswap.hooked_pools import FEES, forward, hooked_pool
 
 

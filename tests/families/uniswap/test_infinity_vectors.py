@@ -13,7 +13,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
 from swapcli.families.uniswap.concentrated import Concentrated
-from tests.families.random_pools import ADDRESS, TOKENS
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 A, B = TOKENS[:2]

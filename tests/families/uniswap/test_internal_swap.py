@@ -16,9 +16,10 @@ from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.internal_swap import InternalSwap, read_internal_swap
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
-from tests.contracts.evm import Artifact, compile_solidity
+from swapcli.testing.evm import ContractArtifact
+from swapcli.testing.pool_laws import check_state_round_trip
+from tests.contracts.evm import compile_solidity
 from tests.examples import fuzzed_seeds
-from tests.families.pool_laws import check_state_round_trip
 from tests.families.real_pools import ContractFixture, add_random_positions
 from tests.families.uniswap.hooked_pools import HookedPool, backward, compare_one_hooked_swap, forward, hooked_pool
 
@@ -28,7 +29,7 @@ SEEDS, SWAPS = 100, 100
 """10,000 swaps. One seed runs by default."""
 
 
-def internal_swap_hook() -> Artifact:
+def internal_swap_hook() -> ContractArtifact:
     """Return the hook of `internal_swap_hook.sol`."""
     return compile_solidity("internal_swap_hook.sol", root=Path(__file__).parent)["InternalSwapHook"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 from swapcli.families.uniswap.output_fee_curve import OutputFeeCurve
-from tests.families.pool_laws import check_concave, trade_to_rate
+from swapcli.testing.pool_laws import check_concave, trade_to_rate
 
 
 @example(fee=1e-6, part=0.5, a=1.0, b=1.0)

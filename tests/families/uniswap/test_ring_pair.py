@@ -16,12 +16,14 @@ from swapcli.core.model.pool import Pool
 from swapcli.families import family
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.families.uniswap.ring_pair import RingPair
-from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, load_artifact
+from swapcli.testing.contract_pool import ContractPool, compare_swaps, read_pool
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, RevertedError
+from swapcli.testing.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws, swap_or_skip
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS, decimals, depths, parts
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.examples import fuzzed_seeds
-from tests.families.pool_laws import check_curve_follows, check_state_round_trip, check_swap_laws, swap_or_skip
-from tests.families.random_pools import ADDRESS, TOKENS, decimals, depths, parts
-from tests.families.recorded_swaps import check_recorded_swaps
-from tests.support.differential import ContractPool, compare_swaps, read_pool
+from tests.families.recorded import vectors_file
 
 SWAPS_PER_CONTRACT: Final = 40
 WRAPPERS: Final = ("0x" + "e1" * 20, "0x" + "e2" * 20)
@@ -103,7 +105,7 @@ def test_two_wrappers_are_needed(wrappers: object) -> None:
 
 
 def test_recorded_swaps_are_the_contracts() -> None:
-    assert check_recorded_swaps("ring_pair") >= 300
+    assert check_recorded_swaps(vectors_file("ring_pair")) >= 300
 
 
 class WrappedPair(ContractPool):

@@ -12,8 +12,8 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.testing.evm import BaseChain, RevertedError
 from tests.chain.node.evm_node import view_of
-from tests.contracts.evm import BaseChain, RevertedError
 from tests.families.real_pools import (
     ContractFixture,
     RealPair,

@@ -21,8 +21,9 @@ from swapcli.families.row import PoolConstants, TickConstants
 from swapcli.families.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.rows import AlgebraConstants, V4Constants
+from swapcli.testing.evm import BaseChain
 from tests.chain.node.evm_node import EvmNode, packed_reader, view_of
-from tests.contracts.evm import BaseChain, load_artifact
+from tests.contracts.evm import load_artifact
 from tests.examples import seeds
 from tests.families.real_pools import (
     AlgebraIntegral,

@@ -17,9 +17,9 @@ from swapcli.core.model.units import WAD
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
+from swapcli.testing.pool_laws import check_state_round_trip
+from swapcli.testing.strategies import ADDRESS, TOKENS
 from tests.examples import fuzzed_seeds
-from tests.families.pool_laws import check_state_round_trip
-from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.real_pools import add_random_positions
 from tests.families.recorded import read_vectors
 from tests.families.uniswap.hooked_pools import (

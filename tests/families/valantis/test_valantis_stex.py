@@ -17,9 +17,10 @@ from swapcli.core.model.units import BPS, WAD
 from swapcli.families import family
 from swapcli.families.valantis.stex_fee import StexFee, StexRatioFee, StexStepwiseFee
 from swapcli.families.valantis.valantis_stex import ValantisStex
-from tests.families.pool_laws import check_concave, check_state_round_trip, check_swap_laws, swap_or_skip
-from tests.families.random_pools import ADDRESS, TOKENS
-from tests.families.recorded_swaps import check_recorded_swaps
+from swapcli.testing.pool_laws import check_concave, check_state_round_trip, check_swap_laws, swap_or_skip
+from swapcli.testing.recorded_swaps import check_recorded_swaps
+from swapcli.testing.strategies import ADDRESS, TOKENS
+from tests.families.recorded import vectors_file
 
 directions = st.sampled_from([(0, 1), (1, 0)])
 sizes = st.floats(-6.0, 0.3).map(lambda exponent: 10.0**exponent)
@@ -132,7 +133,7 @@ def test_state_survives_a_round_trip(pool: ValantisStex) -> None:
 
 
 def test_recorded_swaps_are_the_contracts() -> None:
-    assert check_recorded_swaps("valantis_stex") >= 500
+    assert check_recorded_swaps(vectors_file("valantis_stex")) >= 500
 
 
 def test_more_owed_than_there_is_reverts() -> None:

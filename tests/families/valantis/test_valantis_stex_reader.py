@@ -120,9 +120,9 @@ def test_pools_of_both_fee_modules_are_read_in_three_rounds(pool: ValantisStex) 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"verifierModule": words(7)}, "asks who swaps"),
+        ({"verifierModule": words(7)}, "checks who swaps"),
         ({"paused": words(1)}, "paused"),
-        ({"feeParams": None}, "not a known one"),
+        ({"feeParams": None}, "module is unknown"),
         ({"feeParams": words(2_000, 9_500, 1, 59)}, "do not follow the known rules"),
         ({"convertToToken0": words(10**24)}, "one rate"),
         ({"convertToToken1": words(0)}, "zero"),

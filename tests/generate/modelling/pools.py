@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from swapcli.core.encoding.keccak import keccak256
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
+from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, display_address, parse_address
 from swapcli.core.networks.pool_addresses import deployment_of, ekubo_pool_id, is_solidly, pool_address, v4_pool_id
 from swapcli.families.ekubo.ekubo import fee_ppm_of
 from swapcli.families.ekubo.ekubo_reader import RECORDED_FEES_X128

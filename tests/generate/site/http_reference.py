@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from inspect import cleandoc
-from typing import Any
+from collections.abc import Iterator
 
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service.openapi import build_document
 from tests.generate.site.markdown import table
+from tests.generate.site.schema_tables import Json, type_blocks, type_text
 
-_Json = Mapping[str, Any]
+_PREFIX = "type"
 
 
 def http_page() -> str:
@@ -33,11 +31,11 @@ def http_page() -> str:
     blocks.append(table(("header", "meaning"), ((f"`{name}`", each["description"]) for name, each in headers.items())))
     blocks.append("## Types")
     for name, schema in document["components"]["schemas"].items():
-        blocks += _type(name, schema)
+        blocks += type_blocks(name, schema, _PREFIX)
     return "\n\n".join(blocks) + "\n"
 
 
-def _operation(method: str, path: str, operation: _Json) -> Iterator[str]:
+def _operation(method: str, path: str, operation: Json) -> Iterator[str]:
     yield f"({operation['operationId']})=\n### {method.upper()} {path}"
     yield f"{operation['summary']}."
     if "description" in operation:
@@ -50,7 +48,7 @@ def _operation(method: str, path: str, operation: _Json) -> Iterator[str]:
                 (
                     f"`{each['name']}`{'' if each.get('required') else ' (optional)'}",
                     each["in"],
-                    _schema(each["schema"]),
+                    type_text(each["schema"], _PREFIX),
                     each.get("description", ""),
                 )
                 for each in parameters
@@ -65,46 +63,9 @@ def _operation(method: str, path: str, operation: _Json) -> Iterator[str]:
     )
 
 
-def _type(name: str, schema: _Json) -> Iterator[str]:
-    yield f"(type-{name})=\n### {name}"
-    if "description" in schema:
-        yield cleandoc(schema["description"])
-    required = schema.get("required", ())
-    rows = [
-        (f"`{field}`{'' if field in required else ' (optional)'}", _schema(each), each.get("description", ""))
-        for field, each in schema.get("properties", {}).items()
-    ]
-    yield table(("field", "type", "meaning"), rows) if rows else _schema(schema)
-
-
-def _content(body: _Json) -> str:
+def _content(body: Json) -> str:
     kinds = [
-        _schema(each.get("schema", {})) + ("" if media_type == "application/json" else f" (`{media_type}`)")
+        type_text(each.get("schema", {}), _PREFIX) + ("" if media_type == "application/json" else f" (`{media_type}`)")
         for media_type, each in body.get("content", {}).items()
     ]
     return " or ".join(kinds) or "–"
-
-
-def _schema(schema: _Json) -> str:
-    """Return a schema in words, with links to types that have names."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#type-{name})"
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return " or ".join(dict.fromkeys(_schema(each) for each in schema[key]))
-    if "const" in schema:
-        return f"`{json.dumps(schema['const'])}`"
-    if "enum" in schema:
-        return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"]) + _default(schema)
-    if schema.get("type") == "array":
-        items = schema.get("prefixItems") or [schema.get("items", {})]
-        return f"list of {', '.join(map(_schema, items))}"
-    if isinstance(schema.get("additionalProperties"), dict):
-        return f"object of {_schema(schema['additionalProperties'])}"
-    kinds = schema.get("type", "anything")
-    return (" or ".join(kinds) if isinstance(kinds, list) else kinds) + _default(schema)
-
-
-def _default(schema: _Json) -> str:
-    return f", default `{json.dumps(schema['default'])}`" if schema.get("default") not in (None, "") else ""

@@ -10,9 +10,12 @@ from pathlib import Path, PurePosixPath
 
 from swapcli.faces.cli.help_topics import ORDER, TOPICS
 from tests.generate.llms_text import llms_text
+from tests.generate.site.code_reference import codes_page
 from tests.generate.site.command_reference import commands_page
+from tests.generate.site.document_reference import documents_page
 from tests.generate.site.http_reference import http_page
 from tests.generate.site.library_reference import library_page
+from tests.generate.site.setting_reference import settings_page
 from tests.generate.site.topics import topic_page
 
 ROOT = Path(__file__).parents[3]
@@ -20,21 +23,49 @@ ROOT = Path(__file__).parents[3]
 _TREE = """
 ```{toctree}
 :hidden:
-:caption: Using swapcli
+:caption: Learn
 
+tutorial
+how-to/index
 topics/index
+```
+
+```{toctree}
+:hidden:
+:caption: Reference
+
 commands
+documents
+settings
+codes
 library
 importing
 http
+core
+pools
+market-files
+network-keys
+operations
+```
+
+```{toctree}
+:hidden:
+:caption: Background
+
 exactness
+protocol-tests
 proof
+planning
 aggregators
+adapters
+venues
+page
 benchmarks
-changelog
-versions
+reading-benchmarks
 security
 threat-model
+versions
+changelog
 ```
 
 ```{toctree}
@@ -45,6 +76,7 @@ architecture
 contributing
 glossary
 families
+plugins
 decisions/index
 releasing
 history
@@ -55,15 +87,25 @@ _LINK = re.compile(r"(!?)\[((?:[^][]|\[[^][]*\])*)\]\(([^)\s]+)\)")
 
 def documents() -> dict[str, str]:
     """Return the pages, without their ending, by the document of the repository that each of them is made from."""
-    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     return {
         "README.md": "index",
         **{f"{TOPICS.relative_to(ROOT).as_posix()}/{topic}.txt": f"topics/{topic}" for topic in ORDER},
+        "docs/tutorial.md": "tutorial",
+        **_pages_of("docs/how-to", "how-to"),
         "docs/importing.md": "importing",
+        "docs/core.md": "core",
+        "docs/pools.md": "pools",
+        "docs/market-files.md": "market-files",
+        "docs/network-keys.md": "network-keys",
+        "docs/protocol-tests.md": "protocol-tests",
+        "docs/operations.md": "operations",
         "docs/exactness.md": "exactness",
         "docs/venues.md": "venues",
         "docs/proof.md": "proof",
+        "docs/page.md": "page",
+        "docs/planning.md": "planning",
         "docs/aggregators.md": "aggregators",
+        "docs/adapters.md": "adapters",
         "BENCHMARKS.md": "benchmarks",
         "bench/README.md": "reading-benchmarks",
         "bench/HISTORY.md": "history",
@@ -75,12 +117,16 @@ def documents() -> dict[str, str]:
         "CONTRIBUTING.md": "contributing",
         "docs/glossary.md": "glossary",
         "docs/families.md": "families",
+        "docs/plugins.md": "plugins",
         "docs/releasing.md": "releasing",
-        **{
-            page.relative_to(ROOT).as_posix(): f"decisions/{'index' if page.stem == 'README' else page.stem}"
-            for page in decisions
-        },
+        **_pages_of("docs/decisions", "decisions"),
     }
+
+
+def _pages_of(folder: str, name: str) -> dict[str, str]:
+    """Return the pages of a folder; its README is their index."""
+    files = sorted((ROOT / folder).glob("*.md"))
+    return {f"{folder}/{file.name}": f"{name}/{'index' if file.stem == 'README' else file.stem}" for file in files}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -94,12 +140,16 @@ def pages() -> Iterator[tuple[str, str]]:
         text = _with_page_links(document, text, names)
         if name == "index":
             text += _TREE
-        elif name == "decisions/index":
-            others = [page.removeprefix("decisions/") for page in names.values() if page.startswith("decisions/")]
+        elif name.endswith("/index"):
+            folder = name.removesuffix("index")
+            others = [page.removeprefix(folder) for page in names.values() if page.startswith(folder)]
             text += _tree(page for page in others if page != "index")
         yield f"{name}.md", text
     yield "topics/index.md", _topics_index()
     yield "commands.md", commands_page()
+    yield "documents.md", documents_page()
+    yield "settings.md", settings_page()
+    yield "codes.md", codes_page()
     yield "library.rst", library_page()
     yield "http.md", http_page()
 

@@ -92,7 +92,7 @@ def test_a_wallet_passes_and_a_named_contract_too() -> None:
     network = find_network("base")
     check_recipient(WALLET, None, network)
     check_recipient(PERMIT2, None, network, {PERMIT2})
-    with pytest.raises(UnsafeRecipient, match="is a pool of the market: what it receives would be lost"):
+    with pytest.raises(UnsafeRecipient, match="is a pool of the market: the output would be lost"):
         check_recipient(WALLET, "a pool of the market", network, {PERMIT2})
 
 
@@ -132,7 +132,7 @@ def test_burning_is_warned_of_in_every_face(market: str) -> None:
     assert "RECIPIENT_BURNS" in [each["code"] for each in build(market, BURN_ADDRESS).json["warnings"]]
     route = run_swapcli("route", *ORDER, "--market", market, "--json")
     words = ("execute", "-", "--market", market, "--destination", BURN_ADDRESS)
-    assert "what it receives is burned" in run_swapcli(*words, stdin=route.stdout.encode()).stderr
+    assert "the output would be burned" in run_swapcli(*words, stdin=route.stdout.encode()).stderr
     with Market.from_file(market) as opened:
         prepared = opened.quote("ETH", "USDC", "1").prepare(destination=BURN_ADDRESS)
     assert "RECIPIENT_BURNS" in [each.code for each in prepared.warnings]
@@ -183,8 +183,8 @@ def test_the_service_refuses_with_the_reason(service: InProcessService) -> None:
     for name, answer in requests(service, PERMIT2).items():
         assert answer.status_code == 400, name
         reason = answer.json().get("details") or answer.json()["message"]
-        assert "is Permit2: what it receives would be lost" in reason, name
-        assert answer.json()["hint"] == "give the address of your wallet", name
+        assert "is Permit2: the output would be lost" in reason, name
+        assert answer.json()["hint"] == "give your wallet's address", name
 
 
 def test_the_service_builds_for_recipients_of_its_settings() -> None:

@@ -86,7 +86,7 @@ def test_a_router_that_pays_too_little_is_refused(trader: Trader, node: RpcNode,
         quoted = random_quoted_route(trader, rng, network_with(trader, router.address))
         with pytest.raises(SimulationError) as caught:
             quoted.check(node)
-        assert caught.value.details["amount_received"] != caught.value.details["expected"]
+        assert caught.value.details["received"] != caught.value.details["expected"]
 
 
 @pytest.mark.parametrize("reading", VARIANTS, ids=name)

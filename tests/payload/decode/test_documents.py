@@ -307,7 +307,7 @@ def test_an_extra_felt_in_an_account_transaction_is_named() -> None:
     invoke = STARKNET_FORMS["version 3"]
     for felts in ([*invoke["calldata"], "0x0"], invoke["calldata"][:-1], ["0x3", *invoke["calldata"][1:]]):
         given = parse_payload(json.dumps({**invoke, "calldata": felts}))
-        assert "not the calls of an account, to the last felt" in given.oddities[0]
+        assert "not only calls of an account" in given.oddities[0]
         assert given.payload.entrypoint == "__execute__"
 
 
@@ -335,7 +335,7 @@ KEYS = (
 def test_fields_of_any_type_are_read_or_an_error() -> None:
     rng = generator("fields of any type")
     forms = [each for each in (*FORMS.values(), *STARKNET_FORMS.values()) if isinstance(each, dict)]
-    for _ in range(examples(400, full=4_000)):
+    for _ in range(examples(120, full=4_000)):
         changed = rng.choice(at_each_place(rng.choice(forms), None))
         place = rng.choice(list(objects_in(changed)))
         place[rng.choice((*place, *KEYS))] = rng.choice(VALUES)

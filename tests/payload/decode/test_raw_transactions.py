@@ -30,7 +30,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "type 2 with slots": {**FEES, "chainId": 8453, "type": 2, "accessList": SLOTS},
 }
 
-EVERY_CHAIN = "the signed transaction names no chain: it is valid on every chain"
+EVERY_CHAIN = "the signed transaction has no chain ID: it is valid on every chain"
 
 
 def sign(fields: dict[str, Any]) -> str:

@@ -224,7 +224,7 @@ def words_of(text: str) -> list[list[str]] | None:
 @pytest.mark.parametrize("honest", [CAST, SHELL])
 def test_whatever_is_inserted_is_named_or_changes_no_word(honest: str) -> None:
     rng = generator("inserted into shell text")
-    for _ in range(examples(300, full=3_000)):
+    for _ in range(examples(100, full=3_000)):
         at, piece = rng.randrange(len(honest) + 1), rng.choice(PIECES)
         changed = honest[:at] + piece + honest[at:]
         try:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.testing.evm import Chain, ContractArtifact
 from tests.chain.anvil import AnvilChain
-from tests.contracts.evm import Artifact, Chain, load_artifact
+from tests.contracts.evm import load_artifact
 
 ORACLE = "0x420000000000000000000000000000000000000f"
 _L1_BLOCK = "0x4200000000000000000000000000000000000015"
@@ -14,7 +15,7 @@ _SET_VALUES = bytes.fromhex("440a5e20")
 """`setL1BlockValuesEcotone()`, whose arguments are packed."""
 
 
-def l1_block() -> Artifact:
+def l1_block() -> ContractArtifact:
     """Return the artifact of `L1Block`, which the oracle queries."""
     return load_artifact(f"{_PACKAGE}/L1Block.sol/L1Block.json")
 

@@ -34,6 +34,7 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.markets.pools_field import pool_to_json
+from swapcli.testing.evm import DEPLOYER, Contract, ContractArtifact
 from tests.chain import anvil
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, PROTOCOLS, WETH, Place
@@ -42,7 +43,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import USER, Trade, Trader
 from tests.chain.universal_fixture import CHAIN_ID, UniversalFixture
 from tests.chain.universal_fixture import PROTOCOLS as GENERATIONS
-from tests.contracts.evm import DEPLOYER, Artifact, Contract, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.payload.evm.settler_recorder import ALLOWANCE_HOLDER, load_contracts
 from tests.support.chain import connected
 from tests.support.outside_ids import keccak256
@@ -63,7 +64,7 @@ _FEE_TIERS: Final = {500: 10, 3000: 60, 10_000: 200}
 class BaseAddresses(AnvilChain):
     """A chain on which Uniswap's contracts that others are derived from get the addresses of Base."""
 
-    def deploy(self, artifact: Artifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
+    def deploy(self, artifact: ContractArtifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
         """As `BaseChain.deploy`."""
         created = super().deploy(artifact, *arguments, sender=sender)
         if artifact.bytecode == _manager().bytecode:
@@ -75,7 +76,7 @@ class BaseAddresses(AnvilChain):
             return moved
         return created
 
-    def _move(self, created: Contract, artifact: Artifact, address: str, owner_slot: int) -> Contract:
+    def _move(self, created: Contract, artifact: ContractArtifact, address: str, owner_slot: int) -> Contract:
         """Place the code at another address, which it has as an immutable, with its owner."""
         code = self.node.ask("eth_getCode", created.address, "latest")
         self.node.ask("anvil_setCode", address, code.replace(created.address[2:], address[2:]))
@@ -83,11 +84,11 @@ class BaseAddresses(AnvilChain):
         return self.at(address, artifact)
 
 
-def _manager() -> Artifact:
+def _manager() -> ContractArtifact:
     return load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json")
 
 
-def _v3_factory() -> Artifact:
+def _v3_factory() -> ContractArtifact:
     return load_artifact("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json")
 
 

@@ -19,9 +19,10 @@ from typing import Any, Final
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families.smardex.smardex import SmarDex
-from tests.contracts.evm import DEPLOYER, Contract, compile_solidity
+from swapcli.testing.contract_pool import read_pool
+from swapcli.testing.evm import DEPLOYER, Contract
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.settler_recorder import FamilyPools, World, load_contracts
-from tests.support.differential import read_pool
 
 _WAD: Final = 10**18
 

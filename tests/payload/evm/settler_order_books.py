@@ -22,9 +22,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.order_books.rows import CloberConstants, KuruConstants
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.row import PoolConstants
-from tests.contracts.evm import DEPLOYER, Artifact, Contract
+from swapcli.testing.contract_pool import load_pool
+from swapcli.testing.evm import DEPLOYER, Contract, ContractArtifact
 from tests.payload.evm.settler_recorder import FamilyPools, World, load_contracts
-from tests.support.differential import load_pool
 from tests.support.outside_ids import keccak256
 
 _LATEST: Final = 2**63
@@ -165,7 +165,7 @@ def _fee_policy(rate_ppm: int, uses_quote: bool) -> int:
     return uses_quote << 23 | rate_ppm + 500_000
 
 
-def _linked(contract: dict[str, Any], library: str) -> Artifact:
+def _linked(contract: dict[str, Any], library: str) -> ContractArtifact:
     """Return a contract with the address of its only library where that belongs."""
     code = contract["bytecode"]
     for libraries in contract["links"].values():
@@ -173,4 +173,4 @@ def _linked(contract: dict[str, Any], library: str) -> Artifact:
             for place in places:
                 start = 2 * place["start"]
                 code = f"{code[:start]}{library[2:]}{code[start + 40 :]}"
-    return Artifact(tuple(contract["abi"]), bytes.fromhex(code))
+    return ContractArtifact(tuple(contract["abi"]), bytes.fromhex(code))

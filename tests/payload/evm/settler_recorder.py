@@ -33,9 +33,10 @@ from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import replay
 from swapcli.payload.evm.dialects.settler import SettlerDialect
 from swapcli.state.markets.pools_field import pool_to_json
+from swapcli.testing.evm import DEPLOYER, Contract, ContractArtifact, RevertedError
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.random_routes import random_route
-from tests.contracts.evm import DEPLOYER, Artifact, Contract, RevertedError, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.support.outside_ids import keccak256
 
 ALLOWANCE_HOLDER: Final = "0x0000000000001ff3684f28c67538d4d072c22734"
@@ -51,11 +52,11 @@ _PAIRS: Final = "@uniswap/v2-core/build"
 _V2_FEE_PPM: Final = 3_000
 
 
-def load_contracts(folder: Path, name: str) -> dict[str, Artifact]:
+def load_contracts(folder: Path, name: str) -> dict[str, ContractArtifact]:
     """Return the compiled contracts of a file, without those that need libraries."""
     document = json.loads((folder / f"{name}.json").read_text())
     return {
-        contract: Artifact(tuple(each["abi"]), bytes.fromhex(each["bytecode"]))
+        contract: ContractArtifact(tuple(each["abi"]), bytes.fromhex(each["bytecode"]))
         for contract, each in document.items()
         if "__$" not in each["bytecode"]
     }

@@ -9,7 +9,8 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.pool import Pool
 from swapcli.payload.evm.basic_calls import AMOUNT_AT, BASIC_FAMILIES, BasicSwap
-from tests.families.recorded_swaps import replay_recorded_swaps
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import vectors_file
 from tests.support.outside_ids import keccak256
 
 SETTLER, AMOUNT, LATEST = "0x" + "5e" * 20, 12_345, 2**256 - 1
@@ -42,7 +43,7 @@ def expected_arguments(pool: Pool, sold: str, bought: str) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_calls_have_the_arguments_of_the_contracts(name: str) -> None:
-    pool = next(replay_recorded_swaps(name)).pool
+    pool = next(replay_recorded_swaps(vectors_file(name))).pool
     function, types = SIGNATURES[name]
     for sold, bought in (pool.tokens[:2], pool.tokens[1::-1]):
         call = BASIC_FAMILIES[name].call(BasicSwap(pool, sold, bought, SETTLER, sold == pool.tokens[0]))

@@ -135,8 +135,8 @@ NAMED: list[tuple[int, int, str]] = [
     (14, 1 << 200, f"swaps[0].pool_address: {ADDRESS}"),
     (15, 7, "swaps[0].swap_type: expected 0, 1 or 2, not 7"),
     (16, 0, "swaps[0].extra_data offset: expected 224, not 0"),
-    (17, 33, "swaps[0].extra_data length: 33 bytes do not fit the remaining 32"),
-    (17, 2**256 - 1, f"swaps[0].extra_data length: {2**256 - 1} bytes do not fit the remaining 32"),
+    (17, 33, "swaps[0].extra_data length: 33 bytes do not fit in the remaining 32"),
+    (17, 2**256 - 1, f"swaps[0].extra_data length: {2**256 - 1} bytes do not fit in the remaining 32"),
     (17, 1, "swaps[0].extra_data: the padding of its last word is not zero"),
 ]
 

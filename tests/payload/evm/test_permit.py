@@ -77,9 +77,9 @@ def test_calldata_has_the_words_of_the_signed_message(terms: PermitTerms, nonce:
         ("0x" + "11" * 66, "a signature has 65 bytes, not 66"),
         ("0x" + "11" * 64 + "00", "the last byte must be 27 or 28 (0x1b or 0x1c), not 0"),
         ("0x" + "11" * 64 + "1d", "the last byte must be 27 or 28 (0x1b or 0x1c), not 29"),
-        ("0x" + "11" * 32 + "ff" * 32 + "1b", "r or s is out of range, so that contracts refuse it"),
-        ("0x" + "11" * 32 + "7f" + "ff" * 31 + "1b", "r or s is out of range, so that contracts refuse it"),
-        ("0x" + "00" * 32 + "11" * 32 + "1b", "r or s is out of range, so that contracts refuse it"),
+        ("0x" + "11" * 32 + "ff" * 32 + "1b", "r or s is out of range, so contracts reject it"),
+        ("0x" + "11" * 32 + "7f" + "ff" * 31 + "1b", "r or s is out of range, so contracts reject it"),
+        ("0x" + "00" * 32 + "11" * 32 + "1b", "r or s is out of range, so contracts reject it"),
     ],
 )
 def test_a_malformed_signature_is_refused(text: str, problem: str) -> None:

@@ -16,7 +16,7 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.routing.router import SearchResult
+from swapcli.core.routing.search.route_search import SearchResult
 from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.quoting.sources.local_quotes import LocalPayloads, build_local_quote
 from swapcli.quoting.sources.router_choice import choose_route

@@ -251,7 +251,7 @@ def test_steps_that_do_not_lead_from_input_to_output_are_refused() -> None:
 
 def test_pools_that_are_unknown_or_hold_other_tokens_are_refused() -> None:
     base, route, step = embedded("base"), route_of(small_quote()), small_quote().steps[0]
-    refused(InvalidRoute, "does not have", base, (step._replace(pool="0xno"),), route)
+    refused(InvalidRoute, "is not in the market", base, (step._replace(pool="0xno"),), route)
     refused(InvalidRoute, "does not hold", base, (step._replace(token_out=RECIPIENT),), route)
 
 
@@ -260,4 +260,4 @@ def test_no_other_token_counts_as_the_native_token(swap_type: SwapType) -> None:
     base = embedded("base")
     others = [token for token in base.tokens.values() if token.symbol in ("USDC", "AERO")]
     quote = quoted("base", others[0], others[1], 10**6)
-    refused(InvalidRoute, "the native token is", base, quote.steps, route_of(quote, swap_type))
+    refused(InvalidRoute, "the native token, but", base, quote.steps, route_of(quote, swap_type))

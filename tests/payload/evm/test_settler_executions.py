@@ -160,4 +160,4 @@ def test_an_amount_in_another_place_is_an_oddity(name: str) -> None:
                 encode_basic(step.token_in, ALL, pool.address, amount_at, data),
             ]
             call = decode_calldata(f"0x{encode_execute(RECIPIENT, step.token_out, 1, actions)}", None)
-            assert any("another amount" in oddity for oddity in call.oddities) == is_odd
+            assert any("an amount that differs from its share" in oddity for oddity in call.oddities) == is_odd

@@ -13,7 +13,7 @@ from swapcli.payload.evm.token_powers import (
     powers_in,
     selectors_in,
 )
-from tests.contracts.evm import selector
+from swapcli.testing.evm import selector
 
 TARGET = "0x" + "1f" * 20
 

@@ -84,9 +84,9 @@ def test_native_input_needs_no_approval_at_any_allowance() -> None:
 @pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])
 def test_native_tokens_never_stand_in_for_other_tokens(call: RouterCall) -> None:
     other = CALL.route._replace(swap_type=call.route.swap_type)
-    with pytest.raises(InvalidRoute, match="the native token is"):
+    with pytest.raises(InvalidRoute, match="the native token, but"):
         build_transaction(call._replace(route=other), EVM, ROUTER)
-    with pytest.raises(InvalidRoute, match="the native token is"):
+    with pytest.raises(InvalidRoute, match="the native token, but"):
         build_transaction(call, EVM._replace(wrapped_native=None), ROUTER)
 
 

@@ -54,7 +54,7 @@ def test_more_than_the_pools_can_take_is_dangerous() -> None:
     unknown = REVIEW._replace(fresh_amount_out=None)
     problem = NoRoute("no route", details={"max_amount_in": str(10**17)})
     first, _ = minimum_warnings(unknown, ORDER, problem, LIMITS)
-    assert (first.code, first.message.endswith("can take: 0.1 WETH at most")) == ("RATE_ABSURD", True)
+    assert (first.code, first.message.endswith("can take: at most 0.1 WETH")) == ("RATE_ABSURD", True)
     (bought,) = minimum_warnings(unknown, ORDER._replace(is_exact_out=True), problem, LIMITS)
     assert bought.code == "QUOTE_UNKNOWN"
     assert BASE.extended_protocols
@@ -69,7 +69,7 @@ def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:
     assert list(enforcement_warnings(REVIEW, ORDER)) == []
     (lower,) = enforcement_warnings(REVIEW, ORDER._replace(min_received=1, promised_received=2_000_000_000))
     assert lower.code == "MINIMUM_NOT_ENFORCED"
-    assert "at least 2,000 USDC, but the call as a whole guarantees only 0.000001 USDC" in lower.message
+    assert "at least 2,000 USDC, but the whole call guarantees only 0.000001 USDC" in lower.message
     (more,) = enforcement_warnings(REVIEW, ORDER._replace(max_amount_in=3 * 10**18))
     assert more.code == "CALL_UNUSUAL"
     assert "up to 3 WETH from the sender, but its swaps sell 1 WETH" in more.message
@@ -84,8 +84,8 @@ def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:
         ({"promised_received": 10**15}, ["the minimum is 497,512 times a fresh quote, 2,010 USDC"]),
         ({"amount_out": 10**15}, ["the quoted output is 497,512 times a fresh quote, 2,010 USDC"]),
         ({"amount_in": (1 << 112) - 1}, []),
-        ({"amount_in": 1 << 112}, [f"the amount sold is more than any token has: {1 << 112} base units"]),
-        ({"min_received": 1 << 255}, [f"the minimum is more than any token has: {1 << 255} base units"]),
+        ({"amount_in": 1 << 112}, [f"the amount sold is more than the supply of any token: {1 << 112} base units"]),
+        ({"min_received": 1 << 255}, [f"the minimum is more than the supply of any token: {1 << 255} base units"]),
     ],
 )
 def test_impossible_amounts_are_dangers(changes: dict[str, Any], sentences: list[str]) -> None:

@@ -28,5 +28,5 @@ def test_what_no_call_of_ours_has_is_named() -> None:
     odd = REVIEW._replace(call=CALL._replace(oddities=("it is odd",), trailing_bytes=3))
     assert [each.message for each in call_warnings(odd)] == [
         "it is odd",
-        "3 bytes follow the end of the call, which no quote adds",
+        "3 bytes follow the end of the call, which quotes never have",
     ]

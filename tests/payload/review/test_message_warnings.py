@@ -35,7 +35,7 @@ def test_a_permit_of_the_sender_is_as_it_should_be() -> None:
     [
         (PERMIT._replace(owner=OTHER), "is about tokens of 0x2222"),
         (PERMIT._replace(owner=OTHER, account=OTHER), "is about tokens of 0x2222"),
-        (PERMIT._replace(owner=None, account=OTHER), "is to sign the message, not 0x1111"),
+        (PERMIT._replace(owner=None, account=OTHER), "signs the message, not 0x1111"),
         (PERMIT._replace(contract_name="Wrapped Ether"), "but the contract is USD Coin (USDC)"),
         (PERMIT._replace(is_permit2=True), "not for Permit2"),
         (PERMIT._replace(problems=("it is odd",)), "it is odd"),

@@ -27,7 +27,7 @@ def approving(approval: DecodedApproval) -> PayloadReview:
     ("review", "effect"),
     [
         (with_order(), f"at least 2,000 USDC for 1 WETH to {ME}"),
-        (with_order(min_received=2_981_437_815), f"at least 2,981.43781 USDC for 1 WETH to {ME}"),
+        (with_order(min_received=2_981_437_815), f"at least 2,981.43 USDC for 1 WETH to {ME}"),
         (with_order(min_received=1), f"at least 0.000001 USDC for 1 WETH to {ME}"),
         (with_order(recipient=SENDER), f"at least 2,000 USDC for 1 WETH to {ME}"),
         (

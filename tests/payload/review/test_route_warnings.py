@@ -31,7 +31,7 @@ def test_a_route_leads_from_the_input_to_the_output() -> None:
     (swap,) = REVIEW.swaps
     assert list(route_warnings(REVIEW)) == []
     for broken, sentence in (
-        (swap._replace(token_in=USDC.address), "nothing before it has bought"),
+        (swap._replace(token_in=USDC.address), "no earlier swap buys"),
         (swap._replace(token_out=WETH.address), "sells WETH for WETH"),
         (swap._replace(share_ppm=600_000), "40.00% of the WETH is not swapped"),
     ):

@@ -37,7 +37,7 @@ def test_other_transactions_are_described() -> None:
     listed = (given_approval(OTHER, 5 * 10**18), DecodedCall("approve", approval=wrong))
     (found,) = messages(listed, (SWAP, CALL))
     assert found.startswith("transaction 1 lets 0x2222")
-    assert "take 5 WETH: the swap needs no such" in found
+    assert "take 5 WETH, which the swap does not need" in found
     (found,) = messages((SWAP, CALL), (GivenTransaction("0x", to=OTHER, value=7), DecodedCall("")))
     assert "after the swap" in found
 

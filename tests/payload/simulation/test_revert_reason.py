@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from swapcli.payload.evm.router import read_artifact
 from swapcli.payload.simulation.revert_reason import describe_revert
-from tests.contracts.evm import load_artifact, selector
+from swapcli.testing.evm import selector
+from tests.contracts.evm import load_artifact
 
 ERROR, PANIC = selector("Error(string)"), selector("Panic(uint256)")
 
@@ -20,17 +21,17 @@ def test_revert_reasons_are_described_in_words() -> None:
     address = "0x" + "ab" * 20
     reasons = {
         b"": "no reason given",
-        b"\x12": "an error with the selector 0x12",
-        bytes.fromhex("12345678") + word(1): "an error with the selector 0x12345678",
+        b"\x12": "an error with selector 0x12",
+        bytes.fromhex("12345678") + word(1): "an error with selector 0x12345678",
         ERROR + word(32) + word(3) + b"abc": '"abc"',
         ERROR + word(32) + word(9) + b"a\x1b[31m\nb".ljust(32, b"\0"): '"a[31m b"',
-        ERROR + word(2**200): "an error with the selector 0x08c379a0",
-        ERROR: "an error with the selector 0x08c379a0",
+        ERROR + word(2**200): "an error with selector 0x08c379a0",
+        ERROR: "an error with selector 0x08c379a0",
         PANIC + word(0x11): "panic 0x11, arithmetic out of range",
         PANIC + word(0x99): "panic 0x99, of an unknown kind",
         selector("RateZero()"): "RateZero",
         selector("NothingBought(address)") + word(int(address, 16)): f"NothingBought (pool {address})",
-        selector("NothingBought(address)") + word(2**255): f"an error with the selector "
+        selector("NothingBought(address)") + word(2**255): f"an error with selector "
         f"0x{selector('NothingBought(address)').hex()}",
         selector("UnknownProtocol(int24)") + b"\xff" * 32: "UnknownProtocol (protocol_id -1)",
         selector("WrongValue(uint256,uint256)") + word(1) + word(2): "WrongValue (sent 1, expected 2)",

@@ -22,10 +22,11 @@ from swapcli.payload.simulation.swap_simulation import SimulationGrant, SwapSimu
 from swapcli.state.rpc.node import Account, HypotheticalCall, StateOverride
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.transfers.token_slots import find_balance_slot
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum
-from tests.contracts.evm import Contract, load_artifact, solidity
+from tests.contracts.evm import load_artifact, solidity
 from tests.examples import seeds
 from tests.support.chain import connected
 
@@ -211,9 +212,9 @@ def test_places_are_tried_in_few_round_trips(scene: Scene, name: str, trips: int
 def test_a_token_with_a_secret_takes_a_sender_who_holds_it(scene: Scene) -> None:
     token = scene.token("SecretlyKept")
     swap = scene.trade(token.address, ZERO_ADDRESS)
-    with pytest.raises(SimulationError, match=r"^a simulation needs a sender who holds the input, ") as caught:
+    with pytest.raises(SimulationError, match=r"^a simulation needs a sender who holds the input: ") as caught:
         simulated(scene.node, swap, POOR)
-    assert caught.value.hint == "name a sender who holds it"
+    assert caught.value.hint == "set a sender who holds it"
     holder = "0x" + "91" * 20
     token.send("mint", holder, 1_000)
     simulation = simulated(scene.node, swap, holder)
@@ -281,7 +282,7 @@ def test_where_no_router_is_nothing_is_called(scene: Scene) -> None:
 
 
 def test_a_token_that_does_not_tell_balances_is_none(scene: Scene) -> None:
-    with pytest.raises(SimulationError, match="a token does not report balances"):
+    with pytest.raises(SimulationError, match="a token reports no balances"):
         simulated(scene.node, scene.trade(ZERO_ADDRESS, scene.router.address), POOR)
     with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): the contract reverts$"):
         simulated(scene.node, scene.trade(scene.router.address, ZERO_ADDRESS), POOR)
@@ -348,15 +349,15 @@ def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
     with serving(answering) as server, node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         simulate_swap(node, 7, SWAP, POOR, NOTHING)
     assert caught.value.message.endswith(f"rejected eth_call: {message}")
-    assert caught.value.hint == "to simulate takes a node that knows state overrides and still keeps the block"
+    assert caught.value.hint == "simulating needs a node that supports state overrides and still has the block"
 
 
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        ("0x", UpstreamRejected, "heeds no state overrides, so nothing can be simulated on it"),
-        ("0x" + "00" * 32, InvalidUpstreamResponse, "answered a simulation with nonsense: "),
-        ("0x" + "ff" * 320, InvalidUpstreamResponse, "answered a simulation with nonsense: "),
+        ("0x", UpstreamRejected, "ignores state overrides, so it cannot simulate"),
+        ("0x" + "00" * 32, InvalidUpstreamResponse, "returned an invalid simulation result: "),
+        ("0x" + "ff" * 320, InvalidUpstreamResponse, "returned an invalid simulation result: "),
     ],
 )
 def test_a_node_without_overrides_or_valid_answers_is_refused(
@@ -371,12 +372,12 @@ def test_a_rate_limit_is_not_a_lack_of_simulation() -> None:
         server.always = says(429)
         with pytest.raises(UpstreamRejected) as caught:
             simulate_swap(node, 7, SWAP, POOR, NOTHING)
-    assert caught.value.hint == "try again later, or set another node"
+    assert caught.value.hint == "try again later, or set a different node"
 
 
 @pytest.mark.parametrize(("balance", "code"), [("0x", "0x"), ("0x1", "0x1"), (None, "0x"), ("0x1", None), (1, "0x")])
 def test_an_account_that_is_told_wrong_is_nonsense(balance: object, code: object) -> None:
     simulation = {"eth_getBalance": balance, "eth_getCode": code}
-    invalid = pytest.raises(InvalidUpstreamResponse, match="answered eth_get")
+    invalid = pytest.raises(InvalidUpstreamResponse, match=r"(responded to|returned nothing for) eth_get")
     with serving(lambda calls: simulation[calls["method"]]) as server, node_of(server) as node, invalid:
         node.read_account(POOR, 7)

@@ -82,7 +82,7 @@ def execute(felts: tuple[int, ...]) -> Paid:
     return run(felts, market().pools, {protocol.amm_name: protocol.id for protocol in STARKNET.protocols})
 
 
-@settings(max_examples=examples(15, full=60))
+@settings(max_examples=examples(6, full=60))
 @given(
     st.lists(st.sampled_from(SYMBOLS), min_size=2, max_size=2, unique=True),
     st.floats(-6, 6).map(lambda power: 10.0**power),
@@ -101,7 +101,7 @@ def test_the_router_pays_the_quote_to_the_unit_and_keeps_nothing(
     assert not any(paid.left_behind.values())
 
 
-@settings(max_examples=examples(7, full=30))
+@settings(max_examples=examples(4, full=30))
 @given(st.lists(st.sampled_from(SYMBOLS), min_size=2, max_size=2, unique=True), st.floats(-3, 5), SLIPPAGES)
 def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power: float, slippage_ppm: int) -> None:
     quote = find_quote(build_order(names[0], names[1], 10.0**power))

@@ -121,13 +121,13 @@ def test_a_pool_without_a_needed_trait_is_refused(key: str) -> None:
 def test_a_pool_of_a_protocol_without_an_id_is_refused(key: str) -> None:
     pool = market().pools[key]
     others = tuple(protocol for protocol in STARKNET.protocols if protocol.amm_name != pool.protocol)
-    with pytest.raises(InvalidRoute, match="no protocol id"):
+    with pytest.raises(InvalidRoute, match="no protocol ID"):
         build_call(ROUTE, [step(pool)], market().pools, STARKNET._replace(protocols=others))
 
 
 @given(POOLS)
 def test_an_unknown_pool_and_a_route_of_nothing_are_refused(key: str) -> None:
-    with pytest.raises(InvalidRoute, match="which the market does not have"):
+    with pytest.raises(InvalidRoute, match="which is not in the market"):
         build_call(ROUTE, [step(market().pools[key])], {}, STARKNET)
     with pytest.raises(InvalidRoute, match="no swaps"):
         build_call(ROUTE, [], market().pools, STARKNET)
@@ -138,3 +138,12 @@ def test_there_is_no_native_token_beside_the_tokens(key: str, swap_type: SwapTyp
     pool = market().pools[key]
     with pytest.raises(InvalidRoute, match="ordinary token"):
         build_call(ROUTE._replace(swap_type=swap_type), [step(pool)], market().pools, STARKNET)
+
+
+def test_a_pool_of_a_package_is_refused() -> None:
+    pool = next(each for each in market().pools.values() if each.family == "constant_product")
+    packaged = with_traits(pool, {})
+    type(packaged).family = "of_a_package"
+    build_call(ROUTE, [step(pool)], {pool.key: pool}, STARKNET)
+    with pytest.raises(InvalidRoute, match="the package that adds the family of_a_package"):
+        build_call(ROUTE, [step(packaged)], {packaged.key: packaged}, STARKNET)

@@ -69,7 +69,7 @@ def answers(folder: Path, version: str, refuses_large_pages: bool) -> dict[str, 
         first = run("route", "starknet", "ETH", "USDC", "1")["outputAmount"]
         health = run("health", "starknet")
         synced = run("sync", "starknet", "--tokens", "ETH,USDC")
-        pools = {each["amm_name"]: each["pools"] for each in synced["protocols"] if each["pools"]}
+        pools = {each["protocol"]: each["pools"] for each in synced["protocols"] if each["pools"]}
         second = run("route", "starknet", "ETH", "USDC", "1")["outputAmount"]
         assert all(each.code != -32602 for each in node.failures)
     return {"first": first, "second": second, "pools": pools, "health": bool(health)}

@@ -10,7 +10,7 @@ from swapcli.core.errors import VerdictBlocks
 from swapcli.core.model.finding import FindingCode
 from swapcli.payload.verdict.verdict import Verdict, VerdictFacts
 
-WARNS = FindingCode.NOT_SIMULATED.finding("no node can simulate", "set another node")
+WARNS = FindingCode.NOT_SIMULATED.finding("no node can simulate", "set a different node")
 BLOCKS = FindingCode.CANNOT_BE_SOLD.finding("TRAP cannot be sold again", "do not buy it")
 
 
@@ -27,6 +27,6 @@ def test_a_verdict_that_blocks_is_an_error_with_the_verdict() -> None:
         Verdict((BLOCKS, BLOCKS, WARNS), VerdictFacts(block=7)).settle(lambda setting: f"--{setting}")
     error = raised.value
     assert error.message == "TRAP cannot be sold again; and 1 more"
-    assert error.hint == "do not buy it; to build the transaction all the same, set --check to never"
+    assert error.hint == "do not buy it; to build the transaction anyway, set --check to never"
     details = dict(error.details["verdict"])  # type: ignore[call-overload]
     assert (details["status"], details["facts"]["block"], len(details["reasons"])) == ("block", 7, 3)

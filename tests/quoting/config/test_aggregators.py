@@ -54,10 +54,10 @@ def test_what_is_shown_has_no_key() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"nobody": {"api_key": "k"}}, 'aggregators.nobody: there is no aggregator "nobody"'),
+        ({"nobody": {"api_key": "k"}}, 'aggregators.nobody: unknown aggregator "nobody"'),
         ({"mine": {"title": "Mine"}}, "aggregators.mine.address: missing"),
         ({"mine": MINE | {"adress": "x"}}, 'aggregators.mine: unknown key "adress"'),
-        ({"lifi": {"address": "li.quest"}}, "aggregators.lifi.address: expected an http or https address"),
+        ({"lifi": {"address": "li.quest"}}, "aggregators.lifi.address: expected an http or https URL"),
         ({"lifi": {"api_key": "two words"}}, "aggregators.lifi.api_key: expected a key without spaces"),
         ({"lifi": "x"}, "aggregators.lifi: expected a mapping"),
         ({"a b": MINE}, '"a b" is not a name'),
@@ -72,5 +72,5 @@ def test_a_mistake_names_the_file_and_the_key(given: object, words: str) -> None
 
 def test_a_variable_of_an_unknown_aggregator_is_named() -> None:
     error = refused(environ={"SWAPCLI_AGGREGATORS_NOBODY_API_KEY": "k"})
-    assert error.message.startswith("SWAPCLI_AGGREGATORS_NOBODY_API_KEY: there is no aggregator")
+    assert error.message.startswith("SWAPCLI_AGGREGATORS_NOBODY_API_KEY: unknown aggregator")
     assert "lifi" in (error.hint or "")

@@ -92,8 +92,8 @@ def test_networks_are_shown_member_by_member() -> None:
     source = f"file {DEFAULT_FILE}"
     assert masked_rows(settings)[len(TABLE) :] == [
         SettingRow("networks.base.rpc_url", "http://localhost:1", source),
+        SettingRow("networks.base.rpc_urls", "http://b.example/…", source),
         SettingRow("networks.base.router", "0x" + "34" * 20, source),
-        SettingRow("networks.base.rpc_urls", '["http://b.example/…"]', source),
         SettingRow("networks.base.explorer", '"https://x.example"', source),
     ]
 
@@ -147,7 +147,7 @@ def test_a_secret_of_the_wrong_form_is_not_repeated_by_the_error(token: str) -> 
         f"api_key: [{token}]",
         f"networks: {{base: {{rpc_url: {token}}}}}",
         f"networks: {{base: {{rpc_url: 'ftp://{token}'}}}}",
-        f"networks: {{base: {{rpc_urls: 'https://x/{token}'}}}}",
+        f"networks: {{base: {{rpc_urls: 'ftp://x/{token}'}}}}",
         f"networks: {{base: {{rpc_urls: [['https://x/{token}']]}}}}",
     ):
         error = refused(text)

@@ -269,7 +269,7 @@ def changed(*path: str | int, value: object) -> dict[str, Any]:
             ("deployments", 0, "protocols", 0),
             'unknown protocol "v4"',
         ),
-        (changed("name", value="other"), ("name",), 'expected "mine", as the file is called'),
+        (changed("name", value="other"), ("name",), 'expected "mine", the name of its file'),
         (changed("native", "symbol", value=None), ("native", "symbol"), "native.symbol: expected"),
         (changed("rpc_urls", value=["ftp://x/key"]), ("rpc_urls", 0), "rpc_urls[0]: expected an http"),
         (changed("aggregators", value={"a": {"adress": ""}}), ("aggregators", "a", "adress"), 'unknown key "adress"'),
@@ -293,16 +293,16 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(load: Load) -> None:
     line = text[: text.rindex('"500"')].count("\n") + 1
     assert (
         refused(settings, "mine").message
-        == f'{settings.network_folder.files["mine"]}:{line}: the key "500" stands there twice'
+        == f'{settings.network_folder.files["mine"]}:{line}: the key "500" appears twice'
     )
     tiers = "name: mine\ndeployments:\n  - fee_tiers:\n      500: 10\n      500: 60\n"
     other = load(mine__json=OWN, more__yaml=tiers)
-    assert refused(other, "more").message.endswith('more.yaml:5: the key "500" stands there twice')
+    assert refused(other, "more").message.endswith('more.yaml:5: the key "500" appears twice')
 
 
 def test_an_extension_of_nothing_is_refused_with_the_close_name(load: Load) -> None:
     error = refused(load(bse__json={"name": "bse", "tokens": []}), "bse")
-    assert 'bse.json:2: name: "bse" is none of the built-in networks' in error.message
+    assert 'bse.json:2: name: "bse" is not a built-in network' in error.message
     assert error.hint == "did you mean base?"
 
 

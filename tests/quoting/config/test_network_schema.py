@@ -1,8 +1,13 @@
-"""The schema of network files and the help topic have exactly the keys that the parser takes."""
+"""The schema of network files and the page of their keys have exactly the keys that the parser takes."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -37,6 +42,23 @@ PARSED = {
     "HOOK_RULE_KEYS": hook_rules.RULE_KEYS,
     "FEE_KEYS": hook_rules.FEE_KEYS,
 }
+TABLES: Mapping[str, network_keys.KeyTable] = {
+    "Keys of a network": network_keys.NETWORK_KEY_TABLE,
+    "In `native`": network_keys.NATIVE_KEYS,
+    "In `tokens`": network_keys.TOKEN_KEYS,
+    "In `protocols`": network_keys.PROTOCOL_KEYS,
+    "In `deployments`": network_keys.DEPLOYMENT_KEYS,
+    "In `rpc_urls`": network_keys.NODE_KEYS,
+    "In `routers`": network_keys.ROUTER_KEYS,
+    "In `quoters`": network_keys.QUOTER_KEYS,
+    "In `quoters[].quote`": network_keys.QUOTE_KEYS,
+    "In `quoters[].values`": network_keys.READ_KEYS,
+    "In `quoters[].list`": network_keys.LIST_KEYS,
+    "In `quoters[].created`": network_keys.CREATED_KEYS,
+    "In `hook_rules`": network_keys.HOOK_RULE_KEYS,
+    "In `hook_rules[].fees`": network_keys.FEE_KEYS,
+}
+"""The tables of the page of keys, by their headings."""
 VALIDATOR = Draft202012Validator(network_file_schema())
 
 
@@ -56,17 +78,23 @@ def test_each_key_has_an_example_of_its_form(name: str) -> None:
         Draft202012Validator(described.form).validate(described.example)
 
 
-def test_the_topic_has_every_key_with_its_example() -> None:
-    text = "".join(topic_text("networks").split())
-    for name in PARSED:
-        for key, described in getattr(network_keys, name).items():
-            line = "".join(f"{key} {described.meaning}, e.g. {described.example_text}".split())
-            assert line in text
+def test_the_page_of_keys_has_every_key_with_its_example() -> None:
+    page = Path(__file__).parents[3] / "docs" / "network-keys.md"
+    before, *_ = re.split(r"^## ", text := page.read_text(), flags=re.MULTILINE)
+    expected = before + "\n".join(f"## {title}\n\n{_table(keys)}" for title, keys in TABLES.items())
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        page.write_text(text := expected)
+    assert text == expected
+
+
+def _table(keys: network_keys.KeyTable) -> str:
+    rows = (f"| `{name}` | {key.meaning} | `{key.example_text}` |" for name, key in keys.items())
+    return "\n".join(["| key | meaning | example |", "|---|---|---|", *rows]) + "\n"
 
 
 def test_the_example_of_the_topic_is_a_whole_definition() -> None:
-    lines = topic_text("networks").split("\n  {\n")[1].split("\n  }\n")[0]
-    example = parse_network_file(f"{{{lines}}}", "mine.json")
+    (lines,) = re.findall(r"^  name: mine\n(?:  .*\n)+", topic_text("networks"), re.MULTILINE)
+    example = parse_network_file(dedent(lines), "mine.yaml")
     assert isinstance(example, dict)
     VALIDATOR.validate(example)
     network = definition.parse_network(example, "example")

@@ -13,7 +13,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network as catalogue_network
 from swapcli.core.networks.catalogue import network_names
 from swapcli.quoting.config import Settings, network_names_from, networks_from
-from tests.quoting.config.in_memory import DEFAULT_FILE, load, refused
+from tests.quoting.config.in_memory import DEFAULT_FILE, OTHER_FILE, load, refused
 
 EXPECTED = "expected an http, https, ws or wss address, or the path of an IPC socket"
 ROUTER = "0x" + "34" * 20
@@ -120,6 +120,13 @@ def test_a_flag_overrides_the_environment_and_the_file() -> None:
     assert networks_from(settings)("base").rpc_urls[0] == "http://c.example"
 
 
+def test_variables_name_further_nodes_and_public_ones() -> None:
+    names = ("SWAPCLI_NETWORKS_BASE_RPC_URLS", "SWAPCLI_NETWORKS_BASE_PUBLIC_RPC_URLS")
+    base = load(environ=dict.fromkeys(names, "https://a.example,https://b.example")).networks["base"]
+    assert base.rpc_urls == base.public_rpc_urls
+    assert [url.reveal() for url in base.rpc_urls or ()] == ["https://a.example", "https://b.example"]
+
+
 def test_further_nodes_of_the_file_come_after_the_first() -> None:
     entry = {"rpc_url": "https://a.example", "rpc_urls": ["https://b.example"]}
     assert networks_from(load(networks(base=entry)))("base").rpc_urls[:2] == ("https://a.example", "https://b.example")
@@ -136,7 +143,7 @@ def test_further_nodes_of_the_file_come_after_the_first() -> None:
         ({"rpc_url": "node"}, f"networks.base.rpc_url: {EXPECTED}"),
         ({"rpc_url": "//node.example/key"}, f"networks.base.rpc_url: {EXPECTED}"),
         ({"rpc_url": ["https://a.example"]}, f"networks.base.rpc_url: {EXPECTED}"),
-        ({"rpc_urls": "https://a.example"}, "networks.base.rpc_urls: expected a list"),
+        ({"rpc_urls": "a,b"}, "networks.base.rpc_urls: expected a list"),
         ({"rpc_urls": ["a"]}, "networks.base.rpc_urls: expected a list"),
         ({"tokens": MINE}, "networks.base.tokens: expected a list, not an object"),
         ({"tokens": [{**MINE, "address": "0x1"}]}, "networks.base.tokens[0].address: "),
@@ -164,14 +171,20 @@ def test_an_error_in_a_custom_network_names_the_file_and_key(changes: dict[str, 
 
 def test_a_misspelt_network_is_not_taken_for_a_new_one() -> None:
     error = refused(networks(bse={"router": ROUTER}))
-    assert error.message == f'{DEFAULT_FILE}:1: networks.bse: there is no network "bse"'
+    assert error.message == f'{DEFAULT_FILE}:1: networks.bse: unknown network "bse"'
     assert error.hint is not None
     assert error.hint.startswith("did you mean base?")
 
 
+def test_a_network_that_was_added_for_a_different_settings_file_is_looked_for_beside_this_one() -> None:
+    error = refused(networks(local={"rpc_urls": ["http://127.0.0.1:1"]}), at=OTHER_FILE, config_path=OTHER_FILE)
+    assert error.hint is not None
+    assert error.hint.endswith("added networks of this settings file are in /etc/networks")
+
+
 def test_a_misspelt_network_in_a_variable_is_refused_by_its_name() -> None:
     error = refused(environ={"SWAPCLI_NETWORKS_BSE_ROUTER": ROUTER})
-    assert error.message == 'SWAPCLI_NETWORKS_BSE_ROUTER: there is no network "bse"'
+    assert error.message == 'SWAPCLI_NETWORKS_BSE_ROUTER: unknown network "bse"'
 
 
 @pytest.mark.parametrize(
@@ -191,7 +204,7 @@ def test_an_error_in_a_network_variable_names_the_variable(name: str, value: str
 @pytest.mark.parametrize("name", ["my net", "a.b", "-a", "", "a/b"])
 def test_a_name_that_could_not_be_typed_is_refused(name: str) -> None:
     error = refused(json.dumps({"networks": {name: OWN}}))
-    assert "is not a name of letters, digits, - and _" in error.message
+    assert "is not a name: use letters, digits, - and _" in error.message
 
 
 def test_one_network_in_two_spellings_is_refused() -> None:

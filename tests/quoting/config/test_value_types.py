@@ -136,7 +136,7 @@ def test_an_unknown_key_names_the_file_and_the_closest(text: str, key: str, clos
 
 def test_a_dotted_key_is_refused_with_the_nested_form() -> None:
     error = refused("integrator.fee_bps: 1")
-    assert error.message.endswith("integrator.fee_bps: a file nests it, as in integrator: {fee_bps: ...}")
+    assert error.message.endswith("integrator.fee_bps: nest it in the file, as in integrator: {fee_bps: ...}")
 
 
 def test_an_unknown_key_without_close_matches_names_the_list() -> None:

@@ -77,8 +77,8 @@ def test_an_empty_file_sets_nothing(text: str) -> None:
     [
         ("- a", ": expected a mapping of settings"),
         ("base", ": expected a mapping of settings"),
-        ("max_hops: 1\nmax_hops: 1\n", ':2: the key "max_hops" stands there twice'),
-        ("integrator:\n  fee_bps: 1\n  fee_bps: 2\n", ':3: the key "fee_bps" stands there twice'),
+        ("max_hops: 1\nmax_hops: 1\n", ':2: the key "max_hops" appears twice'),
+        ("integrator:\n  fee_bps: 1\n  fee_bps: 2\n", ':3: the key "fee_bps" appears twice'),
         ("a: &x 1\nb: *x\n", ":1: anchors and aliases (& and *) are not supported"),
         ("a: *x\n", ":1: anchors and aliases (& and *) are not supported"),
         ("&x a: 1\n", ":1: anchors and aliases (& and *) are not supported"),

@@ -109,7 +109,7 @@ def test_values_of_another_type_are_reported(redis_server: RedisServer, store: S
             client.lpush(scene.key(name), "foreign")
         scene.now_s += 1_000  # a snapshot is due
         writer = scene.publisher(path) if name == "lease" else publisher  # SET replaces what the lease has
-        check_fails(writer.publish, "has values of another type under the keys of swapcli", redis_server)
+        check_fails(writer.publish, "has values of a different type under swapcli's keys", redis_server)
         client.delete(scene.key(name))
     assert source.market.block == 1
     publisher.publish()
@@ -167,7 +167,7 @@ ENTRIES: dict[str, Callable[[bytes], bytes | None]] = {
     "no data": lambda _: None,
     "nothing": lambda _: b"",
     "truncated": lambda data: data[:-5],
-    "with more behind its end": lambda data: data + b"x",
+    "with more after its end": lambda data: data + b"x",
     "not in zlib's format": lambda _: b"{}",
     "of another network": lambda data: changed_header(data, network="base"),
     "of another chain": lambda data: changed_header(data, chain_id=8453),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -58,7 +59,7 @@ def write(store: Store, number: int, change: dict[int, int | None], fork: int = 
 
 
 @contextmanager
-def following(path: Path, time: Time, **options: int) -> Iterator[MarketFollower]:
+def following(path: Path, time: Time, **options: Any) -> Iterator[MarketFollower]:
     with open_follower(FollowedStore(NETWORK, only(NETWORK), path, None), time.clock, print, **options) as follower:
         yield follower
 
@@ -72,7 +73,7 @@ def quoted(source: InMemorySource, sold: int, bought: int) -> RouteResult | None
     return answer.result._replace(time_s=0)
 
 
-@settings(max_examples=examples(10, full=40))
+@settings(max_examples=examples(5, full=40))
 @given(st.lists(STEP, max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
 def test_a_follower_equals_the_store_after_any_change(
     steps: list[dict[int, int | None] | int], looks: list[bool]
@@ -162,7 +163,7 @@ def test_a_market_imported_later_replaces_all_pools(path: Path, time: Time) -> N
 
 def test_an_empty_store_is_unavailable_until_it_has_pools(path: Path, time: Time) -> None:
     with create(path) as store, following(path, time) as follower:
-        with pytest.raises(MarketUnavailable, match=f"there are no pools of {NETWORK.name} to quote on yet"):
+        with pytest.raises(MarketUnavailable, match=f"no pools of {NETWORK.name} have been read yet"):
             follower.read()
         with pytest.raises(MarketUnavailable):
             follower.advance()
@@ -173,5 +174,5 @@ def test_an_empty_store_is_unavailable_until_it_has_pools(path: Path, time: Time
 
 
 def test_a_follower_without_a_store_reports_it(path: Path, time: Time) -> None:
-    with pytest.raises(ConfigError, match="there is no store"), following(path, time):
+    with pytest.raises(ConfigError, match="no store at"), following(path, time):
         raise AssertionError

@@ -38,7 +38,7 @@ def test_a_key_and_an_adapter_of_the_settings_are_used() -> None:
     [
         (["kiberswap"], 'no aggregator "kiberswap"', "kyberswap"),
         (["lifi", "nobody"], 'no aggregator "nobody"', "known aggregators: 0x, "),
-        (["0x"], "0x cannot be asked: it needs an API key", "SWAPCLI_AGGREGATORS_0X_API_KEY"),
+        (["0x"], "0x cannot be used: it needs an API key", "SWAPCLI_AGGREGATORS_0X_API_KEY"),
     ],
 )
 def test_a_name_that_cannot_be_asked_is_an_error(names: list[str], words: str, hint: str) -> None:
@@ -49,5 +49,5 @@ def test_a_name_that_cannot_be_asked_is_an_error(names: list[str], words: str, h
 
 
 def test_a_network_that_nobody_knows_is_an_error() -> None:
-    with pytest.raises(InvalidOption, match="no aggregator can be asked on starknet"):
+    with pytest.raises(InvalidOption, match="no aggregator can be used on starknet"):
         choose_aggregators([ALL], STARKNET, {})

@@ -60,7 +60,7 @@ def test_a_service_follows_the_named_node_else_public_ones(
 def test_a_service_needs_a_known_node_only_if_required(tmp_path: Path) -> None:
     unknown = BASE._replace(public_nodes=())
     assert service_node(NodeOpener(user_setup(tmp_path)), unknown) is None
-    with pytest.raises(InvalidOption, match="no node of base is known"):
+    with pytest.raises(InvalidOption, match="no node is known for base"):
         service_node(NodeOpener(user_setup(tmp_path, live="require")), unknown)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.errors import InvalidOption, UpstreamError
+from swapcli.core.model.network import PublicNode
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.config import Secret, load_settings
 from swapcli.quoting.openers.nodes import NodeOpener
@@ -20,7 +21,7 @@ def test_a_node_that_is_needed_and_excluded_is_an_error(tmp_path: Path) -> None:
     nodes = NodeOpener(user_setup(tmp_path, live="never"))
     assert nodes.node(BASE) is None
     assert nodes.second_node(BASE) is None
-    with pytest.raises(InvalidOption, match="the setting live excludes it"):
+    with pytest.raises(InvalidOption, match="the setting `live` is `never`"):
         nodes.require_node(BASE)
     with pytest.raises(InvalidOption, match="not an EVM network"):
         nodes.require_node(find_network("starknet"))
@@ -40,6 +41,16 @@ def test_the_second_node_is_another_one_of_the_settings(tmp_path: Path) -> None:
             assert node.redacted_url == expected
 
 
+def test_the_public_node_of_a_quote_stays_one_when_others_are_opened(tmp_path: Path) -> None:
+    """Otherwise other public nodes would no longer check its payloads."""
+    public = (PublicNode("http://127.0.0.1:1"), PublicNode("http://127.0.0.1:2"))
+    network, nodes = BASE._replace(public_nodes=public), NodeOpener(user_setup(tmp_path))
+    with closing(nodes.require_quoted_node(network)) as quoted:
+        nodes.witnesses(quoted, network)
+        with closing(nodes.require_quoted_node(network)):
+            assert not nodes.is_named(quoted)
+
+
 @pytest.mark.parametrize(("check", "expected"), [("never", False), ("auto", False), ("always", True)])
 def test_a_swap_is_checked_as_the_settings_say(tmp_path: Path, check: str, expected: bool) -> None:
     settings = load_settings(flags={}, environ={"SWAPCLI_CHECK": check}, config_path=None, home=tmp_path)
@@ -52,7 +63,7 @@ def test_a_swap_is_checked_as_the_settings_say(tmp_path: Path, check: str, expec
 
 def test_an_option_to_check_without_nodes_is_refused(tmp_path: Path) -> None:
     nodes = NodeOpener(user_setup(tmp_path, check="always")._replace(is_offline=True))
-    with pytest.raises(InvalidOption, match="--offline excludes it"):
+    with pytest.raises(InvalidOption, match="--offline is set"):
         nodes.checks_swaps(BASE)
 
 
@@ -66,7 +77,7 @@ def test_an_unusable_variable_is_skipped_with_a_note(tmp_path: Path, value: str,
     if has_public:
         nodes.open_first(choices, network).close()
     else:
-        with pytest.raises(UpstreamError, match="no node of base is known"):
+        with pytest.raises(UpstreamError, match="no node is known for base"):
             nodes.open_first(choices, network)
     assert not nodes.reads_named_node
     assert len(notes) == 1

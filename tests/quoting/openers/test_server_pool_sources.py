@@ -60,6 +60,4 @@ def test_a_store_is_served_until_public_nodes_respond(
 
 
 def choose(setup: UserSetup, *names: str) -> ServicePools:
-    return choose_service_pools(
-        market_opener(setup), NodeOpener(setup), names, skip_bad_pools=False, warn_of_node=lambda *_: None
-    )
+    return choose_service_pools(market_opener(setup), NodeOpener(setup), names, warn_of_node=lambda *_: None)

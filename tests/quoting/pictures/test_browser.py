@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import run_swapcli
+from swapcli import Market
 
 CHROMIUM = shutil.which("chromium")
 ORDERS = (
@@ -39,7 +39,10 @@ document.body.dataset.found = JSON.stringify([...document.querySelectorAll("svg"
 def test_measured_texts_do_not_overlap_and_are_inside(tmp_path: Path) -> None:
     assert CHROMIUM is not None, "install chromium"
     names = [(*order, width) for order in ORDERS for width in WIDTHS]
-    drawn = [run_swapcli("route", *order, "--svg", "-", "--svg-width", width).stdout for *order, width in names]
+    drawn = []
+    for network, token_in, token_out, amount, width in names:
+        with Market.embedded(network) as market:
+            drawn.append(market.quote(token_in, token_out, amount).svg(int(width)))
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><body>{''.join(drawn)}<script>{MEASURE}</script>", encoding="utf-8")
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")

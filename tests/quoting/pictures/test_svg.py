@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 
+from swapcli import Market
 from swapcli.quoting.pictures import svg, svg_elements
 from swapcli.quoting.pictures.route_flow import RouteFlow
 from swapcli.quoting.pictures.sankey_layout import lay_out
@@ -53,8 +54,8 @@ def test_every_band_has_a_ribbon_a_share_and_a_tooltip(flow: RouteFlow) -> None:
 
 
 def test_the_text_below_a_narrow_picture_is_whole() -> None:
-    order = ("route", "base", "ETH", "USDC", "1", "--offline", "--svg", "-", "--svg-width", "320")
-    root = parse(run_swapcli(*order).stdout)
+    with Market.embedded("base") as market:
+        root = parse(market.quote("ETH", "USDC", "1").svg(320))
     notes = root.findall(f"{NAMESPACE}text[@class='note']")
     lines = [str(text.text) for text in sorted(notes, key=lambda text: float(text.attrib["y"]))]
     assert re.fullmatch(
@@ -107,5 +108,5 @@ def test_no_text_is_smaller_than_eleven_pixels() -> None:
 
 
 def test_the_picture_of_the_readme_is_what_the_command_draws() -> None:
-    drawn = run_swapcli("route", "base", "ETH", "USDC", "50", "--svg", "-")
+    drawn = run_swapcli("route", "base", "ETH", "USDC", "50", "--format", "svg")
     assert matches_snapshot(drawn.stdout, README_PICTURE)

@@ -42,7 +42,7 @@ def privacy(tmp_path: Path) -> Privacy:
     ("text", "clean"),
     [
         (f"https://me:{KEY}@node.private.example:8545/v2/{KEY} refuses", "your node refuses"),
-        ("node.private.example:8545 did not answer in time", "your node did not answer in time"),
+        ("node.private.example:8545 did not respond in time", "your node did not respond in time"),
         ("http://10.1.2.3:8545 is of chain 1", "your node is of chain 1"),
         ("https://witness.private.example does not confirm it", "your node does not confirm it"),
         ("https://option.private.example is away", "your node is away"),

@@ -82,10 +82,10 @@ def test_an_honest_chain_matches(user: ProofUser) -> None:
 
 def test_protocols_show_when_a_run_has_last_agreed(user: ProofUser) -> None:
     words = ("protocols", user.network.name, "--json")
-    before = {row["amm_name"]: row["last_agreed"] for row in run_swapcli(*words, env=user.environment).json}
+    before = {row["protocol"]: row.get("lastAgreed") for row in run_swapcli(*words, env=user.environment).json}
     assert set(before.values()) == {None}
     report = user.prove(orders=0, aggregators=False)
-    found = {row["amm_name"]: row["last_agreed"] for row in run_swapcli(*words, env=user.environment).json}
+    found = {row["protocol"]: row.get("lastAgreed") for row in run_swapcli(*words, env=user.environment).json}
     verified = {item.facts["protocol"]: item.block for item in of(report, ProofStage.SWAPS, MATCH)}
     assert len(verified) > 3
     newest = {name: row["block"] for name, row in found.items() if row}
@@ -156,7 +156,7 @@ def test_a_lying_aggregator_is_a_difference(user: ProofUser) -> None:
         assert {name: found[name].outcome for name in fake.characters} == {
             "honest": MATCH, "liar": DIFFERENCE, "mute": NOT_CHECKED,
         }  # fmt: skip
-        assert "less than it promises" in found["liar"].reason
+        assert "less than promised" in found["liar"].reason
         assert found["0x"].reason == "it needs an API key"
         assert report.hosts[0] == "your node"
         user.prove(orders=1, recent=0)
@@ -178,7 +178,7 @@ def test_no_report_has_a_secret_or_the_address_of_a_node(user: ProofUser, proxy:
     assert proxy.exchanges
     texts = user.texts() + ran.stdout + ran.stderr
     assert SECRET not in texts
-    assert str(proxy.server_port) not in user.texts()
+    assert f":{proxy.server_port}" not in user.texts()
     assert failing
     proxy.shutdown()
     proxy.server_close()
@@ -186,7 +186,7 @@ def test_no_report_has_a_secret_or_the_address_of_a_node(user: ProofUser, proxy:
     assert gone.exit_code == 5, gone.stdout + gone.stderr
     assert "your node" in user.texts()
     assert SECRET not in user.texts() + gone.stdout + gone.stderr
-    assert str(proxy.server_port) not in user.texts()
+    assert f":{proxy.server_port}" not in user.texts()
 
 
 @pytest.mark.parametrize("max_requests", range(20, 60, 8))
@@ -364,7 +364,7 @@ def test_settings_that_exclude_nodes_are_heeded(user: ProofUser, proxy: Proxy) -
         text=True, check=False, cwd=user.folder,
     )  # fmt: skip
     assert ran.returncode == 2
-    assert "the setting live excludes it" in ran.stderr
+    assert "the setting `live` is `never`" in ran.stderr
     assert not proxy.exchanges
 
 

@@ -155,11 +155,11 @@ class TestTime:
     @pytest.mark.parametrize(
         ("responder", "message"),
         [
-            (send_nothing, "did not answer within 0.2 seconds"),
+            (send_nothing, "did not respond within 0.2 seconds"),
             (drip(http_response(200, "x" * 400), 0.01), "within 0.2 seconds"),
             (drip(OK[:-2] + b"x", 0.01), "within 0.2 seconds"),
-            (send_head_only, "did not finish its answer within 0.2 seconds"),
-            (send_interim_responses, "did not answer within 0.2 seconds"),
+            (send_head_only, "did not finish its response within 0.2 seconds"),
+            (send_interim_responses, "did not respond within 0.2 seconds"),
         ],
         ids=["silent", "dripping", "dripping its head", "half", "announcing"],
     )
@@ -235,7 +235,7 @@ class TestMalformedResponse:
 
     @pytest.mark.parametrize(
         ("headers", "message"),
-        [(["Content-Encoding: br"], "not asked for"), (["Content-Encoding: gzip"], "not gzip")],
+        [(["Content-Encoding: br"], "not requested"), (["Content-Encoding: gzip"], "not gzip")],
     )
     def test_a_wrong_encoding_is_an_invalid_response(self, headers: list[str], message: str) -> None:
         error = error_of_response(respond_with(http_response(200, "{}", *headers)))
@@ -299,7 +299,7 @@ class TestConnection:
     def test_a_connection_closed_before_the_response_is_reported(self, sent: bytes) -> None:
         error = error_of_response(respond_with(sent))
         assert isinstance(error, Unreachable)
-        assert "closed the connection before it answered" in error.message
+        assert "closed the connection before it responded" in error.message
 
     def test_a_truncated_chunk_is_reported_and_repeated(self) -> None:
         cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"
@@ -310,7 +310,7 @@ class TestConnection:
     def test_a_truncated_response_is_reported(self) -> None:
         error = error_of_response(respond_with(http_response(200, '{"success": true}')[:-3]))
         assert isinstance(error, Unreachable)
-        assert "closed the connection in the middle of its answer" in error.message
+        assert "closed the connection in the middle of its response" in error.message
 
 
 def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
@@ -341,7 +341,7 @@ class TestTls:
             error = error_of_request(running.url, retries=2)
             assert not running.exchanges
         assert isinstance(error, Unreachable)
-        assert "cannot be trusted: self-signed certificate" in error.message
+        assert "is not trusted: self-signed certificate" in error.message
         assert "SSL_CERT_FILE" in str(error.hint)
 
     def test_a_custom_authority_can_be_configured(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +352,7 @@ class TestTls:
     def test_a_certificate_of_another_host_is_rejected(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "elsewhere.pem"))
         with loopback_server(respond_with(OK), server_tls("elsewhere.pem")) as running:
-            assert "cannot be trusted: IP address mismatch" in error_of_request(running.url).message
+            assert "is not trusted: IP address mismatch" in error_of_request(running.url).message
 
     def test_a_server_without_tls_is_reported(self) -> None:
         with loopback_server(respond_with(OK)) as running:

@@ -43,7 +43,7 @@ from tests.support.loopback_server import http_response, loopback_server, respon
 def test_json_of_another_shape_is_reported_with_its_field(document: Any) -> None:
     with loopback_server(respond_with(http_response(200, json.dumps(document), "Content-Type: image/png"))) as running:
         source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer") as caught:
+        with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable response") as caught:
             source.quote(SELL_V2.build_request())
     assert caught.value.details["field"]
 
@@ -58,7 +58,7 @@ def test_json_of_another_shape_is_reported_with_its_field(document: Any) -> None
 def test_invalid_json_is_reported(body: bytes) -> None:
     with loopback_server(respond_with(http_response(200, body, "Content-Type: application/json"))) as running:
         source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
-        with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer: the body"):
+        with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable response: the body"):
             source.quote(SELL_V2.build_request())
 
 
@@ -91,9 +91,9 @@ def test_a_field_of_another_type_is_rejected(change: DocumentChange) -> None:
         (400, {"success": False, "error": "Invalid route", "details": "old"}, InvalidRoute, "old"),
         (400, {"error": "Route expired", "message": "fetch again"}, RouteExpired, "fetch again"),
         (400, {"success": False, "error": "Slippage exceeded", "details": "moved"}, SlippageExceeded, "moved"),
-        (404, {"message": "no such network"}, UpstreamRejected, "answered with status 404: no such network"),
+        (404, {"message": "no such network"}, UpstreamRejected, "responded with status 404: no such network"),
         (429, {"message": "slow down"}, RateLimited, "slow down"),
-        (500, {"message": "sorry " * 100_000}, UpstreamRejected, "answered with status 500: sorry"),
+        (500, {"message": "sorry " * 100_000}, UpstreamRejected, "responded with status 500: sorry"),
         (503, {"message": "no state"}, MarketUnavailable, "no state"),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,7 @@ from swapcli.quoting.sources.live_search import Limits
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.delegating_node import DelegatingNode
+from swapcli.state.rpc.json_rpc_client import RpcRequest
 from swapcli.state.rpc.node import BlockId, ChainHead
 from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
@@ -148,25 +150,71 @@ def tried(market: MarketState) -> MarketState:
 
 
 @pytest.mark.parametrize("whole", [1, 1_000])
-def test_a_live_quote_takes_three_round_trips(trader: Trader, node: RpcNode, whole: int) -> None:
-    stored = tried(trader.market)
+def test_the_first_quote_takes_two_round_trips_also_for_untested_tokens(
+    trader: Trader, node: RpcNode, whole: int
+) -> None:
+    """The block comes with the first state of its pools and the transfers, and then the ticks that this names."""
+    request = QuoteRequest(order(trader, whole=whole), ApiVersion.V2)
+    stored = trader.market
     move(trader, "before round trips")
-    source = live(stored, node)
-    source.quote(QuoteRequest(order(trader, whole=whole), ApiVersion.V2))
-    assert node.round_trips <= 3
-
-
-def test_untested_tokens_cost_one_more_round_trip(trader: Trader, node: RpcNode) -> None:
-    source = live(trader.market, node)
-    request = QuoteRequest(order(trader), ApiVersion.V2)
-    answer = source.quote(request)
-    assert node.round_trips <= 4
+    answer = live(stored, node).quote(request)
+    assert node.round_trips == 2
     assert set(answer.transfers.values()) == {ORDINARY}
-    move(trader, "before a second quote")
-    before = node.round_trips
-    source.refresh()
-    source.quote(request)
-    assert node.round_trips - before <= 3
+    assert answer.state_source.pinned
+    fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
+    assert answer.result.output_amount == fresh.result.output_amount
+
+
+def test_a_block_that_is_replaced_while_it_is_read_is_noticed(trader: Trader, node: RpcNode) -> None:
+    """A block of the same number and parent: only the newest block at the end of the exchange shows it."""
+    stored, request = trader.market, QuoteRequest(order(trader), ApiVersion.V2)
+    chain, send = trader.chain, node._rpc.send
+    move(trader, "the parent")
+    mark = chain.node.ask("evm_snapshot")
+    _push(trader, "USDC", 10_000)
+    replaced = False
+
+    def turning(requests: Sequence[RpcRequest], *arguments: Any, **keywords: Any) -> list[object]:
+        """Return the header of the first block, and all else from the one that replaces it."""
+        nonlocal replaced
+        header, closing = None, len(requests) - 1
+        if not replaced:
+            header = chain.node.ask("eth_getBlockByNumber", "latest", False)
+            assert chain.node.ask("evm_revert", mark)
+            trader.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
+            _push(trader, "USDC", 30_000)
+            replaced = True
+        results = send(requests, *arguments, **keywords)
+        assert header is None or results[closing]["number"] == header["number"]  # type: ignore[index]
+        return [header if header and at == 1 else each for at, each in enumerate(results)]
+
+    node._rpc.send = turning  # type: ignore[method-assign]
+    answer = live(stored, node).quote(request)
+    fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
+    assert answer.result.output_amount == fresh.result.output_amount
+
+
+def test_a_block_that_ends_while_it_is_read_costs_one_more_round_trip(trader: Trader, node: RpcNode) -> None:
+    """The results that came with the header of the block before are not used."""
+    stored, request = trader.market, QuoteRequest(order(trader), ApiVersion.V2)
+    move(trader, "the first block")
+    read_head = node._read_head
+
+    def late(*arguments: Any) -> ChainHead:
+        """The header, and then a swap before its block's state is read: as a node that runs a batch side by side."""
+        read_head(*arguments)
+        results = node.ahead_results
+        _push(trader, "USDC", 20_000)
+        head = read_head(*arguments)
+        node.ahead_results = results
+        return head
+
+    node._read_head = late  # type: ignore[assignment, method-assign]
+    answer = live(stored, node).quote(request)
+    node._read_head = read_head  # type: ignore[method-assign]
+    fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
+    assert answer.state_source.block == int(trader.chain.node.ask("eth_blockNumber"), 16)
+    assert answer.result.output_amount == fresh.result.output_amount
 
 
 def test_only_candidate_pools_are_read(trader: Trader, node: RpcNode) -> None:

@@ -34,7 +34,7 @@ from tests.support.pools import (
 FEW = Limits(first_pools=3, pools=8, reads=3)
 WIDE = build_wide_market(300)
 UNSETTLED = build_wide_market(100, noise=2.0)
-few_examples = settings(max_examples=examples(6, full=15), deadline=None)
+few_examples = settings(max_examples=examples(3, full=15), deadline=None)
 
 
 class Chain:

@@ -79,8 +79,8 @@ INTEGRATOR = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
         ({"certify": True}, {}, "proofs"),
         ({"gas_price_wei": 1}, {}, "gas price"),
         ({}, {"max_hops": 3}, "number of hops"),
-        ({}, {"reverse": True}, "the output that is wanted, on base in v2"),
-        ({"api_version": V1}, {"reverse": True}, "the output that is wanted, on base in v1"),
+        ({}, {"reverse": True}, "an amount to buy, on base in v2"),
+        ({"api_version": V1}, {"reverse": True}, "an amount to buy, on base in v1"),
         ({"api_version": V1, "integrator": INTEGRATOR}, {}, "an integrator in v1"),
     ],
 )
@@ -110,9 +110,9 @@ def test_a_slippage_unsupported_by_the_endpoint_is_not_sent(case: Case, slippage
 
 def test_a_network_without_v2_gets_no_v2_request() -> None:
     with remote_source("starknet") as (source, running):
-        with pytest.raises(InvalidOption, match="starknet has no v2"):
+        with pytest.raises(InvalidOption, match="starknet does not support v2"):
             source.quote(STRK.build_request()._replace(api_version=V2))
-        with pytest.raises(InvalidOption, match="starknet has no v2"):
+        with pytest.raises(InvalidOption, match="starknet does not support v2"):
             source.build(expected_quote(STRK)[0]._replace(api_version=V2), STRK.terms())
         assert not running.exchanges
 

@@ -18,7 +18,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.routing.gas import gas_of_terms, route_gas
-from swapcli.core.routing.router import SearchResult
+from swapcli.core.routing.search.route_search import SearchResult
 from swapcli.payload.dialects import execution_of, router_dialect
 from swapcli.payload.router_trust import TRUST, TRUST_OF, available_dialects
 from swapcli.quoting.open_market import open_market

@@ -137,7 +137,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreSource]:
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.floats(-2, 4))
-@settings(max_examples=examples(6, full=40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(3, full=40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_pools_around_an_order_are_all_it_needs(wide: StoreSource, i: int, j: int, magnitude: float) -> None:
     tokens = list(WIDE.tokens.values())
     if i == j:

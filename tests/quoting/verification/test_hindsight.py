@@ -161,7 +161,7 @@ class OddReceipts(DelegatingNode[RpcNode]):
 
 Odd = SwapcliError | Callable[[Receipt], Receipt | None]
 ODD: tuple[tuple[Odd, str, bool], ...] = (
-    (lambda _: None, "knows no mined transaction", False),
+    (lambda _: None, "has no mined transaction", False),
     (lambda receipt: receipt._replace(succeeded=False), "reverted: it swapped nothing", False),
     (lambda receipt: receipt._replace(logs=()), "no swap in a pool of a known kind", False),
     (lambda receipt: receipt._replace(block_number=10**6), "is only preconfirmed, in block 1,000,000", True),

@@ -158,7 +158,7 @@ def test_a_node_that_dies_midway_keeps_what_was_verified(known: InMemorySource, 
 
 def test_time_ends_a_run(known: InMemorySource, proxied: RpcNode) -> None:
     found = verify_recent_swaps(proxied, known, 2, max_duration_s=0.0)
-    searched = [venue for venue in found.venues if "this run has used its" in venue.reason]
+    searched = [venue for venue in found.venues if "this run has used all of its" in venue.reason]
     assert searched
     assert {venue.status for venue in searched} == {VenueStatus.NOT_SEARCHED}
 

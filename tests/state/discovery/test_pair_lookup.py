@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.calls import ContractCall, ReturnData
@@ -32,6 +33,7 @@ from swapcli.state.discovery.pool_discovery import (
 )
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockId
+from swapcli.testing.evm import Chain, Contract, RevertedError
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, packed_reader, sources
 from tests.chain.node.factories import (
     ALGEBRA,
@@ -50,7 +52,6 @@ from tests.chain.node.factories import (
     uniswap_v3,
     uniswap_v4,
 )
-from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError
 from tests.examples import examples
 from tests.state.discovery.test_pool_discovery import Scene
 
@@ -231,7 +232,7 @@ def test_a_pair_of_other_tokens_is_skipped(scene: Scene, odd: Contract) -> None:
     home = real.home._replace(address=odd.address)
     found_ref, *skipped = found(scene, home, [a, b, c])
     assert found_ref == place
-    reason = f"{place.address}: a pool of other tokens than the requested ones"
+    reason = f"{place.address}: a pool of different tokens than requested"
     assert skipped == [SkippedItem(f"{odd.address} {pair}", reason) for pair in (f"{a} {c}", f"{b} {c}")]
 
 
@@ -253,7 +254,7 @@ def test_a_pool_returned_for_every_fee_is_found_once(scene: Scene, odd: Contract
         ("0x" + "77" * 20, "token0(): returned 0 bytes, expected at least 32"),
         ("token", "token0(): the contract reverts"),
         ("0x" + "77" * 32, "getPair(address,address): not an address: its upper 12 bytes are not zero"),
-        (None, "getPair(address,address): the factory does not answer"),
+        (None, "getPair(address,address): the factory does not respond"),
     ],
 )
 def test_an_invalid_pool_is_skipped_with_the_reason(
@@ -344,7 +345,7 @@ WITHOUT_PAIR_LOOKUP = tuple(kind for kind in KINDS if kind not in (*WITH_PAIR_LO
 @pytest.mark.parametrize("kind", WITHOUT_PAIR_LOOKUP)
 def test_kinds_without_pair_lookup_are_skipped_with_a_reason(scene: Scene, kind: str) -> None:
     home = Factory("0x" + "12" * 20, kind, (V2,))
-    reason = f"{kind}: such pools cannot be looked up by their tokens"
+    reason = f"{kind}: its pools cannot be looked up by token"
     assert found(scene, home, scene.tokens) == [SkippedItem(home.address, reason)]
 
 
@@ -369,7 +370,7 @@ answers = st.one_of(
 )
 
 
-@settings(max_examples=examples(80, full=200), deadline=None)
+@settings(max_examples=examples(25, full=200), deadline=None)
 @given(st.lists(answers, min_size=1, max_size=12), st.integers(0, 2**32))
 def test_any_return_data_yields_only_pools_of_the_tokens(return_data: list[ReturnData], salt: int) -> None:
     node = RecordingNode(

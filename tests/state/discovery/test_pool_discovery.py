@@ -10,6 +10,7 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment, ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.balancer.rows import BalancerV2Constants
@@ -34,15 +35,10 @@ from swapcli.state.discovery.pool_discovery import (
 )
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.testing.evm import DEPLOYER, Chain
 from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
-from tests.contracts.evm import (
-    DEPLOYER,
-    ZERO_ADDRESS,
-    Chain,
-    compile_solidity,
-    load_artifact,
-)
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.families.balancer.test_weighted_differential import Balancer, random_pool
 from tests.support.outside_ids import topic_of, v4_id
 
@@ -211,7 +207,7 @@ def test_uniswap_v4_pools_are_found_by_manager_events(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("fee", "hooks", "reason"),
     [
-        (500, "0x" + "12" * 19 + "80", f"hooks: 0x{'12' * 19}80 may change the amounts"),
+        (500, "0x" + "12" * 19 + "80", f"hooks: 0x{'12' * 19}80 has permissions ("),
         (DYNAMIC_FEE, ZERO_ADDRESS, f"hooks: no pool can have {ZERO_ADDRESS}"),
     ],
 )
@@ -324,7 +320,7 @@ def test_a_pool_ref_needs_the_decimals_of_all_its_tokens(scene: Scene) -> None:
     tokens = {a: Token(a, "A", "A", 6), b: Token(b, "B", "B", 8)}
     assert with_decimals(place, tokens) == place._replace(decimals=(6, 8))
     del tokens[b]
-    assert with_decimals(place, tokens) == SkippedItem(place.key, f"its token {b} is not known or was skipped")
+    assert with_decimals(place, tokens) == SkippedItem(place.key, f"its token {b} is unknown or was skipped")
 
 
 def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
@@ -349,7 +345,7 @@ def test_a_factory_with_an_unknown_fee_is_skipped_with_a_reason() -> None:
     base = find_network("base")
     bare = tuple(replace_fees(each) for each in base.deployments)
     _, skipped = find_factories(base._replace(deployments=bare), ["uniswapV2"])
-    assert skipped == [SkippedItem("uniswapV2", "the catalogue does not know its fee")]
+    assert skipped == [SkippedItem("uniswapV2", "its fee is not in the catalogue")]
 
 
 def replace_fees(deployment: Deployment) -> Deployment:

@@ -74,7 +74,7 @@ def test_the_code_of_a_refused_command_is_reported(redis_server: RedisServer) ->
     server = redis_server.server
     with (
         open_redis(server, 1.0) as client,
-        pytest.raises(UpstreamRejected, match=r"answered with the error NOGROUP$"),
+        pytest.raises(UpstreamRejected, match=r"returned the error NOGROUP$"),
         translate_redis_errors(server),
     ):
         client.xreadgroup("no group", "nobody", {"no stream": ">"})
@@ -106,11 +106,11 @@ REFUSALS = {
     "-LOADING Redis is loading the dataset in memory": (Unreachable, "is still loading its data"),
     "-MOVED 3999 127.0.0.1:6381": (UpstreamRejected, "is part of a Redis Cluster"),
     "-ASK 3999 127.0.0.1:6381": (UpstreamRejected, "is part of a Redis Cluster"),
-    "-TRYAGAIN Multiple keys request during rehashing of slot": (UpstreamRejected, "answered with the error"),
+    "-TRYAGAIN Multiple keys request during rehashing of slot": (UpstreamRejected, "returned the error"),
     "-CROSSSLOT Keys in request don't hash to the same slot": (UpstreamRejected, "is part of a Redis Cluster"),
     "-MISCONF Redis is configured to save RDB snapshots": (UpstreamRejected, "cannot save its data"),
-    "-ERR user hunter2 is odd": (UpstreamRejected, "answered with the error ERR"),
-    "-WRONGPASS invalid username-password pair": (UpstreamRejected, "refuses the user name or password"),
+    "-ERR user hunter2 is odd": (UpstreamRejected, "returned the error ERR"),
+    "-WRONGPASS invalid username-password pair": (UpstreamRejected, "rejects the user name or password"),
 }
 
 
@@ -154,7 +154,7 @@ def error_of_get(server: RedisUrl) -> UpstreamError:
 
 def test_a_missing_database_is_reported(redis_server: RedisServer) -> None:
     error = error_of(redis_server.server._replace(database=999))
-    assert "does not have the database of this number" in error.message
+    assert "has no database with this number" in error.message
 
 
 def test_a_sentinel_is_not_the_server_that_it_watches(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ def test_a_sentinel_is_not_the_server_that_it_watches(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
-    assert "does not know a command that is needed" in error.message
+    assert "does not support a command that swapcli needs" in error.message
     assert error.hint is not None
-    assert "not the Sentinel" in error.hint
+    assert "not its Sentinel" in error.hint
 
 
 def test_the_hint_names_the_package_as_its_extra_does() -> None:
@@ -181,6 +181,6 @@ def test_the_hint_names_the_package_as_its_extra_does() -> None:
 
 
 def test_an_invalid_address_names_the_setting() -> None:
-    with pytest.raises(ConfigError, match=r"^service.state_url: expected the address") as caught:
+    with pytest.raises(ConfigError, match=r"^service\.state_url: expected a Redis URL$") as caught:
         parse_redis_url("redis://:hunter2@host:port", "service.state_url")
     assert "hunter2" not in f"{caught.value} {caught.value.hint} {caught.value.details}"

@@ -105,7 +105,7 @@ def test_a_change_of_any_record_changes_the_hash() -> None:
         (zlib.compress(b'{"format":"swap-feed/2"}\n'), "not in the format swap-feed/1"),
         (zlib.compress(b'{"format":"swap-feed/1"}\n'), "its header is invalid"),
         (zlib.compress(b'{"format":"swap-feed/1"}'), "no end"),
-        (encode_entry(build_entry()) + b"x", "data behind its end"),
+        (encode_entry(build_entry()) + b"x", "data after its end"),
         (zlib.compress(zlib.decompress(encode_entry(build_entry())) + b"x 0x1\n"), "unknown kind"),
         (zlib.compress(zlib.decompress(encode_entry(build_entry())) + b"P 0x9\n"), "4 records instead of 3"),
         (zlib.compress(zlib.decompress(encode_entry(build_entry())) + b"p 0x9 nan {}\n"), "invalid depth"),

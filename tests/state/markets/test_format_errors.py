@@ -39,6 +39,12 @@ def refused_pool(**changes: object) -> InvalidPoolState:
     return caught.value
 
 
+def test_a_misspelt_key_of_a_pool_is_named() -> None:
+    error = refused_pool(fee_ppm=..., fee_pm=3_000)
+    assert (error.field, error.hint) == ("fee_ppm", 'the pool has "fee_pm": did you mean fee_ppm?')
+    assert refused_pool(fee_ppm=...).hint is None
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -56,9 +62,9 @@ def refused_pool(**changes: object) -> InvalidPoolState:
         ('{"block": NaN}', "it is not valid JSON: NaN is not a number"),
         ('{"block": -Infinity}', "it is not valid JSON: -Infinity is not a number"),
         ('{"a": {"b": 1, "b": 1}}', 'it has the key "b" twice in one object'),
-        ('{"block": ' + "9" * 5_000 + "}", "it holds a number out of range"),
-        ("[" * 100_000, "it is nested too deep"),
-        ('{"a":' * 100_000, "it is nested too deep"),
+        ('{"block": ' + "9" * 5_000 + "}", "it contains a number that is out of range"),
+        ("[" * 100_000, "it is nested too deeply"),
+        ('{"a":' * 100_000, "it is nested too deeply"),
         (b"\xff\xfe{}", "it is not valid UTF-8 at byte 0"),
     ],
 )
@@ -129,10 +135,10 @@ def test_a_wrong_member_is_named_with_what_was_expected(key: str, value: object,
         (1, {"decimals": 78}, "tokens[1].decimals: expected an integer from 0 to 77, not 78"),
         (1, {"decimals": -1}, "tokens[1].decimals: expected an integer from 0 to 77, not -1"),
         (1, {"decimals": None}, "tokens[1].decimals: expected an integer from 0 to 77, not null"),
-        (1, {"price_usd": -0.5}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not -0.5"),
-        (1, {"price_usd": "1"}, 'tokens[1].price_usd: expected a number of dollars, 0 or more, not "1"'),
-        (1, {"price_usd": False}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not false"),
-        (1, {"price_usd": 10**400}, "tokens[1].price_usd: expected a number of dollars, 0 or more, not a number of"),
+        (1, {"price_usd": -0.5}, "tokens[1].price_usd: expected an amount in dollars, 0 or more, not -0.5"),
+        (1, {"price_usd": "1"}, 'tokens[1].price_usd: expected an amount in dollars, 0 or more, not "1"'),
+        (1, {"price_usd": False}, "tokens[1].price_usd: expected an amount in dollars, 0 or more, not false"),
+        (1, {"price_usd": 10**400}, "tokens[1].price_usd: expected an amount in dollars, 0 or more, not a number of"),
     ],
 )
 def test_a_wrong_token_is_named_by_its_place(index: int, changes: Document, message: str) -> None:
@@ -143,7 +149,7 @@ def test_a_wrong_token_is_named_by_its_place(index: int, changes: Document, mess
 
 def test_a_price_beyond_floats_is_refused() -> None:
     text = json.dumps(document()).replace('"price_usd": 1', '"price_usd": 1e999')
-    assert refused_text(text).startswith("tokens[1].price_usd: expected a number of dollars")
+    assert refused_text(text).startswith("tokens[1].price_usd: expected an amount in dollars")
 
 
 @pytest.mark.parametrize("key", ["address", "symbol", "name", "decimals"])
@@ -201,7 +207,7 @@ def test_an_undescribed_unknown_network_lists_what_is_missing() -> None:
     network = described()
     del network["router"], network["chain_id"]
     error = refused(document(network=network))
-    assert 'no network "elsewhere" is known' in error.message
+    assert 'unknown network "elsewhere"' in error.message
     assert "chain_id, router missing" in error.message
     assert error.hint is not None
 

@@ -24,8 +24,9 @@ from swapcli.families.smardex.smardex import SmarDex
 from swapcli.state.mined.swap_events import SwapEvent, find_swaps
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap, verify_swaps
 from swapcli.state.mined.swapped_pools import SwappedPool
+from swapcli.testing.recorded_swaps import replay_recorded_swaps
 from tests.examples import examples
-from tests.families.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded import vectors_file
 from tests.families.uniswap.test_ring_pair import valid_pool
 from tests.support.outside_ids import topic_of
 
@@ -35,7 +36,7 @@ _DEPOSIT: Final = "Deposit(address,address,uint256,uint256)"
 _REPAY: Final = "Repay(address,uint256)"
 _BORROW: Final = "Borrow(address,uint256)"
 _ADD_LIQUIDITY: Final = "AddLiquidity(address,uint256[],uint256[],uint256,uint256)"
-_FOREIGN: Final = "an event of another kind changed its pool earlier in the block"
+_FOREIGN: Final = "an event of a different kind changed its pool earlier in the block"
 
 
 class Block:
@@ -244,7 +245,7 @@ def test_earlier_swaps_alone_lead_from_the_parent_block_to_a_swap(kind: str) -> 
 
 def paid(name: str) -> Iterator[tuple[Pool, int, int, str, str]]:
     """Yield pools with swaps that their contracts paid: the amounts, and the tokens."""
-    for swap in replay_recorded_swaps(name):
+    for swap in replay_recorded_swaps(vectors_file(name)):
         if swap.after is None or swap.expected is None:
             continue
         before, after = (each.state()["reserves"] for each in (swap.pool, swap.after))
@@ -302,7 +303,7 @@ def test_a_vault_of_gmx_keeps_its_books_before_the_event_of_a_swap() -> None:
 def test_a_pair_of_smardex_announces_its_reserves_before_the_event_of_a_swap() -> None:
     """In the order of SmarDex-Dev/smart-contracts @132a9c8f contracts/core/SmardexPair.sol."""
     checked = 0
-    for swap in replay_recorded_swaps("smardex"):
+    for swap in replay_recorded_swaps(vectors_file("smardex")):
         pool, after = swap.pool, swap.after
         if (
             not isinstance(after, SmarDex)

@@ -35,6 +35,7 @@ from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap, verify_
 from swapcli.state.mined.swapped_pools import SwappedPool
 from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.store import create_store
+from swapcli.testing.evm import DEPLOYER, RevertedError
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
@@ -42,7 +43,6 @@ from tests.chain.node.server import RpcAnswer, RpcRequest, refusal
 from tests.chain.proxy import Proxy, open_proxy, rewrites
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import GAS_PRICE_WEI, KEY, USER, Trader
-from tests.contracts.evm import DEPLOYER, RevertedError
 from tests.support.chain import connected
 from tests.support.command import run_swapcli
 
@@ -390,7 +390,7 @@ def test_the_command_prints_what_it_has_verified(
     assert sum(each.swaps for each in agreements.values()) == document["equal"]
     assert {each.block for each in agreements.values()} == {document["block"]}
     listed = run_swapcli("protocols", name, "--json", env=env).json
-    assert {each["amm_name"] for each in listed if each["last_agreed"]} == agreements.keys()
+    assert {each["protocol"] for each in listed if "lastAgreed" in each} == agreements.keys()
     other = trader.world.network._replace(deployments=())
     stores = tmp_path / "other" / "stores"
     stores.mkdir(parents=True)

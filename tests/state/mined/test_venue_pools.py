@@ -22,7 +22,7 @@ def test_factories_name_the_pools_of_unknown_protocols(small_chain: SmallTestCha
     }
     assert all(ref.last_read is None for refs in found.pools.values() for ref in refs)
     assert "not supported" in found.reasons["unknownDex"]
-    assert "knows no contract" in found.reasons["pancakeSwapV3"]
+    assert "has no contract" in found.reasons["pancakeSwapV3"]
     assert found.pools.keys() | found.reasons.keys() == {protocol.amm_name for protocol in network.protocols}
 
 

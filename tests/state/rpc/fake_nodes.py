@@ -71,13 +71,14 @@ class Refused(Exception):
 class FakeNode:
     """A node with one fault. `delay_s` passes before each response; `exchanges` counts HTTP requests.
 
-    Unless it `has_date`, its responses have no `Date` header.
+    `newest_asked` counts requests for the newest block. Unless it `has_date`, its responses have no `Date` header.
     """
 
     chain: FakeChain
     kind: str = "good"
     delay_s: float = 0.0
     exchanges: int = 0
+    newest_asked: int = 0
     hashes_sent: int = 0
     url: str = ""
     closing: threading.Event = field(default_factory=threading.Event)
@@ -96,6 +97,7 @@ class FakeNode:
         if method == "eth_gasPrice" and self.kind != "no gas price":
             return "0x3b9aca00"
         if method == "eth_getBlockByNumber":
+            self.newest_asked += params[0] == "latest"
             number = head if params[0] in ("latest", "pending", "safe", "finalized") else int(params[0], 16)
             if self.kind == "no blocks" or number > head:
                 return None

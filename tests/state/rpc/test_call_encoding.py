@@ -24,7 +24,7 @@ from swapcli.families.reading.call_encoding import (
 )
 from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.multicall import decode_aggregate, encode_aggregate
-from tests.contracts.evm import selector
+from swapcli.testing.evm import selector
 
 words = st.integers(0, 2**256 - 1)
 addresses = st.integers(0, 2**160 - 1).map(lambda n: f"0x{n:040x}")

@@ -76,6 +76,14 @@ def test_a_stop_ends_this_and_all_later_waits(make: type[PollingHeads] | type[Su
     timer.join()
 
 
+@pytest.mark.parametrize("make", [PollingHeads, SubscribedHeads])
+def test_a_call_of_wake_ends_one_wait(make: type[PollingHeads] | type[SubscribedHeads]) -> None:
+    heads = make(POLL_S)
+    heads.wake()
+    assert seconds(heads, POLL_S) < POLL_S
+    assert seconds(heads, POLL_S) >= POLL_S
+
+
 def test_blocks_announced_during_a_step_end_the_next_wait() -> None:
     heads = subscribed(POLL_S)
     heads.poll_s = NEVER_S
@@ -199,11 +207,14 @@ class SimulatedChain:
         self.seen: list[int] = []
         self.delays_s: list[float] = []
         self.heads = PollingHeads(nominal_s, timer_s=lambda: self.now_s)
-        self.heads._stopped = self  # type: ignore[assignment]  # an event that waits in simulated time
+        self.heads._woken = self  # type: ignore[assignment]  # an event that waits in simulated time
 
     def wait(self, pause_s: float) -> bool:
         self.now_s += pause_s
         return False
+
+    def clear(self) -> None:
+        pass
 
     def follow(self, count: int) -> None:
         """Look until the block number `count` is found."""
@@ -249,3 +260,15 @@ def test_polling_starts_anew_after_a_shorter_branch() -> None:
     chain.follow(50)
     chain.heads.wait(chain.heads.poll_s, 10)
     assert chain.heads.poll_s == pytest.approx(0.25, rel=0.1)
+
+
+def test_a_forked_follower_does_not_measure_from_the_start_of_its_parent() -> None:
+    now_s = 0.0
+    heads = PollingHeads(POLL_S, timer_s=lambda: now_s)
+    now_s = 120.0  # a writer that was killed is replaced
+    heads.wait(POLL_S, 199)
+    now_s += 4 * POLL_S
+    heads.wait(POLL_S, 203)
+    now_s += POLL_S
+    heads.wait(POLL_S, 204)
+    assert heads.poll_s < 2 * POLL_S

@@ -10,8 +10,8 @@ from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
 from swapcli.families.reading.calls import Log
 from swapcli.state.rpc.log_scan import find_first_available_block, scan_logs
 from swapcli.state.rpc.node import BlockHeader, LogFilter
+from swapcli.testing.evm import Chain
 from tests.chain.node.evm_node import EvmNode
-from tests.contracts.evm import Chain
 
 TOPIC = "0x" + "01" * 32
 HOME = "0x" + "aa" * 20
@@ -30,14 +30,14 @@ class CappedNode(EvmNode):
 
     def read_block(self, number: int) -> BlockHeader | None:
         if self.is_down:
-            raise UpstreamTimeout("the node did not answer in time")
+            raise UpstreamTimeout("the node did not respond in time")
         return BlockHeader(number, "", "", 0, 0) if number <= self.known else None
 
     def read_logs(self, query: LogFilter) -> list[Log]:
         self.queries += 1
         found = super().read_logs(query)
         if self.is_down:
-            raise UpstreamTimeout("the node did not answer in time")
+            raise UpstreamTimeout("the node did not respond in time")
         if query.to_block - query.from_block >= self.max_blocks or len(found) > self.max_logs:
             raise UpstreamRejected("the node refused: too much")
         return found

@@ -113,7 +113,7 @@ class _At(RpcNode):
 def test_an_empty_multicall_result_is_not_trusted(place: Place) -> None:
     block = place.node.read_head().block
     place.proxy.always = failures.empties_calls(Random(1))
-    with pytest.raises(InvalidUpstreamResponse, match="though there are contracts"):
+    with pytest.raises(InvalidUpstreamResponse, match="although there are contracts"):
         MulticallReader(place.node, block, place.multicall).call(place.calls())
     view = MulticallReader(place.node, block, None)
     assert view.call(place.calls()) == [b""] * len(place.calls())

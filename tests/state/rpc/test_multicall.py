@@ -12,8 +12,8 @@ from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, BlockId
+from swapcli.testing.evm import Chain
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
-from tests.contracts.evm import Chain
 
 NOWHERE = "0x" + "77" * 20
 FAILING, ANSWERING = encode_call("token0()"), encode_call("token1()")

@@ -73,7 +73,7 @@ def test_a_real_node_lacks_nothing(checked_chain: CheckedChain) -> None:
 def test_an_old_block_is_missing_a_recent_one(checked_chain: CheckedChain) -> None:
     report = checked_chain.report(None, 3_600.0)
     assert (missing(report), report.block_age_s, report.can_quote) == (["block"], 3_600.0, True)
-    assert report.missing[0].problem == "the newest block is 3,600 s old by the clock of this machine"
+    assert report.missing[0].problem == "the newest block is 3,600 s old by this machine's clock"
 
 
 def without_overrides(handler: Handler) -> bool:
@@ -93,12 +93,12 @@ def refuses_batches(handler: Handler) -> bool:
 @pytest.mark.parametrize(
     ("failure", "lacks", "problem"),
     [
-        (hangs_up, ["chain"], f"{SHOWN} closed the connection before it answered"),
+        (hangs_up, ["chain"], f"{SHOWN} closed the connection before it responded"),
         (failures.moves_to(1), ["chain"], f"{SHOWN} is a node of chain 1, not of chain {CHAIN_ID}"),
-        (says(401, b"who?"), ["chain"], f"{SHOWN} answered with status 401: who?"),
-        (failures.ignores_block_numbers(), ["earlier block"], f"{SHOWN} answers from block"),
+        (says(401, b"who?"), ["chain"], f"{SHOWN} responded with status 401: who?"),
+        (failures.ignores_block_numbers(), ["earlier block"], f"{SHOWN} responds with block"),
         (failures.without("eth_call"), ["batch", "calls", "overrides"], f"{SHOWN} rejected eth_call"),
-        (without_overrides, ["overrides"], "heeds no state overrides"),
+        (without_overrides, ["overrides"], "ignores state overrides"),
         (failures.without("eth_getLogs"), ["events"], f"{SHOWN} rejected eth_getLogs"),
         (failures.limits_logs(5), ["events"], "returns events of"),
     ],
@@ -127,7 +127,7 @@ def test_health_prints_what_a_node_lacks(checked_chain: CheckedChain) -> None:
     assert (health["node"]["network"], health["node"]["healthy"]) == (name, True)
     assert {*health["node"]["missing"]} <= {"block"}
     checked_chain.proxy.always = failures.without("eth_getLogs")
-    ran = run_swapcli("health", name, "--rpc-url", url, "--plain", env=env)
+    ran = run_swapcli("health", name, "--rpc-url", url, "--format=plain", env=env)
     assert ran.exit_code == 0, ran.stderr
     assert "events (" in ran.stdout
     checked_chain.proxy.always = failures.without("eth_call")

@@ -212,12 +212,25 @@ def test_a_wide_range_stays_and_a_single_block_goes_on(servers: list[Server]) ->
     assert len(servers[0].exchanges) == 2
 
 
-def test_if_all_refuse_the_first_words_are_shown(servers: list[Server]) -> None:
+def test_a_node_of_a_different_chain_is_named_wherever_it_stands(servers: list[Server]) -> None:
+    servers[0].always = refuses(-32_601, "the method eth_call does not exist/is not available")
+    servers[1].answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
+    each = r"^node 1 rejected eth_call: the method .*; node 2 is a node of a different chain$"
+    with closing(node_at(servers[:2])) as node:
+        for _ in range(2):  # the second time, node 2 is the first to try
+            with pytest.raises(UpstreamRejected, match=each):
+                node.call_many(echo_calls(2), NUMBER)
+
+
+def test_if_all_reject_the_words_of_each_are_shown(servers: list[Server]) -> None:
     for at, server in enumerate(servers, 1):
         server.always = refuses(-32_000, f"words of node {at}")
+    each = (
+        "^" + "; ".join(rf"node {at} rejected eth_\w+: words of node {at}" for at in range(1, len(servers) + 1)) + "$"
+    )
     with closing(node_at(servers)) as node:
         for _ in range(2):
-            with pytest.raises(UpstreamRejected, match=r"^node 1 rejected eth_\w+: words of node 1$"):
+            with pytest.raises(UpstreamRejected, match=each):
                 node.call_many(echo_calls(2), NUMBER)
     assert sum(len(server.exchanges) for server in servers) <= 2 * 3 * 2 + 2
 
@@ -261,7 +274,7 @@ def test_the_cause_of_a_failed_connection_is_named(servers: list[Server]) -> Non
     failure = failure_of(f"https://127.0.0.1:{port}")
     assert (failure.message, failure.hint) == (
         "the TLS handshake with a node failed",
-        "is it http:// rather than https://?",
+        "try http:// instead of https://",
     )
     with loopback_server(respond_with(http_response(200, json.dumps({})))) as server:
         unused = server.url
@@ -271,12 +284,12 @@ def test_the_cause_of_a_failed_connection_is_named(servers: list[Server]) -> Non
     assert failure.message == "the host name of a node cannot be resolved"
     with loopback_server(respond_with(b"\x15\x03\x01\x00\x02\x02\x46")) as server:
         failure = failure_of(server.url)
-        assert failure.message == "a node answers in TLS rather than in plain HTTP"
+        assert failure.message == "a node uses TLS, not plain HTTP"
         assert len(server.exchanges) == 1
 
 
 def test_an_untrusted_certificate_is_named() -> None:
     with loopback_server(respond_with(b""), server_tls("loopback.pem")) as server:
         failure = failure_of(server.url)
-    assert failure.message.startswith("the certificate of a node cannot be trusted: ")
-    assert failure.hint == "SSL_CERT_FILE names further authorities"
+    assert failure.message.startswith("the certificate of a node is not trusted: ")
+    assert failure.hint == "add a certificate authority with SSL_CERT_FILE"

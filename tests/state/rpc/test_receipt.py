@@ -44,7 +44,7 @@ PENDING = {"blockNumber": None, "blockHash": None}
         ({"blockHash": "0x77"}, InvalidUpstreamResponse, "not a 32-byte word"),
         ({"blockNumber": 6}, InvalidUpstreamResponse, "not a number"),
         ({"status": None}, InvalidUpstreamResponse, "not a number"),
-        ({"transactionHash": "0x" + "cd" * 32}, InvalidUpstreamResponse, "the receipt of another transaction"),
+        ({"transactionHash": "0x" + "cd" * 32}, InvalidUpstreamResponse, "the receipt of a different transaction"),
     ],
 )
 def test_an_odd_receipt_is_named(

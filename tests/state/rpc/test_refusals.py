@@ -331,7 +331,7 @@ def test_any_reply_ends_in_results_or_one_error() -> None:
     requests = [RpcRequest("eth_call", (), is_divisible=at % 2 == 0) for at in range(20)] + [
         RpcRequest("eth_getLogs", ())
     ]
-    for seed in range(examples(300, full=1_000, fuzz=3_000)):
+    for seed in range(examples(100, full=1_000, fuzz=3_000)):
         rng = generator(f"replies {seed}")
         connection = ScriptedConnection(random_replies(rng))
         pauses = Pauses()

@@ -99,7 +99,7 @@ def test_a_spare_with_a_gas_price_replaces_one_without() -> None:
             RpcNode([RpcEndpoint(urls[0], "first"), *spares], CHAIN_ID, NodePolicy(report=reported.append))
         ) as node:
             assert node.read_head().gas_price_wei == 7
-        assert reported == ["first rejected eth_gasPrice: not available; asking spare from now on"]
+        assert reported == ["first rejected eth_gasPrice: not available; using spare from now on"]
 
 
 def test_a_block_that_is_not_there_yet_is_none(server: Server) -> None:
@@ -199,14 +199,14 @@ def test_temporary_failures_are_retried(server: Server, failure: Failure) -> Non
 @pytest.mark.parametrize(
     ("failure", "kind", "sentence"),
     [
-        (hangs_up, Unreachable, f"{SHOWN} closed the connection before it answered"),
-        (stays_silent, UpstreamTimeout, f"{SHOWN} did not answer in time"),
-        (drips, UpstreamTimeout, f"{SHOWN} did not answer in time"),
-        (breaks_off, InvalidUpstreamResponse, f"{SHOWN} answered with what is not whole HTTP"),
-        (says(503), UpstreamRejected, f"{SHOWN} answered with status 503"),
-        (says(200, b"<html>"), InvalidUpstreamResponse, f"{SHOWN} answered with what is not JSON-RPC"),
-        (says(200, b"[]"), InvalidUpstreamResponse, f"{SHOWN} left requests unanswered"),
-        (says(401, b"who are you"), UpstreamRejected, f"{SHOWN} answered with status 401: who are you"),
+        (hangs_up, Unreachable, f"{SHOWN} closed the connection before it responded"),
+        (stays_silent, UpstreamTimeout, f"{SHOWN} did not respond in time"),
+        (drips, UpstreamTimeout, f"{SHOWN} did not respond in time"),
+        (breaks_off, InvalidUpstreamResponse, f"{SHOWN} sent malformed or incomplete HTTP"),
+        (says(503), UpstreamRejected, f"{SHOWN} responded with status 503"),
+        (says(200, b"<html>"), InvalidUpstreamResponse, f"{SHOWN} responded with something other than JSON-RPC"),
+        (says(200, b"[]"), InvalidUpstreamResponse, f"{SHOWN} did not respond to all requests"),
+        (says(401, b"who are you"), UpstreamRejected, f"{SHOWN} responded with status 401: who are you"),
         (
             says(302, b"", Location=f"http://elsewhere.example/{SECRET}"),
             UpstreamRejected,
@@ -215,7 +215,7 @@ def test_temporary_failures_are_retried(server: Server, failure: Failure) -> Non
         (
             says(429, b'{"error":"Too many requests"}'),
             UpstreamRejected,
-            f"{SHOWN} answered with status 429: Too many requests",
+            f"{SHOWN} responded with status 429: Too many requests",
         ),
         (says(200, b'{"error":"Discontinued."}'), UpstreamRejected, f"{SHOWN} rejected the request: Discontinued."),
     ],
@@ -319,7 +319,7 @@ def test_an_invalid_block_is_refused(server: Server, wrong: object) -> None:
         if wrong is None:
             assert node.read_block(5) is None
         else:
-            with pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} answered eth_getBlockByNumber with "):
+            with pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} responded to eth_getBlockByNumber with "):
                 node.read_block(5)
 
 
@@ -328,5 +328,10 @@ def test_an_invalid_block_is_refused(server: Server, wrong: object) -> None:
 )
 def test_return_data_that_is_no_hex_is_refused(server: Server, wrong: object) -> None:
     server.answering = lambda _: wrong
-    with node_of(server) as node, pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} answered eth_call with "):
+    with (
+        node_of(server) as node,
+        pytest.raises(
+            InvalidUpstreamResponse, match=f"^{SHOWN} (responded to eth_call with |returned nothing for eth_call)"
+        ),
+    ):
         node.call(ECHO, b"", NUMBER)

@@ -84,6 +84,14 @@ def test_the_head_has_number_hash_time_and_gas_price(version: str) -> None:
         assert not [each for each in fake.failures if each.code != 24]
 
 
+def test_a_watch_reads_headers_alone() -> None:
+    with running_node(small_chain(), version=VERSIONS[-1]) as fake, connected(fake) as node:
+        newest = node.read_newest()
+        assert newest == node.read_head().block
+        assert [each.number for each in node.read_headers(0, 2)] == [0, 1, 2]
+        assert node.read_headers(2, 2) == [newest]
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("blocks", [1, 3, 4, 700, 2_000])
 def test_the_finalized_block_is_one_that_ethereum_has(version: str, blocks: int) -> None:
@@ -103,7 +111,7 @@ def test_a_chain_without_accepted_blocks_has_no_finalized_one() -> None:
     with (
         running_node(small_chain(), version="0.8", spoil=on_l2) as fake,
         connected(fake) as node,
-        pytest.raises(UpstreamRejected, match="does not know the finalized block"),
+        pytest.raises(UpstreamRejected, match="has no finalized block"),
     ):
         node.read_head(BlockTag.FINALIZED)
 

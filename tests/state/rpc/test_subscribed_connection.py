@@ -21,14 +21,14 @@ from websockets.sync.server import ServerConnection, serve
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.head_source import FollowMode, SubscribedHeads
-from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.node import BlockHeader, LogFilter
 from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.rpc.subscribed_connection import LiveConnection
+from swapcli.testing.evm import DEPLOYER
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import SECRET, SHOWN
 from tests.chain.settings import websocket_url
-from tests.contracts.evm import DEPLOYER
 from tests.support.chain import connected
 from tests.support.loopback_server import server_tls
 from tests.support.tcp_proxy import ProxyState, open_tcp_proxy
@@ -107,6 +107,15 @@ def mine_until_subscribed(chain: AnvilChain, heads: SubscribedHeads) -> None:
     until(is_subscribed)
 
 
+def test_an_announced_header_is_that_of_the_block(chain: AnvilChain, url: str) -> None:
+    heads = SubscribedHeads(0.2)
+    with connection_to(url, heads), connected(chain) as http:
+        assert heads.announced is None
+        mine_until_subscribed(chain, heads)
+        newest = http.read_head().block
+        until(lambda: heads.announced == newest)
+
+
 def test_reads_equal_those_over_http(chain: AnvilChain, url: str) -> None:
     call = ContractCall(DEPLOYER, b"\x12\x34")
     with connection_to(url) as connection, node_over(connection) as live, connected(chain) as http:
@@ -125,9 +134,9 @@ class RecordingHeads(SubscribedHeads):
         super().__init__(poll_s)
         self.numbers: list[int] = []
 
-    def record_head(self, number: int) -> None:
+    def record_head(self, number: int, header: BlockHeader | None = None) -> None:
         self.numbers.append(number)
-        super().record_head(number)
+        super().record_head(number, header)
 
 
 def test_every_block_is_announced(chain: AnvilChain, url: str) -> None:
@@ -176,7 +185,7 @@ def test_a_silent_node_times_out_and_recovers(chain: AnvilChain) -> None:
         assert connection.exchange(CHAIN_ID_REQUEST, TIMEOUT_S).content
         proxy.state = ProxyState.SILENT
         started_s = time.monotonic()
-        with pytest.raises(UpstreamTimeout, match=f"{SHOWN} did not answer in time"):
+        with pytest.raises(UpstreamTimeout, match=f"{SHOWN} did not respond in time"):
             connection.exchange(CHAIN_ID_REQUEST, 0.3)
         assert time.monotonic() - started_s < TIMEOUT_S
         proxy.state = ProxyState.FORWARDING
@@ -208,8 +217,13 @@ def reject_handshake(client: ServerConnection, request: Request) -> Response:
 @pytest.mark.parametrize(
     ("respond", "options", "kind", "message"),
     [
-        (bool, {"process_request": reject_handshake}, UpstreamRejected, "answered with status 401"),
-        (lambda client, _: client.send(f"{SECRET} is no JSON"), {}, InvalidUpstreamResponse, "what is not JSON-RPC"),
+        (bool, {"process_request": reject_handshake}, UpstreamRejected, "responded with status 401"),
+        (
+            lambda client, _: client.send(f"{SECRET} is no JSON"),
+            {},
+            InvalidUpstreamResponse,
+            "something other than JSON-RPC",
+        ),
         (lambda client, _: client.close(1011, SECRET), {}, Unreachable, "no connection to"),
         (lambda client, _: client.close(1000, SECRET), {}, Unreachable, "no connection to"),
         (lambda client, _: client.socket.close(), {}, Unreachable, "no connection to"),
@@ -217,7 +231,7 @@ def reject_handshake(client: ServerConnection, request: Request) -> Response:
             bool,
             {"ssl": server_tls("loopback.pem")},
             Unreachable,
-            "the certificate of .* cannot be trusted: self-signed",
+            "the certificate of .* is not trusted: self-signed",
         ),
     ],
 )
@@ -292,7 +306,7 @@ def test_a_node_without_subscriptions_is_read_and_polled() -> None:
         assert connection.exchange(CHAIN_ID_REQUEST, TIMEOUT_S).content
         assert (heads.mode, heads.problem) == (
             FollowMode.POLLING,
-            f"{SHOWN} supports no subscription to new blocks",
+            f"{SHOWN} does not support subscriptions to new blocks",
         )
 
 

@@ -120,6 +120,6 @@ def test_an_invalid_transfer_row_is_reported(tmp_path: Path) -> None:
         connection.execute("UPDATE token_transfers SET kind = 'odd'")
     with (
         reopen(tmp_path / "store") as store,
-        pytest.raises(MarketError, match="records of token transfers cannot be read"),
+        pytest.raises(MarketError, match="token transfer records cannot be read"),
     ):
         store.read_market()

@@ -222,9 +222,9 @@ def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> 
         write(store, 5, Change({0: 5}, {}))
         write(store, 5, Change({1: 6}, {}))
         assert store.read_market().pools.keys() == {pool(0).key, pool(1).key}
-        with pytest.raises(MarketError, match="block 4 does not come after 5"):
+        with pytest.raises(MarketError, match="block 4 does not follow 5, the store's newest block"):
             write(store, 4, Change({}, {}))
-        with pytest.raises(MarketError, match="another block 5: 0x5, not 0x6"), store.write_block(5, "0x6"):
+        with pytest.raises(MarketError, match="a different block 5: 0x5, not 0x6"), store.write_block(5, "0x6"):
             pass
         write(store, 9, Change({1: 7}, {}))
         store.rewind_to(5)
@@ -233,19 +233,19 @@ def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> 
 
 def test_no_block_follows_a_market_that_was_not_synced(tmp_path: Path) -> None:
     with imported(tmp_path / "store", build_wide_market(50)) as store:
-        with pytest.raises(MarketError, match="holds a synthetic market"), store.write_block(2):
+        with pytest.raises(MarketError, match="has a synthetic market, which cannot be synced"), store.write_block(2):
             pass
         assert store.read_market().provenance is Provenance.SYNTHETIC
 
 
 def test_a_pool_needs_its_tokens_with_its_decimals(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
-        with pytest.raises(MarketError, match="the store does not know"), store.write_block(1) as writer:
+        with pytest.raises(MarketError, match="the store does not have"), store.write_block(1) as writer:
             writer.put_pools([pool(0)])
         assert store.read_summary().block is None
         with store.write_block(1) as writer:
             writer.put_tokens([TOKENS[0], TOKENS[1]._replace(decimals=6)])
-        with pytest.raises(MarketError, match="knows with 6 decimals, not 18"), store.write_block(2) as writer:
+        with pytest.raises(MarketError, match="has with 6 decimals, not 18"), store.write_block(2) as writer:
             writer.put_pools([pool(0)])
         assert store.read_summary().pools == 0
 

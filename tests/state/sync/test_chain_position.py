@@ -139,5 +139,5 @@ def test_a_node_behind_its_own_reported_head_raises_stale_node(tmp_path: Path) -
     del tmp_path
     with store_at_blocks("abcd", [3]) as store:
         node, ahead = Chain("abc"), Chain("abcdabcd")
-        with pytest.raises(StaleNode, match="does not know block 3, though it reported block 7"):
+        with pytest.raises(StaleNode, match="has no block 3, although it reported block 7"):
             locate(store, node, ahead.read_head().block)

@@ -12,9 +12,10 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import SyncFilter, count_skipped, follow, sync
+from swapcli.testing.evm import selector
 from tests.chain.sync.expected_state import check_true, synced
 from tests.chain.sync.factory_chain import CreatedPool, TestChain
-from tests.contracts.evm import compile_solidity, selector
+from tests.contracts.evm import compile_solidity
 from tests.support.chain import restored
 
 PAIRS = 30
@@ -196,7 +197,7 @@ def test_empty_return_data_removes_a_pool_only_with_proof(local_chain: TestChain
     local_chain.chain.node.ask("evm_mine")
     bare = store.network._replace(multicall=None)
     store.network, proven = bare, store.network
-    with pytest.raises(InvalidUpstreamResponse, match=f"returns nothing for {made.key}, which has answered before"):
+    with pytest.raises(InvalidUpstreamResponse, match=f"returns nothing for {made.key}, which it returned before"):
         follow(store, node)
     assert made.key in store.read_market().pools
     store.network = proven

@@ -76,7 +76,7 @@ def test_a_token_filter_queries_factories_instead_of_events(
         stored = set(store.read_market().pools)
         assert {each.key for each in queryable} <= stored <= {each.key for each in among(local_chain, tokens_in_filter)}
         check_true(store, node)
-    assert any("such pools cannot be looked up" in each.reason for each in count_skipped(store))
+    assert any("its pools cannot be looked up" in each.reason for each in count_skipped(store))
     synced(store, node)
     check_true(store, node, local_chain.pools)
 
@@ -148,8 +148,7 @@ def test_without_events_only_listed_pools_are_found(local_chain: TestChain, node
     check_true(store, node, of(local_chain, {*PAIRS}))
     (reason,) = count_skipped(store)
     assert (
-        reason.reason
-        == "the node did not return events of the creation of its pools: a lesser node refused: not these blocks"
+        reason.reason == "the node did not return its pools' creation events: a lesser node refused: not these blocks"
     )
     assert reason.count == len(EVERY_PROTOCOL) - len(PAIRS)
     with local_chain.chain.revert_after():

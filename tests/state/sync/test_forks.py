@@ -32,10 +32,11 @@ from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import Advance, follow, import_pools
+from swapcli.testing.evm import Contract
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.factories import algebra
-from tests.contracts.evm import Contract, compile_solidity, load_artifact
+from tests.contracts.evm import compile_solidity, load_artifact
 from tests.families.real_pools import slipstream_pool
 from tests.state.store.build import create, only
 from tests.support.chain import connected
@@ -254,7 +255,7 @@ def test_a_plugin_that_takes_another_fee_is_left_out(forked_chain: ForkedChain) 
         forked_chain.plugin.send("setSurcharge", 15_000)
         (skipped,) = read(forked_chain, node, [ref])
         assert isinstance(skipped, SkippedItem)
-        assert "sets another fee than the pool says" in skipped.reason
+        assert "plugin's fee differs from the pool's" in skipped.reason
         assert isinstance(read(forked_chain, node, [ref._replace(constants=AlgebraConstants())])[0], Pool), (
             "nothing contradicts the pool where the network names no quoter"
         )

@@ -69,14 +69,14 @@ def test_real_pools_of_a_market_are_imported_and_followed(trader: Trader, node: 
 
 
 def test_pools_are_imported_only_into_an_empty_store(trader: Trader, node: RpcNode, store: Store) -> None:
-    with pytest.raises(MarketUnavailable, match="holds no market yet"):
+    with pytest.raises(MarketUnavailable, match="has no market yet"):
         follow(store, node)
     list(import_pools(store, node, trader.market))
     stored = store.read_market()
     list(import_pools(store, node, trader.market))
     assert store.read_market() == stored
     synced(store, node, SyncFilter(frozenset({"uniswapV4"})))
-    with pytest.raises(ConfigError, match="holds another market already"):
+    with pytest.raises(ConfigError, match="already has a different market"):
         next(import_pools(store, node, trader.market))
     assert store.read_market() == stored
 

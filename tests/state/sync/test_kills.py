@@ -27,7 +27,7 @@ from tests.support.chain import connected, restored
 
 EVEN_CLOCK = Clock(time.time, count().__next__)
 """Every step takes a second by this clock, so that batches stay small."""
-KILLS = examples(6, full=50)
+KILLS = examples(3, full=50)
 POOLS = 40
 
 
@@ -135,7 +135,7 @@ def test_concurrent_syncs_leave_a_sound_store(local_chain: TestChain, node: RpcN
     path, rng = tmp_path / "store", Random("several")
     children = [start(path, local_chain) for _ in range(3)]
     try:
-        for _ in range(examples(6, full=12)):
+        for _ in range(examples(3, full=12)):
             mark = local_chain.snapshot()
             for _ in range(rng.randint(1, 12)):
                 use(local_chain, rng, path)

@@ -190,8 +190,8 @@ MISBEHAVIOURS = (
     Misbehaviour("rejects everything as too much", lambda: says(429)),
     Misbehaviour("is behind", lambda: failures.stale(100), is_reported=False),
     Misbehaviour("is of another chain", lambda: failures.moves_to(1)),
-    Misbehaviour("answers from other blocks", failures.ignores_block_numbers, is_reported=False),
-    Misbehaviour("answers calls with nothing", lambda: failures.empties_calls(Random(1))),
+    Misbehaviour("responds with other blocks", failures.ignores_block_numbers, is_reported=False),
+    Misbehaviour("returns nothing for calls", lambda: failures.empties_calls(Random(1))),
     Misbehaviour("answers some calls with nothing", lambda: failures.empties_calls(Random(7), 0.2)),
     Misbehaviour("has no events", lambda: failures.without("eth_getLogs")),
     Misbehaviour("omits all events", lambda: failures.withholds_logs(Random(3), 1.0)),
@@ -216,14 +216,14 @@ def test_the_others_read_the_share_of_a_bad_node(
         proxy.always = lambda handler: not reported and failures.late(0.01)(handler)
     for proxy in bad:
         proxy.always = failure
-    if misbehaviour.name == "answers from other blocks":
+    if misbehaviour.name == "responds with other blocks":
         local_chain.chain.node.ask("evm_mine")
     with sharing(urls_of(proxies), tmp_path, reported) as node:
         synced(store, node)
     check_complete(store, local_chain)
     if misbehaviour.is_reported:
         assert reported
-        assert all(each.endswith("; the other nodes read its share") for each in reported)
+        assert all(each.endswith("; the other nodes take over its share") for each in reported)
         assert len(reported) <= bad_count, "each node is reported once"
 
 
@@ -265,7 +265,7 @@ def test_without_any_healthy_helper_the_sync_fails_as_before(
         proxy.always = after(8, hangs_up)
     with (
         sharing(urls_of(proxies), tmp_path) as node,
-        pytest.raises(Exception, match="node 1 closed the connection before it answered"),
+        pytest.raises(Exception, match="node 1 closed the connection before it responded"),
     ):
         synced(store, node)
     for proxy in proxies:

@@ -31,12 +31,12 @@ from swapcli.state.transfers.transfer_probe import (
     runtime_code,
 )
 from swapcli.state.transfers.transfer_trials import TransferReport, plan_trials, pool_holder, run_transfer_trials
+from swapcli.testing.evm import Chain, Contract, RevertedError, selector
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_pair, sources
 from tests.chain.trader import Trader
-from tests.contracts.evm import Chain, Contract, RevertedError, selector
 from tests.examples import examples
 
 PROBE = "0x" + "70" * 20
@@ -145,7 +145,7 @@ def test_a_fee_that_only_some_pools_pay_is_seen(world: ContractFixture) -> None:
     assert tried(world, token.address, free, taxed) == fee(0, 30_000, 0)
 
 
-@settings(max_examples=examples(20, full=80))
+@settings(max_examples=examples(8, full=80))
 @given(
     fees=st.tuples(*[st.one_of(st.just(0), st.integers(3, 300_000))] * 3),
     amount=st.integers(2 * 10**6, 10**30),
@@ -167,7 +167,7 @@ def test_every_fee_is_found_to_a_few_parts_in_a_million(
             assert abs(measured - true) <= 4
 
 
-@settings(max_examples=examples(37, full=150))
+@settings(max_examples=examples(12, full=150))
 @given(seed=st.integers(0, 2**64))
 def test_a_share_token_is_never_classified_as_ordinary(shared: ContractFixture, seed: int) -> None:
     """At what stETH's and its like are worth; where a share is worth hardly anything, nothing is lost either."""
@@ -270,9 +270,9 @@ class GarblingEvmNode(EvmNode):
 @pytest.mark.parametrize(
     ("node", "refusal"),
     [
-        (OverrideIgnoringEvmNode, "an EVM in process heeds no state overrides"),
+        (OverrideIgnoringEvmNode, "an EVM in process ignores state overrides"),
         (OverrideRejectingEvmNode, "too many arguments, want at most 2"),
-        (GarblingEvmNode, "an EVM in process answered trial transfers with nonsense"),
+        (GarblingEvmNode, "an EVM in process returned invalid results for test transfers"),
     ],
 )
 def test_a_node_without_overrides_leaves_behaviours_unknown(

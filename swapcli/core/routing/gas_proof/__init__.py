@@ -1,3 +1,3 @@
-"""A proven upper bound on what any acyclic route pays net of gas."""
+"""A proven upper bound on what any acyclic route pays after gas."""
 
 PUBLIC = ("proof",)

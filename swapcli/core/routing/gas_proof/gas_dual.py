@@ -1,10 +1,10 @@
 """The dual problem of an order in which each used direction of a pool costs gas, and each token between as well.
 
-At prices v, in units of the output token, with g the least gas of a pool's swap and h that of a token between,
+At prices v, in units of the output token, with g the smallest gas of a pool's swap and h that of a token between,
 
     D(v) = amount * v_source - base + sum over tokens t of max(0, sum over arcs from t of max(0, s - g) - h)
 
-bounds what any acyclic route pays net of gas: weak duality, with the gas of a pool that is not used at zero. Here
+bounds what any acyclic route pays after gas: weak duality, with the gas of a pool that is not used at zero. Here
 s = max of v_out * f(x) - v_in * x over 0 <= x <= c is the surplus of an arc's best trade, where c is the most of the
 sold token that the order can bring there (`token_limits`): without it, gas would cost a small order next to nothing,
 since a line through the origin and the best trade charges it only in proportion. h is not charged for the source.
@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp, log
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import least_swap_gas
 from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, MIN_PRICE_RATIO, Arc, Prices
@@ -29,7 +29,7 @@ _SAME_RATE: Final = 1.0 + 1e-9
 
 
 class PricedArc(NamedTuple):
-    """An arc with the least gas of its swap, in base units of the output token, and the most that it can be sold, in
+    """An arc with the smallest gas of its swap, in base units of the output token, and the most that it can be sold, in
     those of the sold token. `gas_units` is that gas in units."""
 
     arc: Arc

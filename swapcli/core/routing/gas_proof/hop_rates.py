@@ -7,8 +7,8 @@ order can sell it only so much: that adds nothing to a bound, either.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.routing.gas_proof.gas_dual import PricedArc, least_rate
 from swapcli.core.routing.gas_proof.simple_paths import SimplePaths
 from swapcli.core.routing.graph.digraph import TokenPair

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import inf
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import DOWN, UP, ArcTerm, effective_price, exact, lowered, term_of
 from swapcli.core.routing.gas_proof.gas_dual import PricedArc
@@ -57,7 +57,8 @@ class LeafRates(NamedTuple):
     """The rates that prove a bound, and products of them.
 
     `product` is at least that of any simple path. `rates` are those of hops, of which the others have their `spot`
-    rate. A unit that a pool pays out brings at most the hop's entry of `values`, or else the token's of `token_values`.
+    rate. A unit that a pool pays out brings at most the hop's entry of `values`, otherwise the token's of
+    `token_values`.
     """
 
     product: float

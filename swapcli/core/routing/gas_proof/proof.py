@@ -1,4 +1,4 @@
-"""Prove how much more any acyclic route could pay net of gas than a given one.
+"""Prove how much more any acyclic route could pay after gas than a given one.
 
 Each hop between two tokens gets a rate. A route pays at most its amount times the best product of rates on a simple
 path, and what its pools gain above the rates (docs/proof.md). Hops of few tokens, at first those of the route, get the
@@ -7,7 +7,7 @@ which no pool gains more than its gas: they cost nothing, and matter only if a p
 Such a path joins the hops with prices. A hop against the flow does not: a route without cycles uses only one of them.
 
 Where a gap is left, the routes are split (branch and bound): by which of two tokens comes first, if the best path
-passes them in the other order than the flow, or else by whether they use a pool that is worth about its gas. The
+passes them in the other order than the flow, otherwise by whether they use a pool that is worth about its gas. The
 largest bound of an open branch bounds all routes; a branch at or below the known route is closed.
 
 Sources of the method: fixed costs in the dual of routing, and activation bounds, arXiv 2603.02844; branch and bound,
@@ -21,8 +21,8 @@ from decimal import Decimal
 from heapq import heappop, heappush
 from itertools import count, pairwise
 from math import inf, log
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.quote import NetBound
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import float_above
@@ -406,7 +406,7 @@ class _Prover:
     def _against(path: Sequence[int], flow: Mapping[TokenPair, float], order: Set[TokenPair]) -> TokenPair | None:
         """Return a hop of the flow that forms a cycle with a path and whose token order is open; None without one.
 
-        It is the largest of those whose tokens the path passes in the other order, or else one of several hops from a
+        It is the largest of those whose tokens the path passes in the other order, otherwise one of several hops from a
         token of the path back to an earlier one.
         """
         place = {token: number for number, token in enumerate(path)}

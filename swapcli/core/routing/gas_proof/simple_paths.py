@@ -8,8 +8,8 @@ continuation by any walk, within the hops that are left, does not exceed the bes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import TokenPair
 
@@ -144,7 +144,7 @@ def _best_walks(edges: Sequence[tuple[int, int, float]], target: int, max_hops: 
 
 
 def _onward(label: _Label, blocked: int) -> float:
-    """Return the best product of a label if its first hop does not lead to a `blocked` token, or else the second."""
+    """Return the best product of a label if its first hop does not lead to a `blocked` token, otherwise the second."""
     return label[2] if label[1] >= 0 and blocked >> label[1] & 1 else label[0]
 
 

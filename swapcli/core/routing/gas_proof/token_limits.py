@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from math import inf
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.model.proof import LimitReason
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.dual_terms import ArcTerm, float_above, most_paid, sum_up, terms_at

@@ -10,8 +10,8 @@ per edge saves the cost of the calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
 
+from swapcli.core.annotations import TypeVar
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, MarketGraph, Prices
 
@@ -75,7 +75,7 @@ def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices
 
     Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy cost what they
     are bought for; those that nothing sells are worth what dust pools pay. All others are worth next to nothing, or
-    join no priced token: they get the least price, at which the holdings of all pools are worth nothing.
+    join no priced token: they get the smallest price, at which the holdings of all pools are worth nothing.
     """
     costs = add_purchase_costs(graph, extend_prices(filtered_graph, prices, target))
     return dict.fromkeys(range(len(graph.addresses)), MIN_PRICE) | extend_prices(graph, costs, target)

@@ -6,7 +6,8 @@ from bisect import insort
 from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from itertools import pairwise
 from math import inf
-from typing import TypeVar
+
+from swapcli.core.annotations import TypeVar
 
 TokenPair = tuple[int, int]
 """(token in, token out): an edge between two tokens, or the source and target of an order."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
 
+from swapcli.core.annotations import TYPE_CHECKING, TypeVar
 from swapcli.core.model.pool import Pool, RateCurve, RoundingGain
 from swapcli.core.routing.graph.digraph import TokenPair, unreachable_within
 
@@ -24,7 +24,7 @@ Prices = dict[int, float]
 MIN_PRICE, MAX_PRICE = 1e-120, 1e120
 """Bounds of all prices: the ratio of any two, at most 1e240, stays within floats (1.8e308)."""
 MIN_RATE, MAX_RATE = MIN_PRICE, MAX_PRICE
-"""A pool outside of these spot rates is left out: it has nothing worth selling for. Products of such rates overflow."""
+"""A pool outside of these spot rates is omitted: it has nothing worth selling for. Products of such rates overflow."""
 
 MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
 _JUST_BELOW = 1 - 1e-9  # a relative step that floats resolve and that no pool's rate is constant over

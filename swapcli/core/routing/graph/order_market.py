@@ -1,4 +1,4 @@
-"""The market as an order sees it: the pools that are not dust to it, and what a unit of each token is worth to it.
+"""The market for one order: its pools without dust, and the value of each token's unit.
 
 A pool is dust to an order if it pays next to nothing for a slice of it, however good the rate of its first unit. Anyone
 can create such a pool at any price, so dust pools must not set prices or guide the search. Reference values convert a
@@ -17,8 +17,8 @@ from functools import cached_property
 from heapq import nlargest
 from itertools import chain, pairwise
 from math import floor, inf, log
-from typing import TypeVar
 
+from swapcli.core.annotations import TypeVar
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.best_paths import best_labels, relax_layers
@@ -39,7 +39,7 @@ _RATE_TOLERANCE = 1e-2
 """Pools whose rate a slice lowers by less count with their spot rate, so that small orders of any size share prices."""
 
 SLICE_FRACTION = 1e-3
-"""A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
+"""A slice is this part of an order. Rounded down to a step, it is about the smallest flow of a detour that the search
 considers."""
 
 _DUST_FRACTION = 0.1

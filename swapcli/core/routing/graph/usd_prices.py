@@ -9,7 +9,7 @@ anchor, whose shallowest pair is deepest (Dijkstra's algorithm with the minimum 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, log2, sqrt
+from math import fsum, inf, log2, sqrt
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.market_graph import MarketGraph
@@ -92,8 +92,8 @@ class _PoolRate(NamedTuple):
 
 def _compute_mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
     pools = _mid_rates(graph, token, other)
-    total = sum(pool.depth for pool in pools)
-    return (sum(pool.rate * pool.depth for pool in pools) / total, total) if pools else (0.0, 0.0)
+    total = fsum(pool.depth for pool in pools)  # `sum` rounds differently since Python 3.12, and prices size orders
+    return (fsum(pool.rate * pool.depth for pool in pools) / total, total) if pools else (0.0, 0.0)
 
 
 def _mid_rates(graph: MarketGraph, token: int, other: int) -> list[_PoolRate]:
@@ -113,7 +113,7 @@ def _mid_rates(graph: MarketGraph, token: int, other: int) -> list[_PoolRate]:
 
 def _weighted_median(weighted: list[tuple[float, float]]) -> float:
     """Return the value at which half of the total weight is reached."""
-    left = sum(weight for _, weight in weighted) / 2
+    left = fsum(weight for _, weight in weighted) / 2
     for value, weight in sorted(weighted):
         left -= weight
         if left <= 0.0:

@@ -18,7 +18,7 @@ from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.solver.newton import Solution
 
 _CAPACITY_MARGIN = 1 - 2e-4  # of a hop's capacity: rounding earlier hops changes what arrives
-_MAX_REJECTED_POOLS = 4  # that a rounding leaves out before it fails
+_MAX_REJECTED_POOLS = 4  # that a rounding omits before it fails
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # with more, only the best by estimate is rounded. Bounds the work

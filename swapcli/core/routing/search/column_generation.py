@@ -115,7 +115,7 @@ def tokens_to_add(
 
 
 def min_detour_gas_cost(problem: RoutingProblem) -> float:
-    """Return the least gas of a detour, which has two swaps, in units of the target."""
+    """Return the smallest gas of a detour, which has two swaps, in units of the target."""
     router = problem.spec.router_gas
     return (2 * (problem.graph.min_swap_gas + router.each_swap) + router.token_between) * problem.spec.gas_value
 

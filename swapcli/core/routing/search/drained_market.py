@@ -1,4 +1,4 @@
-"""Search for an order that drains its market, so that it pays no less than a smaller order would.
+"""Search for an order that drains its market, so that it pays at least as much as a smaller order.
 
 A pool that is thin for the order may pay much of its output, so the search repeats without a filter for dust. Once the
 pools are full, a surplus of the order has no use, but some path must take it. That path comes first: the rest of the

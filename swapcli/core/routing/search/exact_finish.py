@@ -1,7 +1,7 @@
 """Decide the shares of a route by exact replays: of its segments, and of the pools within its hops.
 
 Rounded solutions, single paths and other candidates contribute hops if these can join: no cycle of tokens, no second
-use of a pool. At the amounts of the last replay, the curves estimate what moving a share would gain net of gas. A move
+use of a pool. At the amounts of the last replay, the curves estimate what moving a share would gain after gas. A move
 counts only if its replay pays more. So a pool may be filled to its last unit, a swap may stop short of a tick that does
 not earn its gas, and an amount beyond the depth of its pools goes where it pays most.
 """
@@ -219,7 +219,7 @@ class ShareSearch:
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
     def run(self, found: ScoredRoute, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
-        """Yield better and better routes net of gas; `found` is the replay of the present one.
+        """Yield better and better routes after gas; `found` is the replay of the current one.
 
         Large moves between paths come first, then small ones, and last changes of pools that save gas. Without
         `moves_shares`, moves between paths come only if the route crosses ticks. Calls the problem's check
@@ -318,7 +318,7 @@ class ShareSearch:
         return carried
 
     def _flow(self) -> _Flow:
-        """Return the flow of the present shares."""
+        """Return the flow of the current shares."""
         pools: dict[_Pair, list[_Sold]] = {}
         for pair, hop in self._hops.items():
             arcs = [self._arcs[pair][swap.pool] for swap in hop]
@@ -409,7 +409,7 @@ class ShareSearch:
         return [arc for arc in arcs if arc.pool.key not in used]
 
     def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
-        """Return what a hop of `pools` pays for `amount` net of gas, and its shares; minus infinity if too much."""
+        """Return what a hop of `pools` pays for `amount` after gas, and its shares; minus infinity if too much."""
         if amount >= sum([arc.curve.capacity for arc in pools]):
             return -inf, ()
         swaps = self._fill(pools, pair, amount)

@@ -1,4 +1,4 @@
-"""Gaps between the best route so far and what the order may still gain, and the refinements that may close them.
+"""The possible gains over the best route so far, and the refinements that may reach them.
 
 A search solves the order without limits, breaks the cycles of the flow, prunes pools that do not pay for their gas,
 rounds the flow to shares and replays the routes. Each step may lose some output. The figures before and after a step
@@ -15,7 +15,8 @@ from swapcli.core.records import NamedTuple
 
 
 class Refinement(Enum):
-    """What a search may try after its first routes. Each refinement builds on the results of those before it."""
+    """A refinement that a search may try after its first routes. Each refinement builds on the results of those before
+    it."""
 
     TOKEN_ORDERS = auto()
     SINGLE_PATHS = auto()
@@ -23,7 +24,8 @@ class Refinement(Enum):
 
 
 class Gaps(NamedTuple):
-    """What the best route may lack, by cause, beyond the least gain worth a search, in base units of the target.
+    """The possible gains over the best route, by cause, above the smallest gain worth a search, in base units of the
+    target.
 
     `cycles`: how much more the solution with cycles is worth than the best one without. `paths`: how much more net of
     gas a single path may pay, by the bound at the solution's prices. `shares`: the loss of rounding, or the route's

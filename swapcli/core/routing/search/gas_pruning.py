@@ -47,7 +47,7 @@ def _fraction_left(charge: float) -> float:
 
 
 class _PoolSet(NamedTuple):
-    """Arcs that are left, the prices of their charged solution, and about their output net of gas."""
+    """Arcs that are left, the prices of their charged solution, and about their output after gas."""
 
     net_output: float
     arcs: list[Arc]

@@ -70,7 +70,7 @@ def continuous_flow(
     """Return the flow of the order when it runs forward through the pools in the proportions of `values`.
 
     `usable_arcs` are those that each hop splits its input over, in the best way. Hops that carry less than `min_share`
-    of the order are left out.
+    of the order are omitted.
     """
     source, target = endpoints
     values = _drop_disconnected(values, source, target, min_share)

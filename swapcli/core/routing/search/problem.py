@@ -102,7 +102,7 @@ class RoutingProblem(NamedTuple):
         return max(self.spec.cent, _MIN_GAIN * output, _MIN_GAIN_UNITS * unit)
 
     def min_reordering_gain(self, solution: Solution) -> float:
-        """Return the least gain for which other token orders are worth a search: they mostly add a swap."""
+        """Return the smallest gain for which other token orders are worth a search: they mostly add a swap."""
         return max(self.min_gain(solution.value), self.min_swap_gas_cost)
 
     def spot_output(self) -> float:

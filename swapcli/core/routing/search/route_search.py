@@ -1,6 +1,6 @@
 """Find the route for an order: the continuous optimum, pruned for gas, rounded and replayed exactly.
 
-The replay with the best output net of gas wins. Further searches follow only if `Gaps` shows that they may gain.
+The replay with the best output after gas wins. Further searches follow only if `Gaps` shows that they may gain.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_REJECTED_POOLS = 8  # pools that a search for a single path leaves out before it ends
+_MAX_REJECTED_POOLS = 8  # pools that a search for a single path omits before it ends
 _WAYS = 3  # paths kept for each token if there is much arbitrage. Empirical
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
@@ -106,7 +106,7 @@ class RouteSearch:
         return self.problem.spec
 
     def run(self) -> SearchResult | None:
-        """Return the route with the best output net of gas; the best so far once time is up.
+        """Return the route with the best output after gas; the best so far once time is up.
 
         None when no route carries the order.
         """
@@ -292,7 +292,7 @@ class RouteSearch:
     def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
 
-        Pools that reject their amount, or pay much less for it than their curve by rounding, are left out of the next
+        Pools that reject their amount, or pay much less for it than their curve by rounding, are omitted from the next
         path.
         """
         spec, rejected_pools = self.spec, set[str]()

@@ -1,4 +1,4 @@
-"""A route that a search compares with others, and its score: the exact output net of gas."""
+"""A route that a search compares with others, and its score: the exact output after gas."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def better_paths(
 ) -> Iterator[list[Arc]]:
     """Yield paths over the whole market with a net output above `min_net`, each better and of more hops than the last.
 
-    Branch and bound: an upper bound on what a unit brings over the remaining hops, less the least gas of these hops,
+    Branch and bound: an upper bound on what a unit brings over the remaining hops, less the smallest gas of these hops,
     prunes states that cannot end above `min_net`. `ways` states per token are kept: with arbitrage, the best path to a
     token has often passed tokens that the rest of the path needs.
     """

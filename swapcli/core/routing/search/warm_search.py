@@ -1,6 +1,6 @@
 """Searches from the result for a similar order: another amount of the same pair, or the same order on a later state.
 
-Its prices are close to the present ones, and mostly its pools carry the present order too. The search solves over them
+Its prices are close to the current ones, and mostly its pools carry the current order too. The search solves over them
 alone, and then checks at the new prices that nothing else would add to the result: no pool between the same tokens pays
 for its gas, and no detour over further tokens pays. If much would be added, if the flow has cycles that could
 be broken in several ways, or if the route follows its solution less closely than the former one did, a search from
@@ -38,8 +38,8 @@ _LOSS_MARGIN = 1e-6  # the same for routes that lost next to nothing: 0.01 basis
 
 
 class FormerSearch(NamedTuple):
-    """What a search leaves for one of a similar order: its prices by address, its arcs, its routes, and the amounts of
-    the best one.
+    """The results of a search for reuse by a similar order: prices by address, arcs, routes, and the amounts of the
+    best route.
 
     `arcs` are those that carried flow: the others between the same tokens count only where gas is free. `loss` is the
     part of the solution's output that the route lost.
@@ -112,7 +112,7 @@ def _search(
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
         return None
     found = result.best
-    # Rounding to whole units may make another path better than one that is closer to the solution.
+    # Rounding to whole units may make a different path better than one that is closer to the solution.
     may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not _is_optimal(result))
     return None if may_be_beaten and search.find_better_single_path(found) else result
 

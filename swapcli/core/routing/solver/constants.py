@@ -6,7 +6,7 @@ them. None decides a shown amount: those come from the exact replay.
 
 from __future__ import annotations
 
-from typing import Final
+from swapcli.core.annotations import Final
 
 # --- the dual and its prices
 

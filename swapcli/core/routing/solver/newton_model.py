@@ -30,7 +30,7 @@ from swapcli.core.routing.solver.dual import Dual, DualPoint
 
 Piece = tuple[float, float, float]
 """(flow, conductance, largest flow) of a part of an arc's flow. Between zero and the largest flow, it is linear in the
-change of the pair's price. A negative flow says how far an idle piece is from trading."""
+change of the pair's price. A negative flow shows how far an idle piece is from trading."""
 
 
 _MIN_WIDTH = 1e-10  # of a change of price: floats resolve its parts after `MAX_BISECTIONS` halvings

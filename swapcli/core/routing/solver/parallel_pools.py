@@ -18,7 +18,7 @@ from swapcli.core.routing.solver.roots import next_rate
 
 
 class _Split(NamedTuple):
-    """The input of each arc. The output and the marginal rate are None where the search did not find them."""
+    """The input of each arc. The output and the marginal rate are None if the search did not find them."""
 
     amounts: list[float]
     amount_out: float | None = None

@@ -1,17 +1,17 @@
 """Minimise a convex function with kinks: Newton's method with an approximate inverse of the Hessian (BFGS).
 
-On functions that are not smooth it also finds the minimum, if the line search asks for the weak conditions of Wolfe
+On functions that are not smooth it also finds the minimum, if the line search requests the weak conditions of Wolfe
 (Lewis, Overton, Nonsmooth optimization via quasi-Newton methods, 2013). Where a kink stops it, it collects the
-gradients on its sides, and goes on where all of them fall (bundle methods; Lemaréchal, 1975). Any point on the way has
-a valid value, so that it may stop anywhere.
+gradients on its sides, and continues where all of them fall (bundle methods; Lemaréchal, 1975). Any point on the way
+has a valid value, so that it may stop anywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Final
 
+from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 _SUFFICIENT_DECREASE: Final = 1e-4
@@ -30,7 +30,7 @@ Evaluation = tuple[float, list[float]]
 
 
 class Minimum(NamedTuple):
-    """The least value that was found, and where."""
+    """The smallest value found, and its position."""
 
     value: float
     point: list[float]

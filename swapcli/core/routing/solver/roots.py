@@ -167,7 +167,7 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
 def next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:
     """Return the next rate to try for a root in (low, high): a Newton step on its logarithm, or a bisection step.
 
-    `slope` is the change of the missing amount per unit of the logarithm; 0.0 asks for bisection, geometric where the
+    `slope` is the change of the missing amount per unit of the logarithm; 0.0 requests bisection, geometric where the
     ends are far apart. A `low` of 0.0 stands for no lower end.
     """
     if slope > 0.0:

@@ -32,26 +32,26 @@ def allowance(
     owner: Annotated[str | None, argument("OWNER", "Account that owns the token.")] = None,
     token: Annotated[str | None, argument("TOKEN", "Token: symbol or address.")] = None,
     spender: Annotated[
-        str | None, argument("[SPENDER]", "Account that may take it.  [default: the network's router]")
+        str | None, argument("[SPENDER]", "Account that may spend it.  [default: the network's router]")
     ] = None,
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> None:
-    """Show what a router may take of an account's token.
+    """Show how much of a token a router may spend.
 
     \b
     Example:
       swapcli allowance base 0x2222222222222222222222222222222222222222 USDC
 
-    It is read on the newest block of a node. A router that takes tokens through Permit2 needs two allowances: Permit2's
-    of the token, and the router's in Permit2, which ends at a time.
+    A router that uses Permit2 needs two allowances: one that lets Permit2 spend the token, and one in Permit2 for the
+    router. The second one expires.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url)
     name, words = split_network(session, [network, owner, token, spender])
     if len(words) not in (2, 3):
-        raise UsageError(f"OWNER and TOKEN are required, as in {_example(name, words)}")
+        raise UsageError(f"OWNER and TOKEN are required, for example {_example(name, words)}")
     market = session.open_local_market(name)
     where = market.network
     holder = parse_account_option(words[0], where, session, "OWNER")

@@ -27,35 +27,36 @@ app = CommandApp()
 @app.command(formats=LIST_FORMATS)
 def balance(
     network: options.NetworkNameOrDefault = None,
-    account: Annotated[str | None, argument("ADDRESS", "Account.")] = None,
+    account: Annotated[str | None, argument("ADDRESS", "Address of the account.")] = None,
     tokens: Annotated[list[str] | None, argument("[TOKEN]...", "Tokens: symbols or addresses.  [default: all]")] = None,
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> None:
-    """Show what an account holds.
+    """Show the balances of an account.
 
     \b
     Examples:
       swapcli balance base 0x2222222222222222222222222222222222222222
       swapcli balance base 0x2222222222222222222222222222222222222222 ETH USDC
 
-    It is read on the newest block of a node. Without tokens it looks for all tokens of the network, and shows those
-    that the account has.
+    Balances are read at a node's newest block. If you name no tokens, the command checks all tokens of the network.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url, formats=LIST_FORMATS)
     name, words = split_network(session, [network, account, *(tokens or [])])
     if not words:
         example = "swapcli balance base 0x2222222222222222222222222222222222222222"
-        raise missing_words(session, name, "no account given: name it", example)
+        raise missing_words(session, name, "no account given", example)
     market = session.open_local_market(name)
     owner = parse_account_option(words[0], market.network, session, "ADDRESS")
     found = market.balance(owner, *words[1:])
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)
     elif session.output.format is OutputFormat.CSV:
-        session.output.print_rows(found.document()["balances"])
+        from swapcli.interface.document_types import BalanceJson
+
+        session.output.print_rows(found.document().get("balances", []), list(BalanceJson.__annotations__))
     else:
         session.output.print_details(_view(found))
 
@@ -71,6 +72,6 @@ def _view(found: "Holdings") -> "DetailView":
         for each in found.balances
     )
     number, age = describe_newest(found.block)
-    facts = (Fact("Block", number, age if rows else f"{age}; it holds none of the known tokens"),)
+    facts = (Fact("Block", number, age if rows else f"{age}; the account holds none of the known tokens"),)
     title = f"{display_address(found.owner, kind)} on {found.network.name}"
     return DetailView(title, facts, lists=(ListView(COLUMNS, rows),) if rows else ())

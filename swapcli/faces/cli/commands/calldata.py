@@ -2,32 +2,32 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from swapcli import PreparedSwap
+from typing import Annotated
+
+from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
-from swapcli.faces.cli.account_options import check_recipient_option
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import (
+    ROUTING,
     OrderOptions,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
-    option_name,
+    option,
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
-from swapcli.faces.cli.payload_output import (
-    open_checker,
-    parse_deadline,
-    print_payload,
-    requested_checks,
-    required_lifetime_s,
-    shows_full_calldata,
-)
-from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, read_order, split_words
+from swapcli.faces.cli.quote_context import open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import open_session
-from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.quote_options import require_swap_terms
-from swapcli.quoting.warnings import settle_impact, settle_slippage
+from swapcli.faces.cli.swap_payload import build_swap, print_swap
+
+
+class OrderFileOptions(NamedTuple):
+    """Which order of a file is built, in place of words."""
+
+    order: Annotated[str | None, option("--order", "Build an order of this batch file.", ROUTING, "FILE")] = None
+    id: Annotated[str | None, option("--id", "Id of the order, if the file has several.", ROUTING, "ID")] = None
+
 
 app = CommandApp()
 
@@ -39,6 +39,7 @@ def calldata(
     token_out: options.TokenOut = None,
     amount: options.Amount = None,
     *,
+    chosen: OrderFileOptions,
     order: OrderOptions,
     payload: PayloadOptions,
     source: SourceOptions,
@@ -53,8 +54,10 @@ def calldata(
       swapcli calldata base ETH USDC 1.5 --offline --get calldata \\
         --destination 0x1111111111111111111111111111111111111111
 
-    Sign `to`, `calldata` and `value` of the JSON as they are. Its `route` has the route and the parameters of the call.
-    If the price impact exceeds --max-impact or the slippage --max-slippage, the command exits with status 7.
+    Sign the JSON's `to`, `calldata` and `value` unchanged. The command exits with status 7 if signing would be
+    dangerous, for example if the impact is above --max-impact.
+
+    See also: swapcli help transactions, swapcli help signing, swapcli help checks.
     """
     flags = settings_of(order, payload, source)
     session = open_session(
@@ -66,51 +69,19 @@ def calldata(
         price_use=payload.price_use,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
-    written = read_order(words, "calldata", network, raw=order.raw)
-    context = open_quote_context(session, network, order, source)
-    quote_terms = context.options.terms
-    settle_slippage(quote_terms.slippage_ppm, session.settings, option_name)
-    deadline_s, deadline_in_s = parse_deadline(payload)
-    terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
-    lifetime_s = required_lifetime_s(session)
-    terms = terms._replace(
-        deadline_s=deadline_s, deadline_in_s=deadline_in_s, lifetime_s=lifetime_s, needs_permit=payload.permit
-    )
-    check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
-    checker = open_checker(session, context.network, payload)
-    sender = checker.requested.sender if checker else None
-    if not payload.permit:
-        terms = terms._replace(sender=sender)
-    quote, transaction = context.answer_order(
-        written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
-    )
-    if order.proof is not None:
-        quote = quote.write_proof(order.proof)
-    gain_bps = quote.figures.unread_gain_bps
-    settle_impact(quote.price_impact, quote.state, session.settings, option_name, unread_gain_bps=gain_bps)
+    if chosen.order is not None or chosen.id is not None:
+        from swapcli.faces.cli.commands.route.order_file import read_order_of_file
+
+        context = open_quote_context(session, network, order)
+        written = read_order_of_file(chosen.order, chosen.id, words, is_reverse=context.options.reverse)
+    else:
+        written = read_order(words, "calldata", network, raw=order.raw)
+        context = open_quote_context(session, network, order)
+    built = build_swap(context, written, order, payload)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
-        print_permit(session, quote.network, (quote.route, terms), transaction.to, sender)
+        print_permit(session, built.quote.network, (built.quote.route, built.terms), built.transaction.to, built.sender)
         return exit_codes.OK
-    checks = requested_checks(checker, payload)
-    _print(context, context.market.check_swap(quote, transaction, terms, checks), payload)
+    print_swap(context, built.prepare(), payload)
     return exit_codes.OK
-
-
-def _print(context: QuoteContext, prepared: PreparedSwap, options: PayloadOptions) -> None:
-    session, quote = context.session, prepared.quote
-
-    def print_view(transactions: list[RenderedTransaction]) -> None:
-        from swapcli.faces.cli.render.payload_view import build_payload_view, format_amount
-        from swapcli.faces.cli.render.route_view import build_route_view
-        from swapcli.faces.cli.render.simulation_view import with_advice, with_deadline, with_simulation
-
-        amount_in = format_amount(prepared.payload.call.route.amount_in, quote.token_in)
-        payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
-        route = build_route_view(quote.answer, context.options.terms, prepared.figures)
-        route = with_deadline(with_advice(route, quote.advised_slippage()), prepared.built)
-        route = with_simulation(route, prepared.built)
-        session.output.print_payload(payload, route)
-
-    print_payload(session, prepared, options, print_view)

@@ -14,13 +14,13 @@ app = CommandApp()
 
 @app.command()
 def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")]) -> None:
-    """Print the completion script of a shell.
+    """Print a shell completion script.
 
     \b
     Example: eval "$(swapcli completion bash)"
 
-    Put that line into ~/.bashrc, or with zsh into ~/.zshrc. In ~/.config/fish/config.fish the line is `swapcli
-    completion fish | source`. Commands, options, networks, tokens, protocols and the names of keys are completed.
+    Add this line to ~/.bashrc. For zsh, replace bash with zsh, and add it to ~/.zshrc. For fish, add
+    `swapcli completion fish | source` to ~/.config/fish/config.fish.
     """
     if shell not in SHELLS:
         meant = did_you_mean(closest_names(shell, SHELLS, limit=1))

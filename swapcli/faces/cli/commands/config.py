@@ -26,7 +26,9 @@ COLUMNS = (Column("setting", readable_width=36), Column("value", readable_width=
 @app.command(formats=LIST_FORMATS)
 def show(
     *,
-    changed: Annotated[bool, option("--changed", "Only settings that are not the defaults.", options.SETTINGS)] = False,
+    changed: Annotated[
+        bool, option("--changed", "Show only settings that differ from their defaults.", options.SETTINGS)
+    ] = False,
     output: OutputOptions,
 ) -> None:
     """Show every setting with its value and origin. Secrets are masked.
@@ -42,7 +44,7 @@ def show(
 
 @app.command()
 def get(key: Key, *, output: OutputOptions) -> None:
-    """Print the value of a setting, whatever it comes from. Secrets are masked.
+    """Print the value of a setting. Secrets are masked.
 
     \b
     Example: swapcli config get slippage
@@ -64,10 +66,10 @@ def get(key: Key, *, output: OutputOptions) -> None:
 @app.command("set")
 def set_(
     key: Key,
-    value: Annotated[str, argument("VALUE", "Value, as the file has it; - reads it from stdin, for secrets.")],
+    value: Annotated[str, argument("VALUE", "New value; use - to read a secret from stdin.")],
     config: options.ConfigFile = None,
 ) -> None:
-    """Write a setting into the settings file. Its comments and everything else stay.
+    """Change a setting in the settings file. Comments are kept.
 
     \b
     Examples:
@@ -82,7 +84,7 @@ def set_(
 
 @app.command()
 def unset(key: Key, config: options.ConfigFile = None) -> None:
-    """Take a setting out of the settings file, so that its default counts again.
+    """Remove a setting from the settings file, which restores its default.
 
     \b
     Example: swapcli config unset slippage
@@ -106,10 +108,10 @@ def path(config: options.ConfigFile = None) -> None:
 
 @app.command()
 def init(
-    force: Annotated[bool, option("--force", "Replace an existing file.", options.SETTINGS)] = False,
+    replace: Annotated[bool, option("--replace", "Replace an existing file.", options.SETTINGS)] = False,
     config: options.ConfigFile = None,
 ) -> None:
-    """Write a settings file that explains every setting and keeps all defaults.
+    """Write a settings file that lists every setting with its default and an explanation.
 
     \b
     Example: swapcli config init
@@ -117,7 +119,7 @@ def init(
     from swapcli.quoting.config import settings_file
 
     file = settings_file.settings_file(config)
-    settings_file.write_example(file, replace=force)
+    settings_file.write_example(file, replace=replace)
     print(file)
 
 

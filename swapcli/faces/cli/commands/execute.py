@@ -42,23 +42,23 @@ app = CommandApp()
 
 @app.command(formats=TRANSACTION_FORMATS)
 def execute(
-    file: Annotated[str, argument("[FILE]", "Output of `swapcli route --json`; - or none is stdin.")] = STDIN,
+    file: Annotated[str, argument("[FILE]", "File with a route (swapcli route --json).  [default: stdin]")] = STDIN,
     *,
     slippage: options.Slippage = None,
     destination: options.Destination = None,
     router_dialect: options.RouterDialect = None,
     signature: Annotated[
-        str | None, option("--signature", "Signature of the message of --permit.", options.ANSWER, "HEX")
+        str | None, option("--signature", "Signature of the permit (see --permit).", options.ANSWER, "HEX")
     ] = None,
     network: Annotated[
         str | None,
-        option("--network", "Network of the route, if the route does not name it.", options.ROUTING, "NETWORK"),
+        option("--network", "Network, if the route does not name it.", options.ROUTING, "NETWORK"),
     ] = None,
     payload: PayloadOptions,
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
-    """Build the transaction of a route.
+    """Build the transaction for a route.
 
     \b
     Example:
@@ -66,9 +66,10 @@ def execute(
         swapcli execute - --offline \\
         --destination 0x1111111111111111111111111111111111111111
 
-    The route is replayed on the present state, and every amount is taken from there. If the output is below that of the
-    route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact or the
-    slippage --max-slippage, with 7.
+    swapcli recomputes the route on the current state. If the output is now lower by more than the slippage, the command
+    exits with status 6. If signing would be dangerous, it exits with status 7.
+
+    See also: swapcli help transactions, swapcli help signing, swapcli help checks.
     """
     flags = settings_of(payload, source, slippage=slippage, router_dialect=router_dialect)
     session = open_session(
@@ -83,7 +84,7 @@ def execute(
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s, deadline_in_s = parse_deadline(payload, signature)
     document = _read(file)
-    market = session.open_market(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    market = session.open_market(_network_name(document, network, session))
     quote_source = market.source
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
@@ -108,7 +109,8 @@ def execute(
         network_of_router = payload_network(quote_source.network, transaction)
         print_permit(session, network_of_router, (route.result, terms), transaction.to, sender)
         return exit_codes.OK
-    _print(session, market.check_route(route.result, transaction, terms, requested_checks(checker, payload)), payload)
+    checks = requested_checks(session, checker, payload)
+    _print(session, market.check_route(route.result, transaction, terms, checks), payload)
     return exit_codes.OK
 
 
@@ -132,7 +134,7 @@ def _parse_route(
 def _read(file: str) -> dict[str, object]:
     """Read the JSON of a route. Raises `InvalidInput`, also instead of waiting for a terminal."""
     if file == STDIN and is_stdin_terminal():
-        raise InvalidInput("no route given: name its file, or pipe it in", hint=ROUTE_TO_EXECUTE)
+        raise InvalidInput("no route given: add its file, or pipe it in", hint=ROUTE_TO_EXECUTE)
     name = "stdin" if file == STDIN else file
     content = read_file(file)
     try:
@@ -151,9 +153,9 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
     if not isinstance(name, str) or not name:
         if option or session.settings.network:
             return session.network_name(option)
-        raise InvalidOption("the route does not name its network", hint="add --network NAME")
+        raise InvalidOption("the route has no network", hint="add --network NAME")
     if option and option.lower() != name.lower() and option != str(session.networks.chain_id(name)):
-        raise InvalidOption(f"the route is for {name}, not for {option}", hint="leave out --network")
+        raise InvalidOption(f"the route is for {name}, not for {option}", hint="remove --network")
     return name
 
 
@@ -162,7 +164,8 @@ def _print(session: Session, prepared: PreparedRoute, options: PayloadOptions) -
         from swapcli.faces.cli.render.payload_view import build_execute_view
         from swapcli.faces.cli.render.simulation_view import with_deadline, with_simulation
 
-        view = build_execute_view(prepared, transactions, full=shows_full_calldata(session, options))
+        full = shows_full_calldata(session, options)
+        view = build_execute_view(prepared, transactions, full=full, verbose=options.verbose)
         session.output.print_payload(with_simulation(with_deadline(view, prepared.built), prepared.built))
 
     print_payload(session, prepared, options, print_view)

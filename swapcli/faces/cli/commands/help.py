@@ -10,19 +10,35 @@ from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.help_topics import ORDER, topic_text
+from swapcli.faces.cli.help_topics import GROUPS, ORDER, topic_text
 from swapcli.faces.cli.options import OUTPUT, argument, option
 from swapcli.faces.cli.terminal import reflow, terminal_width
 
-ALIASES = MappingProxyType({"config": "settings"})
+ALIASES = MappingProxyType(
+    {
+        "config": "settings",
+        **dict.fromkeys(("environment", "variables", "yaml"), "settings"),
+        **dict.fromkeys(("safe", "multisig", "wallet", "permit", "permit2", "gas", "nonce"), "signing"),
+        **dict.fromkeys(("json", "csv", "pipe", "scripts"), "scripting"),
+        **dict.fromkeys(("errors", "error", "status"), "exit-codes"),
+        **dict.fromkeys(("api", "http", "openapi"), "service"),
+        **dict.fromkeys(("rpc", "node"), "nodes"),
+        **dict.fromkeys(("agent", "ai"), "agents"),
+        **dict.fromkeys(("python", "sdk"), "library"),
+        **dict.fromkeys(("payload", "approval"), "transactions"),
+        **dict.fromkeys(("store", "sources"), "state"),
+        **dict.fromkeys(("docker", "kubernetes", "nginx"), "deploy"),
+    }
+)
+"""Other words for a topic. Commands have their own pages."""
 
 app = CommandApp()
 
 
 @app.command()
 def help_(
-    topic: Annotated[str | None, argument("[TOPIC]", "Topic to read; all are listed without it.")] = None,
-    man: Annotated[bool, option("--man", "Print the manual page, for man -l -.", OUTPUT)] = False,
+    topic: Annotated[str | None, argument("[TOPIC]", "Topic to read.  [default: list all]")] = None,
+    man: Annotated[bool, option("--man", "Print the manual page; pipe it to man -l -.", OUTPUT)] = False,
 ) -> None:
     """Explain a topic, such as amounts or exit codes.
 
@@ -34,18 +50,20 @@ def help_(
     """
     if man:
         if topic is not None:
-            raise InvalidOption("--man prints all topics", hint="leave out --man, or the topic")
+            raise InvalidOption("--man prints all topics", hint="remove --man, or the topic")
         from swapcli.faces.cli.man_page import man_page
 
         print(man_page(), end="")
         return
     found = None if topic is None else _topic_name(topic.lower())
     if topic is None:
-        head = "Topics (swapcli help TOPIC; each command also has --help):\n"
-        print(reflow(head, terminal_width(sys.stdout)))
-        for name in ORDER:
-            title = f"  {name:<14}{topic_text(name).splitlines()[0]}\n"
-            print(reflow(title, terminal_width(sys.stdout)), end="")
+        width = terminal_width(sys.stdout)
+        print(reflow("Topics (swapcli help TOPIC; each command also has --help):\n", width), end="")
+        for group, names in GROUPS.items():
+            print(f"\n{group}:")
+            for name in names:
+                print(reflow(f"  {name:<14}{_title(name)}\n", width), end="")
+        print(reflow("\nGuides, one task each: docs/how-to in the checkout.\n", width), end="")
     elif found in ORDER:
         print(reflow(topic_text(found), terminal_width(sys.stdout)), end="")
     elif (page := _command_page(topic.lower())) is not None:
@@ -56,6 +74,12 @@ def help_(
         closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES, *Root.entries]))
         hint = closest or f"topics: {', '.join(ORDER)}"
         raise InvalidOption(f'no topic "{printable(truncate(topic, 40))}"', hint=hint)
+
+
+def _title(topic: str) -> str:
+    """Return the title of a topic without its name: `Scale: one feed` becomes `one feed`."""
+    title = topic_text(topic).partition("\n")[0]
+    return title.partition(": ")[2] or title
 
 
 def _topic_name(word: str) -> str:

@@ -23,19 +23,19 @@ app = CommandApp("Import, export, show and remove stored pools.")
 @app.command("import")
 def import_(
     file: Annotated[str, argument("FILE", "Market file; - is stdin.")],
-    network: Annotated[str | None, argument("[NETWORK]", "Refuse a file of any other network.")] = None,
+    network: Annotated[str | None, argument("[NETWORK]", "Reject a file for a different network.")] = None,
     *,
     replace: Annotated[bool, option("--replace", "Replace the pools in the store.", options.SETTINGS)] = False,
     skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Import a market file into the store of its network.
+    """Import a market file into its network's store.
 
     \b
     Example: swapcli market export base | swapcli market import - --replace
 
-    Quotes on the network use the store from then on. Without --replace, a store that already has pools is not changed.
+    Quotes use the store from then on. Without --replace, a store that already has pools is not changed.
     """
     session = open_session(output, settings_of(market=file, store=store))
     from swapcli import import_market
@@ -47,22 +47,24 @@ def import_(
 @app.command()
 def export(
     network: options.NetworkName,
-    file: Annotated[str | None, argument("[FILE]", "File to write; - or none is stdout.")] = None,
+    file: Annotated[str | None, argument("[FILE]", "File to write.  [default: stdout]")] = None,
     *,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Write the store of a network, or else its embedded market, to a market file.
+    """Export the store of a network, or its embedded market, to a market file.
 
     \b
     Example: swapcli market export base | head -c 400
 
-    --market and `swapcli market import` read such files. The file is written completely or not at all.
+    Read the file with --market or swapcli market import.
     """
     session = open_session(output, settings_of(store=store))
     to_stdout = file is None or file == STDIN
-    if to_stdout and (output.plain or output.table):
-        raise InvalidOption("a market file is JSON, which excludes --plain and --table", hint="name a FILE")
+    if to_stdout and output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):
+        raise InvalidOption(
+            f"a market file is JSON, so it cannot be printed with --format {output.format}", hint="give a FILE"
+        )
     from swapcli import export_market
 
     if file is None or to_stdout:
@@ -84,12 +86,12 @@ def info(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> int:
-    """Show the stored pools: block, age, pools by protocol and their depth.
+    """Show the stores: block, age, and pools and depth per protocol.
 
     \b
     Example: swapcli market info
 
-    Depth is about the value in USD that orders could trade in the pools of a protocol.
+    Depth is roughly the USD value that orders could trade in the protocol's pools.
     """
     formats = LIST_FORMATS if network is None else COMMON_FORMATS
     session = open_session(output, settings_of(store=store), formats=formats)
@@ -110,14 +112,14 @@ def remove(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Remove the store of a network. Quotes use its embedded market from then on.
+    """Remove the store of a network. Quotes then use its embedded market.
 
     \b
     Example:
       swapcli market export base | swapcli market import - --store old \\
         && swapcli market remove base --store old --yes
 
-    A store that another process has open, such as swapcli sync or serve, is not removed.
+    A store is not removed while another process, such as sync or serve, is using it.
     """
     session = open_session(output, settings_of(store=store))
     from swapcli import remove_store

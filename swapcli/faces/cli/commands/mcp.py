@@ -55,27 +55,26 @@ def mcp(
         str | None,
         option(
             "--http",
-            f"Serve many agents over HTTP on 127.0.0.1, by default on port {DEFAULT_PORT}; 0 picks a free one.",
+            f"Serve over HTTP on 127.0.0.1; 0 picks a free port.  [default: {DEFAULT_PORT}]",
             SERVER,
             "[PORT]",
             OptionalValue(str(DEFAULT_PORT), str.isdecimal),
         ),
     ] = None,
-    print_skill: Annotated[
-        bool, option("--print-skill", "Print a skill for agents: rules, tools, worked examples.", OUTPUT)
-    ] = False,
+    print_skill: Annotated[bool, option("--print-skill", "Print a skill file for agents, and exit.", OUTPUT)] = False,
     source: SourceOptions,
     config: options.ConfigFile = None,
 ) -> int:
-    """Offer the commands to agents, as tools of the Model Context Protocol.
+    """Serve the commands to AI agents over MCP (Model Context Protocol).
 
     \b
     Example: swapcli mcp --print-skill > SKILL.md
 
-    The server uses stdin and stdout, and exits when stdin ends. With --http it listens on this machine only, prints
-    one line of JSON, {"url", "pid"}, and exits on SIGTERM or Ctrl-C. Its tools quote, compare, check and build, as the
-    commands do, in separate processes; none can sign or send anything. An option given here holds for every tool, and
-    no agent can change it: with --offline no tool ever contacts a node.
+    The server uses stdin and stdout, and exits when stdin ends. With --http it listens on this machine only and prints
+    one line of JSON: {"url", "pid"}. Its tools quote, compare and check swaps, and build transactions; none can sign or
+    send anything. Options set here apply to every tool, and agents cannot change them.
+
+    See also: swapcli help agents.
     """
     if print_skill:
         from swapcli.faces.cli.tools.skill import skill
@@ -86,7 +85,7 @@ def mcp(
         OutputOptions(config=config), settings_of(source), rpc_url=source.rpc_url, offline=source.offline
     )
     if source.market == STDIN:
-        raise InvalidOption("--market - reads stdin, where the agent speaks", hint="name the file")
+        raise InvalidOption("--market - reads stdin, which the agent uses", hint="give a file name")
     if find_spec("mcp") is None:
         raise INSTALL
     port = None if http is None else _parse_port(http)
@@ -115,15 +114,15 @@ def mcp(
         finally:
             caller.stop()
         return exit_codes.OK
+    from swapcli.faces.service.listeners import base_url, bind
     from swapcli.faces.service.server import serve
 
-    def print_ready(url: str) -> None:
-        session.output.print_line(ListeningServer(f"{url}{HTTP_PATH}", os.getpid()))
-
     try:
-        return serve(build_http_app(server), host=LOOPBACK, port=port, on_ready=print_ready)
+        listener = bind(LOOPBACK, port)
+        ready = ListeningServer(base_url(listener) + HTTP_PATH, os.getpid())
+        return serve(build_http_app(server), listener, on_ready=lambda: session.output.print_line(ready))
     except InvalidOption as error:  # the hint of swapcli serve names its own options
-        error.hint = "--http 0 takes a free port"
+        error.hint = "--http 0 picks a free port"
         raise
     finally:
         caller.stop()

@@ -22,36 +22,36 @@ app = CommandApp()
 def pools(
     network: options.NetworkNameOrDefault = None,
     token: Annotated[str | None, argument("[TOKEN]", "Only pools that trade this token: symbol or address.")] = None,
-    other: Annotated[str | None, argument("[TOKEN]", "And this one.")] = None,
+    other: Annotated[str | None, argument("[TOKEN]", "Second token that the pools must trade.")] = None,
     *,
     limit: Annotated[
         str | None, option("--limit", f"Maximum number of pools; 0 for all.  [default: {DEFAULT_LIMIT}]", OUTPUT, "N")
     ] = None,
-    full: Annotated[bool, option("--full", "On a terminal too, show whole pool ids.", OUTPUT)] = False,
+    verbose: options.Verbose = False,
     router_dialect: options.RouterDialect = None,
     source: SourceOptions,
-    block: options.Block = None,
     output: OutputOptions,
 ) -> None:
-    """List the pools of a network with liquidity and price. The deepest come first.
+    """List the pools of a network with liquidity and price, deepest first.
 
     \b
     Examples:
       swapcli pools base ETH USDC
       swapcli pools base cbBTC --limit 5 --json
 
-    Liquidity is about the USD value that orders could trade in a pool. A pool that quotes leave out comes with the
-    reason. With a node the state is that of the newest block, or of --block.
+    Liquidity is roughly the USD value that orders could trade in the pool. If quotes skip a pool, the list shows why.
+
+    See also: swapcli help pools.
     """
     flags = settings_of(source, router_dialect=router_dialect)
     session = open_session(
-        output, flags, rpc_url=source.rpc_url, offline=source.offline, block=block, formats=LIST_FORMATS
+        output, flags, rpc_url=source.rpc_url, offline=source.offline, quotes_past_blocks=True, formats=LIST_FORMATS
     )
     network_name, names = split_network(session, [network, token, other])
     if len(names) > MAX_TOKENS:
-        raise UsageError("too many tokens: name at most two, which a pool trades")
+        raise UsageError("too many tokens: give at most two")
     count = _parse_limit(limit)
-    market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
+    market = session.open_market(network_name)
     found = market.pool_list(*names, limit=count)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)
@@ -62,9 +62,9 @@ def pools(
 
     if session.output.format is OutputFormat.CSV:
         columns = state_columns(found.state, found.warnings)
-        session.output.print_rows([{**row, **columns} for row in found.document()["pools"]])
+        session.output.print_rows([{**row, **columns} for row in found.rows()])
     else:
-        is_brief = session.output.format is OutputFormat.TABLE and not full
+        is_brief = session.output.format is OutputFormat.TABLE and not verbose
         session.output.print_details(build_pools_view(found, names, is_brief=is_brief))
 
 

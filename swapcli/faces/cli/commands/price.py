@@ -20,34 +20,33 @@ def price(
     tokens: Annotated[list[str] | None, argument("TOKEN...", "Tokens to price: symbols or addresses.")] = None,
     *,
     unit: Annotated[
-        str | None, option("--in", "Also price in this token.  [default: the native token]", ROUTING, "TOKEN")
+        str | None, option("--in", "Also show prices in this token.  [default: the native token]", ROUTING, "TOKEN")
     ] = None,
     source: SourceOptions,
-    block: options.Block = None,
     output: OutputOptions,
 ) -> None:
-    """Show the prices of tokens in USD and in the native token.
+    """Show token prices in USD and in the native token.
 
     \b
     Examples:
       swapcli price base ETH cbBTC
       swapcli price base AERO --in USDC --get prices.0.price
 
-    Prices are the mid prices of the pools along the path with the deepest pools to a dollar stablecoin, as quotes value
-    their amounts. An order gets less: `swapcli route` shows how much. A token that no pool prices has no price.
+    These are mid prices along the deepest pools to a dollar stablecoin. An order gets less; swapcli route shows how
+    much.
     """
     session = open_session(
         output,
         settings_of(source),
         rpc_url=source.rpc_url,
         offline=source.offline,
-        block=block,
+        quotes_past_blocks=True,
         formats=LIST_FORMATS,
     )
     network_name, names = split_network(session, [network, *(tokens or [])])
     if not names:
-        raise missing_words(session, network_name, "no token given: name one or more", "swapcli price base ETH")
-    market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
+        raise missing_words(session, network_name, "no token given: add one or more", "swapcli price base ETH")
+    market = session.open_market(network_name)
     found = market.prices(*names, unit=unit)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)
@@ -57,7 +56,10 @@ def price(
     from swapcli.faces.cli.render.state_wording import state_columns
 
     if session.output.format is OutputFormat.CSV:
+        from swapcli.interface.document_types import PriceDocumentJson
+
         columns = state_columns(found.state, found.warnings)
-        session.output.print_rows([{**row, **columns} for row in found.document()["prices"]])
+        rows = [{**row, **columns} for row in found.document().get("prices", ())]
+        session.output.print_rows(rows, list(PriceDocumentJson.__annotations__))
     else:
         session.output.print_details(build_price_view(found))

@@ -15,6 +15,7 @@ from swapcli.faces.cli.session import open_session
 if TYPE_CHECKING:
     from swapcli import ListedProtocol, ProtocolList, VenueList
 
+UNUSED_FAMILY = "no protocol of the network has this family"
 COLUMNS = (
     Column("id", is_whole=True),
     Column("name", readable_width=23),
@@ -28,6 +29,7 @@ COLUMNS = (
     Column("reason", readable_width=24, goes_below=True),
 )
 
+PACKAGE_COLUMN = Column("package", readable_width=16)
 VENUE_COLUMNS = (
     Column("venue", readable_width=24),
     Column("coverage", is_whole=True),
@@ -44,7 +46,7 @@ def protocols(
     network: options.NetworkNameOrDefault = None,
     *,
     missing: Annotated[
-        bool, option("--missing", "List the venues of public lists instead, and how they are quoted.", SOURCE)
+        bool, option("--missing", "List protocols from public lists, and why some are missing.", SOURCE)
     ] = False,
     store: options.StoreDir = None,
     output: OutputOptions,
@@ -54,19 +56,13 @@ def protocols(
     \b
     Example: swapcli protocols base
 
-    The list says how the pools of each are quoted, and whether they can be synced. Quotes are exact, from the maths of
-    the pools, or sampled, from the answers of their contracts. If one of the two is not possible, the reason says which
-    fact is missing, and since when. If the network has a store, the list shows the number of pools of each protocol,
-    and names those of an unknown version: they changed without an event of their kind, so that they are read at every
-    block. Without one, it shows how many pools the embedded market models. The address of the contract which the pools
-    come from is confirmed, unconfirmed (one source names it that is not the protocol's own), or unknown. The routers
-    are the dialects that execute the pools, as --router-dialect takes them. A protocol whose maths has been compared
-    with fewer than 20 recorded swaps is "not yet compared with the chain" (swapcli record makes recordings). Quotes
-    agreed at the time and block of the newest swap, mined (swapcli verify --recent 3) or simulated (calldata
-    --simulate), that was equal to its quote on the state of a node.
+    Shows how each protocol is quoted, and whether its pools can be synced. `exact` quotes are computed with the pools'
+    maths, and `sampled` quotes come from their contracts. If a protocol cannot be quoted or synced, the list shows
+    which fact is missing. `routers` lists the values of --router-dialect that can execute the pools.
 
-    With --missing, it lists the venues that public lists (DefiLlama's adapters, KyberSwap's simulators) have of the
-    network instead: those that are absent first, with the reason, then those that are sampled, then the exact ones.
+    --missing lists the protocols in DefiLlama's and KyberSwap's public lists instead, missing ones first.
+
+    See also: swapcli help pools.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     if missing:
@@ -95,7 +91,16 @@ def _venue_view(found: "VenueList") -> ListView:
 
 
 def _view(found: "ProtocolList") -> ListView:
-    return ListView(_columns(found), tuple(map(_row, found.protocols)))
+    columns, rows = _columns(found), tuple(map(_row, found.protocols))
+    packages = [each.package or "-" for each in found.protocols] + [each.origin for each in found.families]
+    if all(each == "-" for each in packages):
+        return ListView(columns, rows)
+    titles = [column.title for column in columns]
+    for each in found.families:
+        shown = {"family": each.name, "reason": UNUSED_FAMILY}
+        rows += (tuple(shown.get(title, "-") for title in titles),)
+    rows = tuple((*row[:-1], printable(package), row[-1]) for row, package in zip(rows, packages, strict=True))
+    return ListView((*columns[:-1], PACKAGE_COLUMN, columns[-1]), rows)
 
 
 def _columns(found: "ProtocolList") -> tuple[Column, ...]:
@@ -114,7 +119,7 @@ def _row(listed: "ListedProtocol") -> tuple[str, ...]:
         str(support.protocol.id),
         printable(support.protocol.amm_name),
         support.protocol.family or "-",
-        support.quotes,
+        listed.quotes,
         "yes" if support.can_sync else "no",
         " ".join(support.dialects) or "-",
         *(() if listed.pools is None else (f"{listed.pools:,}",)),

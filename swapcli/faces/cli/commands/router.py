@@ -12,18 +12,20 @@ from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.payload_view import shorten_calldata
 from swapcli.faces.cli.session import open_session
 
-app = CommandApp("Print the transaction that deploys your own router contract.")
+app = CommandApp("Deploy your own router contract.")
 
 
 @app.command("deploy-payload")
-def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> None:
-    """Print the transaction that deploys the router contract.
+def deploy_payload(network: options.NetworkName, *, verbose: options.Verbose = False, output: OutputOptions) -> None:
+    """Print the transaction that deploys your own router contract.
 
     \b
     Example: swapcli router deploy-payload base --json
 
-    The transaction has no recipient: it creates a contract. Once it is mined, set networks.NETWORK.router to the
-    address of the contract, and transactions are built for it. The contract has no owner and cannot be changed.
+    The transaction has no recipient because it creates a contract. After it is mined, set networks.NETWORK.router to
+    the contract's address to use it. The contract has no owner and cannot be changed.
+
+    See also: swapcli help routers.
     """
     from swapcli import router_deployment
 
@@ -32,9 +34,9 @@ def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> No
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)
         return
-    is_shortened = session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
-    texts = {name: "none" if value is None else str(value) for name, value in found.document().items()}
+    is_shortened = not verbose and session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
+    texts = {name: str(value) for name, value in found.document().items()} | {"to": "none"}
     if is_shortened:
-        texts["calldata"] = shorten_calldata(found.transaction.calldata, "--plain")
+        texts["calldata"] = shorten_calldata(found.transaction.calldata, "-v")
     title = f"Deployment of the router contract on {found.network}"
     session.output.print_details(DetailView(title, facts=(), copyable=tuple(texts.items())))

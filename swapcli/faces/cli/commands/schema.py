@@ -29,18 +29,17 @@ app = CommandApp()
 
 @app.command(formats=LIST_FORMATS)
 def schema(
-    document: Annotated[str | None, argument("[DOCUMENT]", "Document to describe; all are listed without it.")] = None,
+    document: Annotated[str | None, argument("[DOCUMENT]", "Document to describe.  [default: list all]")] = None,
     *,
     output: OutputOptions,
 ) -> None:
-    """Print the JSON schema of what a command prints.
+    """Print the JSON schema of a command's output.
 
     \b
     Example: swapcli schema route
 
-    Documents are named after their commands, and those of the tools of swapcli mcp after the tools, as mcp-quote and
-    mcp-quote-input; network is a network file (swapcli help networks). New fields may be added to them; no field is
-    removed or changes its meaning within a major version.
+    Each document has the name of its command. For the agent tool quote, mcp-quote is the output and mcp-quote-input the
+    input. New fields may be added. Within a major version, no field is removed or changes its meaning.
     """
     session = open_session(output, formats=LIST_FORMATS)
     from swapcli import DocumentList

@@ -31,31 +31,28 @@ app = CommandApp()
 def tokens(
     network: options.NetworkNameOrDefault = None,
     pattern: Annotated[
-        str | None, argument("[PATTERN]", "Part of a symbol or a name, or the beginning of an address.")
+        str | None, argument("[PATTERN]", "Part of a symbol or name, or the start of an address.")
     ] = None,
     *,
     market: options.MarketFile = None,
-    skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """List the tokens of a network. Those in the most pools come first.
+    """List the tokens of a network, starting with those in the most pools.
 
     \b
     Examples:
       swapcli tokens base
       swapcli tokens base usd
 
-    Reads the market file if --market names one, else the store of the network, else the embedded market, else the
+    The tokens come from the first source that exists: --market, the network's store, the embedded market, or the
     network's definition.
     """
     session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
     from swapcli import tokens as list_tokens
 
     name = session.network_name(network)
-    session.output.print_list(
-        list_tokens(name, pattern, skip_bad_pools=skip_bad_pools, settings=session.sources), _view
-    )
+    session.output.print_list(list_tokens(name, pattern, settings=session.sources), _view)
 
 
 def _view(found: "TokenList") -> ListView:

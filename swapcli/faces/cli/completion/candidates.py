@@ -12,7 +12,7 @@ import os
 
 from swapcli.faces.cli.completion.facts import read_facts
 from swapcli.faces.cli.completion.kinds import FILES, FOLDERS, LIST, LIST_MARK, NETWORKS, TOKENS, WORDS
-from swapcli.faces.cli.completion.names import find_names, find_network_name
+from swapcli.faces.cli.completion.names import find_names, find_network_name, plugin_networks
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
@@ -162,10 +162,12 @@ class _Line:
             found = find_names(values, current, facts, self._network(facts))
             if index == 0 and values == NETWORKS and facts.network and len(arguments) > 1 and arguments[1][0] == TOKENS:
                 found = [*found, *find_names(TOKENS, current, facts, facts.network)]
+            if values == NETWORKS and not any(name.lower().startswith(current.lower()) for name, _ in found):
+                found = plugin_networks()
             yield from _lines(WORDS, current, [each for each in found if each[0] not in self._arguments])
 
     def _network(self, facts: SettingFacts) -> str | None:
-        """Return the network of the command line, else that of the settings."""
+        """Return the network of the command line, otherwise that of the settings."""
         named = find_network_name(self._arguments[0], facts) if self._arguments else None
         return named or facts.network
 

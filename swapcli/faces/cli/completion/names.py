@@ -1,7 +1,7 @@
 """Names of networks, tokens, protocols and API keys that begin with what was typed, each with an explanation.
 
 They are read from the files that have them, without the modules that check these files: a damaged one completes
-nothing, and the command says what is wrong with it.
+nothing, and the command shows what is wrong with it.
 """
 
 from __future__ import annotations
@@ -53,6 +53,15 @@ def _network_names(facts: SettingFacts) -> list[str]:
         files = []
     stored = (name.removesuffix(_STORE) for name in files if name.endswith(_STORE))
     return sorted({*packaged_networks(), *stored, *facts.networks})
+
+
+def plugin_networks() -> list[tuple[str, str]]:
+    """Return the networks of installed packages. Looking for them takes longer than all other names."""
+    import swapcli.quoting  # noqa: F401 - it knows how to look
+    from swapcli.core.plugins import NETWORK_GROUP, plugins, set_plugin_warn
+
+    set_plugin_warn(lambda _: None)  # completion prints names only
+    return [(name, each.origin) for name, each in plugins(NETWORK_GROUP).items()]
 
 
 def _tokens(network: str, begin: str, facts: SettingFacts) -> Iterator[tuple[str, str]]:

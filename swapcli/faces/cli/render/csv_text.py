@@ -12,9 +12,9 @@ from swapcli.core.encoding.text import printable
 _FORMULA_STARTS = ("=", "+", "@", "-")
 
 
-def csv_columns(documents: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return the fields that occur in any document, in order."""
-    return list(dict.fromkeys(name for document in documents for name in document))
+def csv_columns(documents: Iterable[Mapping[str, object]], fields: Iterable[str] = ()) -> list[str]:
+    """Return `fields`, then the further ones that occur in any document, in order."""
+    return list(dict.fromkeys([*fields, *(name for document in documents for name in document)]))
 
 
 def csv_lines(columns: Sequence[str], documents: Iterable[Mapping[str, object]], *, header: bool = True) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swapcli.core.records import NamedTuple
 
@@ -17,7 +17,7 @@ class Column(NamedTuple):
     First all columns with `goes_below` become a list of their own, beside the first column. Then cells are shortened to
     `readable_width`, unless they are addresses or `is_whole`: at their end, or with `keeps_end` in the middle. If that
     is not enough, columns with a `drop_order` are left out, 1 first. Addresses are shortened only where they are ids of
-    pools, in columns that have `has_pool_ids`.
+    pools, in columns that have `has_pool_ids`. A column that `is_symbol` has the symbol of a token as its title.
 
     Example: `Column("decimals", is_whole=True, drop_order=1)`.
     """
@@ -29,6 +29,12 @@ class Column(NamedTuple):
     goes_below: bool = False
     keeps_end: bool = False
     has_pool_ids: bool = False
+    is_symbol: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The title as a heading, in sentence case; the symbol of a token as it is."""
+        return self.title if self.is_symbol else self.title[:1].upper() + self.title[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +53,20 @@ class ListView:
     def titles(self) -> tuple[str, ...]:
         """The titles of the columns."""
         return tuple(column.title for column in self.columns)
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings of the columns, the same in every format for people."""
+        return tuple(column.heading for column in self.columns)
+
+    def without_empty_columns(self) -> ListView:
+        """Return the list without the columns, behind the first one, whose cells are all empty or "-"."""
+        shown = [
+            number
+            for number in range(len(self.columns))
+            if not number or not self.rows or any(row[number] not in ("", "-") for row in self.rows)
+        ]
+        if len(shown) == len(self.columns):
+            return self
+        rows = tuple(tuple(row[number] for number in shown) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[number] for number in shown), rows=rows)

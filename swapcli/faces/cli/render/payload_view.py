@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swapcli import PreparedRoute, Token, UnsignedTransaction
+from swapcli import PreparedRoute, PreparedSwap, SwapTerms, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.networks.address import display_address
-from swapcli.faces.cli.render.quote_facts import Fact, router_facts, symbol
-from swapcli.interface.slippage import format_percent
+from swapcli.faces.cli.render.quote_facts import Fact, HeadRow, Traded, build_head, router_facts, title_of
+from swapcli.faces.cli.render.route_view import PoolRow, SwapRow, build_route_view
+from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction, traded_tokens
 
 HEAD, TAIL = 18, 8
@@ -29,33 +29,71 @@ class TransactionView:
 
 @dataclass(frozen=True, slots=True)
 class PayloadView:
-    """Transactions in order. `title`, `facts` and `recipient` are empty if a route is shown above them."""
+    """Transactions in order, below the result of the swap unless `title` is empty. The others are as in `RouteView`."""
 
     transactions: tuple[TransactionView, ...]
     title: str = ""
+    origin: str = ""
+    label: str = ""
+    head: tuple[HeadRow, ...] = ()
+    rows: tuple[SwapRow, ...] = ()
+    pools: tuple[PoolRow, ...] = ()
     facts: tuple[Fact, ...] = ()
-    recipient: str = ""
+    parties: tuple[tuple[str, str], ...] = ()
 
 
-def build_payload_view(transactions: list[RenderedTransaction], allowance: str, *, full: bool) -> PayloadView:
-    """Build the view of transactions; `allowance` is the amount to approve, such as "25 USDC"."""
-    numbered = len(transactions) > 1
+def build_swap_view(
+    prepared: PreparedSwap, terms: SwapTerms, transactions: list[RenderedTransaction], *, full: bool, verbose: bool
+) -> PayloadView:
+    """Build the view of the transactions of a quote; with `verbose` it has the route and all facts.
+
+    Calldata is shortened unless `full`.
+    """
+    quote, figures = prepared.quote, prepared.figures
+    route = build_route_view(quote.answer, terms, figures, verbose=verbose)
+    sold = format_amount(prepared.payload.call.route.amount_in, quote.token_in)
     return PayloadView(
-        tuple(_transaction_view(each, n, allowance, numbered, full) for n, each in enumerate(transactions, start=1))
+        _transaction_views(transactions, sold, full=full),
+        route.title,
+        route.origin,
+        route.label,
+        route.head,
+        rows=route.rows if verbose else (),
+        pools=route.pools,
+        facts=(*route.facts, *(() if verbose else router_facts(figures, verbose=False))),
+        parties=route.parties,
     )
 
 
-def build_execute_view(prepared: PreparedRoute, transactions: list[RenderedTransaction], *, full: bool) -> PayloadView:
+def build_execute_view(
+    prepared: PreparedRoute, transactions: list[RenderedTransaction], *, full: bool, verbose: bool
+) -> PayloadView:
     """Build the view of the transactions of a given route, with the amounts of the call."""
-    payload, network = prepared.payload, prepared.network
+    payload, network, figures = prepared.payload, prepared.network, prepared.figures
     token_in, token_out = traded_tokens(prepared.route, payload, network)
-    sold = format_amount(payload.call.route.amount_in, token_in)
+    traded = Traded(token_in, token_out, network, prepared.route.integrator)
     return PayloadView(
-        transactions=build_payload_view(transactions, sold, full=full).transactions,
-        title=f"{sold} → {symbol(token_out)} on {network.name}",
-        facts=(*_facts(payload, token_in, token_out, prepared.figures.slippage_ppm), *router_facts(prepared.figures)),
-        recipient=display_address(payload.call.route.recipient, network.kind),
+        _transaction_views(transactions, format_amount(payload.call.route.amount_in, token_in), full=full),
+        title_of(traded, figures),
+        describe_origin(figures.state),
+        unreal_label(figures.state),
+        tuple(build_head(traded, figures)),
+        facts=tuple(router_facts(figures, verbose=verbose)),
+        parties=(("Recipient", display_address(payload.call.route.recipient, network.kind)),),
     )
+
+
+def build_recorded_view(transactions: list[RenderedTransaction], *, full: bool) -> PayloadView:
+    """Build the view of transactions that were built earlier, without the result of their swap."""
+    return PayloadView(_transaction_views(transactions, "", full=full))
+
+
+def _transaction_views(
+    transactions: list[RenderedTransaction], allowance: str, *, full: bool
+) -> tuple[TransactionView, ...]:
+    """Build the views of transactions; `allowance` is the amount to approve, such as "25 USDC"."""
+    numbered = len(transactions) > 1
+    return tuple(_transaction_view(each, n, allowance, numbered, full) for n, each in enumerate(transactions, start=1))
 
 
 def format_amount(amount: int, token: Token) -> str:
@@ -63,19 +101,11 @@ def format_amount(amount: int, token: Token) -> str:
     return printable(in_tokens(amount, token))
 
 
-def _facts(payload: UnsignedTransaction, token_in: Token, token_out: Token, slippage_ppm: int) -> Iterator[Fact]:
-    route = payload.call.route
-    yield Fact("You sell", format_amount(route.amount_in, token_in), f"{route.amount_in} raw")
-    yield Fact("You receive", format_amount(route.amount_out, token_out), f"{route.amount_out} raw")
-    minimum = format_amount(route.min_received, token_out)
-    yield Fact("At least", minimum, f"with {format_percent(slippage_ppm)}% slippage")
-
-
 def _transaction_view(
     transaction: RenderedTransaction, number: int, allowance: str, numbered: bool, full: bool
 ) -> TransactionView:
     purposes = {
-        Purpose.REVOKE: f"revoke the present approval of {transaction.spender_name}",
+        Purpose.REVOKE: f"revoke the current approval for {transaction.spender_name}",
         Purpose.APPROVE: f"approve {transaction.spender_name} to spend {allowance}",
         Purpose.APPROVE_PERMIT2: f"approve {transaction.spender_name} in Permit2 to spend {allowance}",
     }
@@ -86,9 +116,7 @@ def _transaction_view(
         for name, value in (transaction.signed_fields | transaction.fields_of_node).items()
     }
     order = [name for name in ("to", "entrypoint", "value", *FIELDS_OF_NODE, "calldata") if name in texts]
-    lines = (
-        (_LABELS.get(name, name), texts[name] if full else shorten_calldata(texts[name], "--full")) for name in order
-    )
+    lines = ((_LABELS.get(name, name), texts[name] if full else shorten_calldata(texts[name], "-v")) for name in order)
     return TransactionView(title, (*lines, *transaction.account_lines))
 
 

@@ -4,56 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from swapcli.faces.cli.render.columns import Line
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
+from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_layout import RouteShape
+from swapcli.faces.cli.render.route_rows import lay_out_head, lay_out_rows
 from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.quoting.pictures.text import format_line, tree_rows
 
-GAP = "  "
+GAP, WIDTH = "  ", 80
 
 
 def route_text(view: RouteView, shape: RouteShape = RouteShape.TABLE) -> str:
     """Lay out a route in a shape."""
-    if shape is not RouteShape.TABLE:
-        return _shape_text(view, shape)
-    rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
-    pools = [(pool.mark, pool.address, pool.note, pool.name, pool.pair) for pool in view.pools]
-    facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
-    blocks = [[_first_line(view)], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
+    if shape is RouteShape.LINE:
+        return view.line_start + format_line(view.flow)
+    if shape is RouteShape.TREE:
+        rows = [f"{row.branches}{row.label}{GAP}{row.amount}".rstrip() for row in tree_rows(view.flow)]
+        blocks = [[*_head(view), *rows]]
+    else:
+        blocks = [[*_head(view), *_rows(view)], _pools(view)]
+    blocks += [_facts(view.facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def _shape_text(view: RouteView, shape: RouteShape) -> str:
-    if shape is RouteShape.LINE:
-        return f"{view.label}: {format_line(view.flow)}" if view.label else format_line(view.flow)
-    tree = [f"{row.branches}{row.label}{GAP}{row.amount}".rstrip() for row in tree_rows(view.flow)]
-    facts = _align([(fact.name, fact.value, fact.note) for fact in view.facts])
-    return "\n".join([_first_line(view), *tree, "", *facts])
+def _head(view: RouteView | PayloadView) -> list[str]:
+    return [_title(view.title, view.origin), *map(line_text, lay_out_head(view.head, None))] if view.title else []
 
 
-def _first_line(view: RouteView | DetailView) -> str:
+def _rows(view: RouteView | PayloadView) -> list[str]:
+    return [*map(line_text, lay_out_rows(view.rows, None).lines)]
+
+
+def _pools(view: RouteView | PayloadView) -> list[str]:
+    return _align([(pool.mark, pool.address, pool.note) for pool in view.pools])
+
+
+def _facts(facts: Sequence[Fact]) -> list[str]:
+    return _align([(fact.name, fact.value, fact.note) for fact in facts])
+
+
+def _title(title: str, origin: str) -> str:
+    """Return the first line: the result, and the state at the right end of `WIDTH` if it fits."""
+    return title + origin.rjust(max(WIDTH - len(title), len(GAP) + len(origin))) if origin else title
+
+
+def line_text(line: Line) -> str:
+    """Return a line without styles."""
+    return "".join(" " * cell.blanks + cell.text for cell in line.cells)
+
+
+def _first_line(view: DetailView) -> str:
     return f"{view.title} ({view.label})" if view.label else view.title
 
 
 def payload_text(view: PayloadView) -> str:
     """Lay out transactions, each value on its own line."""
-    facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
-    facts += [("Recipient", view.recipient, "")] * bool(view.recipient)
+    facts = [*view.facts, *(Fact(name, address) for name, address in view.parties)]
     blocks = [[block.title] * bool(block.title) + _align(block.lines) for block in view.transactions]
-    return "\n\n".join("\n".join(block) for block in [[view.title], _align(facts), *blocks] if any(block))
+    found = [[*_head(view), *_rows(view)], _pools(view), _facts(facts), *blocks]
+    return "\n\n".join("\n".join(block) for block in found if block)
 
 
 def list_text(listing: ListView) -> str:
     """Lay out a list with its column titles."""
-    return "\n".join(_align([tuple(title.upper() for title in listing.titles), *listing.rows]))
+    shown = listing.without_empty_columns()
+    return "\n".join(_align([shown.headings, *shown.rows]))
 
 
 def detail_text(sheet: DetailView) -> str:
     """Lay out facts, then lists."""
-    facts = [(fact.name, fact.value, fact.note) for fact in sheet.facts]
-    blocks = ["\n".join(block) for block in ([_first_line(sheet)], _align(facts), _align(sheet.copyable)) if block]
+    blocks = [
+        "\n".join(block) for block in ([_first_line(sheet)], _facts(sheet.facts), _align(sheet.copyable)) if block
+    ]
     return "\n\n".join([*blocks, *map(list_text, sheet.lists), *[sheet.footer] * bool(sheet.footer)])
 
 

@@ -13,7 +13,7 @@ from swapcli.core.model.transfer_behaviour import percent
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, shown_digits, unreal_label
+from swapcli.faces.cli.render.state_wording import describe_origin, shown_digits, unreal_label
 
 if TYPE_CHECKING:
     from swapcli import ListedPool, PoolList, PriceList, StateSource, TokenPrice
@@ -25,7 +25,7 @@ POOL_COLUMNS = (
     Column("pair"),
     Column("liquidity", is_whole=True, drop_order=5),
     Column("price", drop_order=1),
-    Column("left out", drop_order=3),
+    Column("skipped", drop_order=3),
     Column("pool", is_whole=True),
 )
 _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
@@ -72,7 +72,7 @@ def price_columns(unit: str) -> tuple[Column, ...]:
     return (
         Column("token"),
         Column("USD"),
-        Column(unit),
+        Column(unit, is_symbol=True),
         Column("based on", drop_order=1),
         Column("depth", is_whole=True, drop_order=2),
         Column("address", is_whole=True, goes_below=True),
@@ -89,8 +89,7 @@ def _price_digits(state: StateSource) -> int:
 
 
 def _state_fact(state: StateSource) -> Fact:
-    block = describe_block(state)
-    return Fact("State", describe_origin(state), ", ".join(filter(None, [block, printable(state.description)])))
+    return Fact("State", describe_origin(state), printable(state.description))
 
 
 def _pool_row(pool: ListedPool, found: PoolList, digits: int, *, is_brief: bool) -> tuple[str, ...]:

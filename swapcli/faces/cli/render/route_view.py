@@ -2,61 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from swapcli import Finding, LocalQuote, QuoteFigures, SwapTerms
 from swapcli.core.encoding.text import shorten_id
-from swapcli.core.model.number_format import format_share, format_short_amount
+from swapcli.core.model.number_format import format_share
 from swapcli.core.model.quote import SHARES_PER_ROUTE
-from swapcli.core.model.token import whole_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
-from swapcli.faces.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
+from swapcli.faces.cli.render.quote_facts import (
+    Fact,
+    HeadRow,
+    Traded,
+    build_facts,
+    build_head,
+    short_amount,
+    symbol,
+    title_of,
+)
 from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 from swapcli.interface.segments import format_segment_share
-from swapcli.quoting.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
+from swapcli.quoting.pictures.route_flow import Hop, PoolSwap, RouteFlow, build_route_flow
+from swapcli.quoting.pictures.text import ARROW
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 
 FOLDED_BELOW = SHARES_PER_ROUTE // 100
-"""Paths of less than 1% are many on a large order, and none of them changes what a person decides."""
+"""Paths and pools of less than 1% are many on a large order, and none of them changes what a person decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwapRow:
-    """One pool of a hop. `segment` and `hop` are empty if they repeat the row above; `mark` refers to a `PoolRow`."""
+    """One pool of a hop, or a path that has one pool in each of several hops.
+
+    `segment` and `path` are empty if they repeat the row above. `share` is that of the hop, empty if the hop has one
+    pool. `mark` is the short address of the pool, with a note if there is one, or refers to a `PoolRow`.
+    """
 
     segment: str
-    hop: str
-    pool: str
-    mark: str
+    path: str
     share: str
-    amount: str
-    short_amount: str
+    pool: str
+    mark: str = ""
+    amount: str = ""
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PoolRow:
-    """A pool of the route: its mark, address or id, name, tokens, a note, and its page in the network's explorer."""
+    """A pool of the route: its mark, address or id, a note, and its page in the network's explorer."""
 
     mark: str
     address: str
-    name: str
-    pair: str
     note: str
     link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """The view of a quote. `warnings` are printed before it; `origin` describes the state, and `label` is the same if
-    its prices are not real; `parties` are the named addresses that are paid; `flow` is for shapes other than a table.
+    """The view of a quote.
+
+    `title` is the result, `origin` describes the state, and `label` is the same if its prices are not real. `head` is
+    what everybody reads, `facts` are further ones. `pools` have whole addresses, if these are shown. `warnings` are
+    printed after it. `parties` are the named addresses that are paid; `flow` is for shapes other than a table.
     """
 
     title: str
     origin: str
     warnings: tuple[Finding, ...]
+    head: tuple[HeadRow, ...]
     rows: tuple[SwapRow, ...]
     facts: tuple[Fact, ...]
     pools: tuple[PoolRow, ...]
@@ -64,46 +80,106 @@ class RouteView:
     flow: RouteFlow
     label: str = ""
 
+    @property
+    def line_start(self) -> str:
+        """The part of the line view before the path: the label, and the result."""
+        return "".join(f"{each}: " for each in (self.label, self.title) if each)
+
 
 def build_route_view(
-    answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *, is_brief: bool = False
+    answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *, verbose: bool = False
 ) -> RouteView:
     """Build the view of a quote and its figures.
 
-    If `is_brief`, paths of less than 1% are one row together, without their pools, and ids of pools are shortened.
+    With `verbose`, it has all facts, all paths, the amount of each pool, and whole addresses. Otherwise paths of less
+    than 1% are one row together.
     """
-    order, result, flow = answer.order, answer.result, build_route_flow(answer)
-    shown = _without_small_paths(flow) if is_brief else flow
-    amount_in = exact_amount(result.input_amount, order.token_in)
+    order, flow = answer.order, build_route_flow(answer)
+    traded = Traded(order.token_in, order.token_out, answer.network, terms.integrator)
+    shown = flow if verbose else _without_small_paths(flow)
+    pools = tuple(_pools(answer, shown))
     return RouteView(
-        title=f"{amount_in} → {symbol(order.token_out)} on {answer.network.name}",
+        title=title_of(traded, figures, is_reverse=order.reverse),
         origin=describe_origin(answer.state_source),
         warnings=figures.warnings,
-        rows=(*_rows(shown), *_rest(flow, shown)),
-        facts=tuple(build_facts(answer, terms, figures)),
-        pools=tuple(_pools(answer, shown, is_brief=is_brief)),
+        head=tuple(build_head(traded, figures)),
+        rows=(*(_detailed_rows(shown) if verbose else _rows(shown, pools)), *_rest(flow, shown)),
+        facts=tuple(build_facts(answer, terms, figures, verbose=verbose)),
+        pools=pools if verbose else (),
         parties=tuple(_parties(answer, terms)),
         flow=flow,
         label=unreal_label(answer.state_source),
     )
 
 
-def _rows(flow: RouteFlow) -> Iterator[SwapRow]:
+def _rows(flow: RouteFlow, pools: Sequence[PoolRow]) -> Iterator[SwapRow]:
+    """Yield a row for each pool; a path that has one pool in each of several hops is one row."""
+    known = dict(zip(_marks(flow), pools, strict=True))
+    segments = _shown_shares(path.share for path in flow.paths)
+    for path, segment in zip(flow.paths, segments, strict=True):
+        if len(path.hops) > 1 and all(len(hop) == 1 for hop in path.hops):
+            uses = [hop[0] for hop in path.hops]
+            notes = dict.fromkeys(known[use.key].note for use in uses if known[use.key].note)
+            yield SwapRow(segment, f" {ARROW} ".join(map(symbol, path.tokens)), "", _names(uses), ", ".join(notes))
+            continue
+        for number, hop in enumerate(path.hops):
+            large = _without_small_pools(hop)
+            shares = [use.share for use in large] + [sum(use.share for use in hop[len(large) :])] * (large != hop)
+            texts = _shown_shares(shares) if len(hop) > 1 else [""]
+            for position, (use, share) in enumerate(zip(large, texts, strict=False)):
+                pool = known[use.key]
+                yield SwapRow(
+                    segment="" if number or position else segment,
+                    path="" if position else _pair(use),
+                    share=share,
+                    pool=use.name,
+                    mark=" ".join(filter(None, [shorten_id(pool.address), pool.note])),
+                    link=pool.link,
+                )
+            if large != hop:
+                yield SwapRow("", "", texts[-1], f"{len(hop) - len(large)} more pools")
+
+
+def _detailed_rows(flow: RouteFlow) -> Iterator[SwapRow]:
+    """Yield a row for each pool, with its amount and the mark of its `PoolRow`."""
     marks = _marks(flow)
     for path in flow.paths:
-        first_of_segment = True
+        is_first = True
         for hop in path.hops:
-            for number, use in enumerate(hop):
+            for position, use in enumerate(hop):
                 yield SwapRow(
-                    segment=format_segment_share(path.share) if first_of_segment else "",
-                    hop="" if number else f"{symbol(use.token_in)} → {symbol(use.token_out)}",
+                    segment=format_segment_share(path.share) if is_first else "",
+                    path="" if position else _pair(use),
+                    share=format_share(use.share),
                     pool=use.name,
                     mark=marks[use.key],
-                    share=format_share(use.share),
-                    amount=_amount(use, whole_tokens),
-                    short_amount=_amount(use, format_short_amount),
+                    amount=_amount(use),
                 )
-                first_of_segment = False
+                is_first = False
+
+
+def _shown_shares(shares: Iterable[int]) -> list[str]:
+    """Format shares in hundredths of a percent with one decimal that sum to their sum, or without if all are whole."""
+    shares = list(shares)
+    if not any(share % 100 for share in shares):
+        return [f"{share // 100}%" for share in shares]
+    tenths = [share // 10 for share in shares]
+    missing = (sum(shares) + 5) // 10 - sum(tenths)
+    for number in sorted(range(len(shares)), key=lambda number: -(shares[number] % 10))[:missing]:
+        tenths[number] += 1
+    return [f"{each // 10}.{each % 10}%" if each else "<0.1%" for each in tenths]
+
+
+def _names(uses: Sequence[PoolSwap]) -> str:
+    """Name the pools of a path: "PancakeSwap V3 0.01%, 0.05%" if their protocol is the same, as its fees differ."""
+    names = [uses[0].name]
+    for before, use in pairwise(uses):
+        names.append(use.fee if use.fee and use.protocol == before.protocol else use.name)
+    return ", ".join(names)
+
+
+def _pair(use: PoolSwap) -> str:
+    return f"{symbol(use.token_in)} {ARROW} {symbol(use.token_out)}"
 
 
 def _without_small_paths(flow: RouteFlow) -> RouteFlow:
@@ -112,17 +188,21 @@ def _without_small_paths(flow: RouteFlow) -> RouteFlow:
     return flow._replace(paths=large) if large and len(flow.paths) - len(large) > 1 else flow
 
 
+def _without_small_pools(hop: Hop) -> Hop:
+    """Return the pools of a hop, the largest first, without those below `FOLDED_BELOW`; all if fewer than two are."""
+    large = tuple(use for use in hop if use.share >= FOLDED_BELOW)
+    return large if large and len(hop) - len(large) > 1 else hop
+
+
 def _rest(flow: RouteFlow, shown: RouteFlow) -> Iterator[SwapRow]:
     """Yield the row that stands for the paths that are not shown."""
     if count := len(flow.paths) - len(shown.paths):
         share = sum(path.share for path in flow.paths) - sum(path.share for path in shown.paths)
-        yield SwapRow(format_segment_share(share), f"{count} more paths", "", "", "", "", "")
+        yield SwapRow(_shown_shares([share])[0], f"{count} more paths", "", "")
 
 
-def _amount(use: PoolSwap, written: Callable[[int, int], str]) -> str:
-    return (
-        "" if use.amount_out is None else f"{written(use.amount_out, use.token_out.decimals)} {symbol(use.token_out)}"
-    )
+def _amount(use: PoolSwap) -> str:
+    return "" if use.amount_out is None else short_amount(use.amount_out, use.token_out)
 
 
 def _marks(flow: RouteFlow) -> dict[str, str]:
@@ -131,16 +211,13 @@ def _marks(flow: RouteFlow) -> dict[str, str]:
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 
 
-def _pools(answer: QuoteResult, flow: RouteFlow, *, is_brief: bool) -> Iterator[PoolRow]:
-    tokens, first_uses = route_tokens(answer), {use.key: use for use in reversed(list(flow.uses))}
+def _pools(answer: QuoteResult, flow: RouteFlow) -> Iterator[PoolRow]:
+    first_uses = {use.key: use for use in reversed(list(flow.uses))}
     for key, mark in _marks(flow).items():
         use, pool = first_uses[key], answer.pools.get(key) if isinstance(answer, LocalQuote) else None
-        symbols = (symbol(tokens[a]) for a in pool.tokens) if pool else (symbol(use.token_in), symbol(use.token_out))
         note = PLACEHOLDER_MARK if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
         link = None if note else contract_page(answer.network, use.identifier)
-        note = note or (SAMPLED_MARK if pool and pool.is_sampled else "")
-        identifier = shorten_id(use.identifier) if is_brief else use.identifier
-        yield PoolRow(mark, identifier, use.name, "/".join(symbols), note, link)
+        yield PoolRow(mark, use.identifier, note or (SAMPLED_MARK if pool and pool.is_sampled else ""), link)
 
 
 def _parties(answer: QuoteResult, terms: SwapTerms) -> Iterator[tuple[str, str]]:

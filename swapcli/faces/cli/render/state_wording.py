@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli import BlockTag, Finding, StateSource
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.market import Provenance
 from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
 from swapcli.quoting.warnings import NOT_LIVE, format_age
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -22,14 +23,38 @@ _TAGS: Final[Mapping[BlockTag | None, str]] = {
 
 
 def describe_origin(state_source: StateSource) -> str:
-    """Describe the state briefly: kind, age, whether its prices are live, and the service."""
+    """Describe the state in a few words: its block and age or that its prices are not live, and the service."""
     quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
     if state_source.kind is None:
         return quoted_by or printable(state_source.description)
-    age = format_age(state_source.age_s) if state_source.age_s is not None else ""
-    kind = state_source.kind
-    parts = [f"{kind} state", age] if state_source.is_live else [kind, NOT_LIVE]
+    if not state_source.is_live:
+        parts = [state_source.kind, NOT_LIVE]
+    else:
+        parts = [_named_block(state_source), short_age(state_source.age_s)]
+        parts += ["may still change"] * (state_source.tag is BlockTag.PENDING)
+        parts += ["proposed, not yet final"] * state_source.is_proposed
+        parts += ["not proven by the node"] * (state_source.pinned is False)
     return ", ".join(filter(None, [*parts, quoted_by]))
+
+
+def _named_block(state_source: StateSource) -> str:
+    """Name the block of real state: "block 1,234" if a node has just called it the latest, else with its kind."""
+    is_latest = state_source.provenance is Provenance.LIVE and not state_source.is_past
+    tag = state_source.tag
+    word = (tag.value if tag and tag is not BlockTag.LATEST else "") if is_latest else state_source.kind or ""
+    if state_source.block is None:
+        return f"{word or 'live'} state"
+    return f"{word} block {state_source.block:,}".lstrip()
+
+
+def short_age(seconds: int | None) -> str:
+    """Return an age as it fits a corner: "2 s", "5 min", "3 h", "2 d"; empty if it is unknown."""
+    if seconds is None:
+        return ""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length:,} {unit}"
+    return f"{seconds} s"
 
 
 def unreal_label(state_source: StateSource) -> str:
@@ -44,7 +69,7 @@ def describe_block(state_source: StateSource) -> str:
     tag = _TAGS.get(state_source.tag, "")
     proposed = " (proposed, not yet final)" if state_source.is_proposed else ""
     unpinned = " (not proven by the node)" if state_source.pinned is False else ""
-    return f"block {state_source.block}{tag}{proposed}{unpinned}"
+    return f"block {state_source.block:,}{tag}{proposed}{unpinned}"
 
 
 def describe_newest(block: BlockHeader) -> tuple[str, str]:

@@ -132,7 +132,7 @@ def _fit(
             shorten_cell(row[number], most, cell_width, keeps_end=listing.columns[number].keeps_end)
             for number, most in zip(shown, room, strict=True)
         )
-        for row in (listing.titles, *listing.rows)
+        for row in (listing.headings, *listing.rows)
     )
     return FittedTable(
         tuple(shown),

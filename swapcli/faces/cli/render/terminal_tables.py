@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -17,12 +18,13 @@ from rich.style import Style
 from rich.text import Text
 
 from swapcli.core.encoding.text import ELLIPSIS
-from swapcli.faces.cli.render.columns import lay_out, wrap_words
+from swapcli.faces.cli.render.columns import Line, lay_out, wrap_words
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_layout import RouteShape
+from swapcli.faces.cli.render.route_rows import HEAD_NAME, MARK, SEGMENT, SHARE, lay_out_head, lay_out_rows
 from swapcli.faces.cli.render.route_view import PoolRow, RouteView, SwapRow
 from swapcli.faces.cli.render.table_fit import FittedTable, fit_list
 from swapcli.faces.cli.similar_characters import SIMILAR
@@ -34,50 +36,75 @@ NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
 MIN_TABLE_WIDTH = 60
 """Of a table that is narrower, one line a row would show too little."""
-LONG_ROUTE_LINES = 40
-"""Of a longer route the figures come first: they would not be on the first screen of a pager."""
 _LIST_GAP = 2
 _WHOLE, _CUT, _POOL = Column("", is_whole=True), Column(""), Column("", keeps_end=True)
 """Columns without titles. The name of a pool ends with its fee, which tells it from others."""
-_HOP_COLUMNS = (_WHOLE, _CUT, _POOL, _WHOLE, _WHOLE, _CUT)
-_POOL_COLUMNS = (_WHOLE, _WHOLE, _WHOLE, Column("", drop_order=1))
 _TREE_COLUMNS = (_WHOLE, _POOL, _CUT)
-PROMINENT_FACTS = ("You receive", "You sell")
+_HEAD_STYLES = {HEAD_NAME: QUIET}
+_ROW_STYLES = {SEGMENT: NAME, SHARE: QUIET, MARK: QUIET}
 _NO_LINKS = ("", "dumb", "linux")
 """Terminals that show no hyperlinks; `linux` is the console without a window."""
 
 
 def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
-    """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt, or first."""
+    """Print a route: the result, its head, the pools of its paths, then addresses and facts if there are any."""
     if shape is RouteShape.LINE:
-        label = f"{view.label}: " if view.label else ""
-        _print_words(label + format_line(view.flow, console.width - cell_len(label), cell_len), "", console)
+        start = view.line_start
+        _print_words(start + format_line(view.flow, console.width - cell_len(start), cell_len), "", console)
         return
-    _print_title(view.title, view.origin, LOUD if view.warnings else QUIET, console)
+    _print_head(view, console)
     if shape is RouteShape.TREE:
         _print_tree(view.flow, console)
+    else:
+        _print_rows_and_pools(view, console)
+    _print_facts_and_parties(view, console)
+
+
+def _print_head(view: RouteView | PayloadView, console: Console) -> None:
+    _print_title(view.title, view.origin, LOUD if view.label else QUIET, console, HEADLINE)
+    _print_lines(lay_out_head(view.head, console.width, _cell_width(console)), console, _HEAD_STYLES)
+
+
+def _print_rows_and_pools(view: RouteView | PayloadView, console: Console) -> None:
+    _print_rows(view.rows, console)
+    if view.pools:
+        console.print()
+        _print_pools(view.pools, console)
+
+
+def _print_facts_and_parties(view: RouteView | PayloadView, console: Console) -> None:
+    if view.facts or view.parties:
         console.print()
         _print_facts(view.facts, console)
-        return
-    console.print()
-    is_long = len(view.rows) + len(view.pools) > LONG_ROUTE_LINES
-    if is_long:
-        _print_summary(view, console)
-    _print_hops(view.rows, console)
-    console.print()
-    _print_pools(view.pools, console)
-    if not is_long:
-        console.print()
-        _print_summary(view, console, ends=False)
-
-
-def _print_summary(view: RouteView, console: Console, *, ends: bool = True) -> None:
-    """Print the figures and who is paid; an empty line `ends` them."""
-    _print_facts(view.facts, console)
     for name, address in view.parties:
         _print_copyable(name, address, console)
-    if ends:
-        console.print()
+
+
+def _print_rows(rows: tuple[SwapRow, ...], console: Console) -> None:
+    """Print the rows of a route, and below them the addresses that have no room in them."""
+    laid_out = lay_out_rows(rows, console.width, _cell_width(console))
+    links = {} if laid_out.legend else {(number, MARK): row.link for number, row in enumerate(rows) if row.link}
+    _print_lines(laid_out.lines, console, _ROW_STYLES, links)
+    if laid_out.legend:
+        _print_words("  ".join(laid_out.legend), QUIET, console)
+
+
+def _print_lines(
+    lines: Iterable[Line],
+    console: Console,
+    styles: Mapping[int, str],
+    links: Mapping[tuple[int, int], str] = MappingProxyType({}),
+) -> None:
+    """Print lines with the styles of their columns; `links` are URLs by row and column."""
+    has_links = bool(links) and _shows_links(console)
+    for line in lines:
+        text = Text()
+        for column, blanks, cell in line.cells:
+            url = links.get((line.row, column)) if has_links else None
+            style = Style.parse(styles.get(column, ""))
+            text.append(" " * blanks)
+            text.append(cell, style + Style(link=url) if url else style)
+        _print_line(text, console)
 
 
 def _print_footer(footer: str, console: Console) -> None:
@@ -107,13 +134,11 @@ def _print_tree(flow: RouteFlow, console: Console) -> None:
 def print_payload(view: PayloadView, console: Console) -> None:
     """Print transactions. Their values never wrap, because users copy them."""
     if view.title:
-        _print_words(view.title, NAME, console)
-        console.print()
-        _print_facts(view.facts, console)
-        _print_copyable("Recipient", view.recipient, console)
-        console.print()
+        _print_head(view, console)
+        _print_rows_and_pools(view, console)
+        _print_facts_and_parties(view, console)
     for number, block in enumerate(view.transactions):
-        if number:
+        if number or view.title:
             console.print()
         if block.title:
             _print_words(block.title, NAME, console)
@@ -123,7 +148,8 @@ def print_payload(view: PayloadView, console: Console) -> None:
 
 def print_list(listing: ListView, console: Console) -> None:
     """Print a list with its column titles, and a line that says what is not shown of it."""
-    whole = FittedTable(tuple(range(len(listing.columns))), (listing.titles, *listing.rows))
+    listing = listing.without_empty_columns()
+    whole = FittedTable(tuple(range(len(listing.columns))), (listing.headings, *listing.rows))
     fitted = None
     if console.width >= MIN_TABLE_WIDTH:
         fitted = fit_list(listing, console.width, _LIST_GAP, _cell_width(console))
@@ -150,7 +176,7 @@ def _print_cuts(tables: Sequence[FittedTable], console: Console) -> None:
     dropped = dict.fromkeys(title for table in tables for title in table.dropped)
     groups = {"not shown": dropped, "shortened": shortened}
     if cuts := [f"{what}: {', '.join(titles)}" for what, titles in groups.items() if titles]:
-        _print_words(f"In {console.width} columns {'; '.join(cuts)}. --plain shows all.", QUIET, console)
+        _print_words(f"In {console.width} columns {'; '.join(cuts)}. --format plain shows all.", QUIET, console)
 
 
 def print_details(sheet: DetailView, console: Console) -> None:
@@ -168,10 +194,17 @@ def print_details(sheet: DetailView, console: Console) -> None:
     _print_footer(sheet.footer, console)
 
 
+class _Console(Console):
+    """A console that raises if the reader of the output has left; rich itself would exit with status 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:
     """Return a console on `stream` (default stdout); `color` is auto, always or never."""
     out = stream or sys.stdout
-    return Console(
+    return _Console(
         file=out,
         # A table in a pager is as wide as the terminal that shows it. rich itself would take COLUMNS=0 at its word.
         width=width or terminal_width(out, sys.stdin, sys.stderr),
@@ -188,21 +221,15 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
     )
 
 
-def _print_title(title: str, state: str, style: str, console: Console) -> None:
+def _print_title(title: str, state: str, style: str, console: Console, title_style: str = NAME) -> None:
     """Print the title on the left and the state on the right, or below each other if they do not fit."""
     room = console.width - cell_len(title)
     if state and cell_len(state) < room:
-        _print_line(Text.assemble((title, NAME), " " * (room - cell_len(state)), (state, style)), console)
+        _print_line(Text.assemble((title, title_style), " " * (room - cell_len(state)), (state, style)), console)
         return
-    _print_words(title, NAME, console)
+    _print_words(title, title_style, console)
     if state:
         _print_words(state, style, console)
-
-
-def _print_hops(rows: tuple[SwapRow, ...], console: Console) -> None:
-    cells = [(row.segment, row.hop, row.pool, row.mark, row.share, row.short_amount) for row in rows]
-    fitted = _fit_rows(_HOP_COLUMNS, cells, console.width, 1, console)
-    _print_columns(fitted or cells, console, right=(0, 4, 5), styles={0: NAME, 3: QUIET, 4: QUIET}, indent=8)
 
 
 def _fit_rows(
@@ -218,30 +245,25 @@ def _fit_rows(
 def _print_facts(facts: tuple[Fact, ...], console: Console) -> None:
     is_wide = console.width >= MIN_ALIGNED_WIDTH
     cells = [(fact.name, fact.value, fact.note) for fact in facts]
-    prominent = {(number, 1): HEADLINE for number, fact in enumerate(facts) if fact.name in PROMINENT_FACTS}
     _print_columns(
         cells,
         console,
         styles={0: NAME, 2: QUIET},
-        cell_styles=prominent,
         indent=NAME_WIDTH + 1 if is_wide else 2,
         first_width=NAME_WIDTH if is_wide else 0,
     )
 
 
 def _print_pools(pools: tuple[PoolRow, ...], console: Console) -> None:
-    """Print one pool per line: mark, address and note; name and tokens as well if they fit."""
-    cells = [(pool.mark, pool.address, pool.note) for pool in pools]
-    named = [(*row, f"{pool.name}, {pool.pair}") for row, pool in zip(cells, pools, strict=True)]
-    links: dict[tuple[int, int], str] = {(number, 1): pool.link for number, pool in enumerate(pools) if pool.link}
-    styles = dict.fromkeys(range(4), QUIET)
-    if fitted := _fit_rows(_POOL_COLUMNS, named, console.width, 1, console):
-        _print_columns(fitted, console, styles=styles, links=links)
-        return
+    """Print the mark, the address and the note of each pool."""
     marks_width = max(len(pool.mark) for pool in pools)
-    for pool, row in zip(pools, cells, strict=True):  # each alone: only ids are too long for some terminals
+    for pool in pools:  # each alone: only ids are too long for some terminals
         _print_columns(
-            [row], console, styles=styles, links={(0, 1): pool.link} if pool.link else {}, first_width=marks_width
+            [(pool.mark, pool.address, pool.note)],
+            console,
+            styles=dict.fromkeys(range(3), QUIET),
+            links={(0, 1): pool.link} if pool.link else {},
+            first_width=marks_width,
         )
 
 
@@ -270,7 +292,6 @@ def _print_columns(
     right: Collection[int] = (),
     styles: Mapping[int, str] | None = None,
     row_styles: Mapping[int, str] | None = None,
-    cell_styles: Mapping[tuple[int, int], str] | None = None,
     links: Mapping[tuple[int, int], str] | None = None,
     branches: Sequence[tuple[str, str]] = (),
     gap: int = 1,
@@ -292,11 +313,8 @@ def _print_columns(
             text.append(branches[line.row][line.row in first_lines], QUIET)
         first_lines.add(line.row)
         for column, blanks, cell in line.cells:
-            place = line.row, column
-            style = Style.parse(
-                (cell_styles or {}).get(place) or (row_styles or {}).get(line.row) or (styles or {}).get(column) or ""
-            )
-            url = (links or {}).get(place) if has_links else None
+            style = Style.parse((row_styles or {}).get(line.row) or (styles or {}).get(column) or "")
+            url = (links or {}).get((line.row, column)) if has_links else None
             text.append(" " * blanks)
             text.append(cell, style + Style(link=url) if url else style)
         _print_line(text, console)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from swapcli import InvalidOption, Network, PreparedRoute, PreparedSwap, QuoteFigures
 from swapcli.core.encoding.json_text import to_json
@@ -13,8 +13,14 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.decode import shell_grammar as grammar
 from swapcli.payload.transactions_to_send import RenderedTransaction
 
+if TYPE_CHECKING:
+    from swapcli.quoting.planning.recorded_payload import RecordedFigures, RecordedPayload
 
-def format_transactions(output_format: str, prepared: PreparedSwap | PreparedRoute) -> str:
+
+_Payload: TypeAlias = "PreparedSwap | PreparedRoute | RecordedPayload"
+
+
+def format_transactions(output_format: str, prepared: _Payload) -> str:
     """Return the transactions of a swap as `output_format` has them.
 
     On Starknet, `web3` is the one transaction of the account, if it is known. Raises `InvalidOption` there otherwise.
@@ -36,10 +42,10 @@ class _PayloadParts(NamedTuple):
 
     transactions: Sequence[RenderedTransaction]
     network: Network
-    figures: QuoteFigures
+    figures: QuoteFigures | RecordedFigures
 
 
-def _as_invoke(output_format: str, prepared: PreparedSwap | PreparedRoute) -> str:
+def _as_invoke(output_format: str, prepared: _Payload) -> str:
     """Return the transaction of an account on Starknet as one JSON object, as nodes and libraries take it."""
     checked, name = prepared.built.checked, prepared.network.name
     if output_format != _AS_REQUESTS:
@@ -49,7 +55,7 @@ def _as_invoke(output_format: str, prepared: PreparedSwap | PreparedRoute) -> st
         )
     if checked is None or checked.invoke is None:
         raise InvalidOption(
-            f"--format {output_format} needs the account on {name}, whose nonce and fee a node knows",
+            f"--format {output_format} needs the account on {name}, so that a node can supply its nonce and the fee",
             hint="add --from ACCOUNT, or use --json for the calls",
         )
     return to_json(checked.invoke.document())
@@ -81,12 +87,12 @@ def _integer(quantity: object) -> int:
     return quantity if isinstance(quantity, int) else int(str(quantity), 0)
 
 
-def _as_safe(prepared: PreparedSwap | PreparedRoute) -> str:
+def _as_safe(prepared: _Payload) -> str:
     """Return a file for Safe's Transaction Builder; its batch approves and swaps in one transaction."""
     return to_json(prepared.safe_batch(), indent=2)
 
 
-def _as_wallet_calls(prepared: PreparedSwap | PreparedRoute) -> str:
+def _as_wallet_calls(prepared: _Payload) -> str:
     """Return a request for `wallet_sendCalls`, on one line."""
     return to_json(prepared.wallet_calls())
 
@@ -120,6 +126,6 @@ def _as_requests(parts: _PayloadParts) -> str:
 _FORMATS: Final[Mapping[str, Callable[[_PayloadParts], str]]] = MappingProxyType(
     {"cast": _as_cast, "sh": _as_shell, _AS_REQUESTS: _as_requests}
 )
-_DOCUMENTS: Final[Mapping[str, Callable[[PreparedSwap | PreparedRoute], str]]] = MappingProxyType(
+_DOCUMENTS: Final[Mapping[str, Callable[[_Payload], str]]] = MappingProxyType(
     {"safe": _as_safe, "wallet-calls": _as_wallet_calls}
 )

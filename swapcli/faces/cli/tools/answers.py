@@ -82,16 +82,16 @@ def _select(tool: ToolDefinition, call: CallArguments, document: dict[str, Any])
         # A network has dozens of protocols that do not trade a pair.
         others = ("service", "aggregator")
         listed = document["alternatives"]
-        found = [each for each in listed if each["outputAmount"] is not None or each["kind"] in others]
+        found = [each for each in listed if each.get("outputAmount") is not None or each["kind"] in others]
         if len(found) < len(listed):
-            notes = [f"{len(listed) - len(found)} alternatives have no route and are left out"]
+            notes = [f"{len(listed) - len(found)} alternatives have no route and are not shown"]
         document = document | {"alternatives": found}
     if not tool.paged:
         return document, notes
-    listed = document[tool.paged]
+    listed = document.get(tool.paged, [])
     total = document.get("count", len(listed))
     if call.offset >= max(total, 1):
-        raise InvalidOption(f"offset: there are {total:,} {tool.paged}", hint="give a smaller offset")
+        raise InvalidOption(f"offset: there are {total:,} {tool.paged}", hint="use a smaller offset")
     shown = listed[call.offset : call.offset + page_size(call)]
     rest = {name: each for name, each in document.items() if name != tool.paged}
     return rest | {"page": page_field(call.offset, len(shown), total), tool.paged: shown}, notes
@@ -114,7 +114,7 @@ def _read_document(
             return {tool.list_field: document}
         return without_payload(document) if is_check else dict(document)
     if error is None:
-        raise ValueError(f"the command ended with status {output.exit_code} and wrote nothing")
+        raise ValueError(f"the command exited with status {output.exit_code} and wrote nothing")
     blocked = blocked_check(error, str(network)) if is_check else None
     if blocked is None:
         raise FailedCommand(error)

@@ -29,6 +29,7 @@ from swapcli.faces.cli.tools.tool_table import (
     PROOF,
     ToolDefinition,
 )
+from swapcli.quoting.order_keys import AMOUNT, TOKEN_IN, TOKEN_OUT, with_current_keys
 
 MAX_TEXT = 10_000
 """Characters of an argument: the system limits the words of a command to 128 KiB each."""
@@ -44,7 +45,7 @@ _SHOWN = 60
 _WHOLE_DOCUMENT = ("--json", f"--get={WHOLE}")
 """An agent's tool is a program: by --get, it gets no prices that are not real unless the user requested them."""
 _BOOLEANS = {"true": True, "false": False}
-_ORDER_EXAMPLE = 'as in [{"token_in": "ETH", "token_out": "USDC", "amount": "1.5"}]'
+_ORDER_EXAMPLE = 'as in [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}]'
 _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "N": ("integer",),
@@ -193,7 +194,7 @@ def _exact_text(name: str, number: float) -> str:
     """Return a number as text. Raises `InvalidOption` for one that a client may have rounded."""
     if abs(number) > MAX_EXACT or len(Decimal(repr(number)).as_tuple().digits) > EXACT_DIGITS:
         raise InvalidOption(
-            f"{name}: {_shown(number)} has more digits than a number in JSON keeps", hint="write it as text"
+            f"{name}: {_shown(number)} has more digits than a JSON number can hold", hint="write it as text"
         )
     text = format(Decimal(repr(number)), "f")
     return text.removesuffix(".0")
@@ -218,7 +219,7 @@ def _count(name: str, value: object, least: int) -> int:
     text = str(int(value)) if isinstance(value, float) and value == value // 1 else str(value)
     is_count = not isinstance(value, bool) and text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
     if not is_count or int(text) < least:
-        raise InvalidOption(f"{name}: expected a whole number from {least}, not {_shown(value)}")
+        raise InvalidOption(f"{name}: expected a whole number of at least {least}, not {_shown(value)}")
     return int(text)
 
 
@@ -228,14 +229,15 @@ def _order_lines(value: object) -> str:
     if not isinstance(orders, list) or not 1 <= len(orders) <= MAX_ORDERS:
         raise InvalidOption(f"orders: expected an array of 1 to {MAX_ORDERS} orders", hint=_ORDER_EXAMPLE)
     lines = []
-    for number, order in enumerate(orders, start=1):
-        if not isinstance(order, dict) or set(order) - {"id"} != set(ORDER_FIELDS):
+    for number, written in enumerate(orders, start=1):
+        order = with_current_keys(written) if isinstance(written, dict) else {}
+        if set(order) - {"id"} != set(ORDER_FIELDS):
             raise InvalidOption(f"orders: order {number} does not have {', '.join(ORDER_FIELDS)}", hint=_ORDER_EXAMPLE)
         token_in, token_out, amount = (
             _check_text(f"orders: {each}", str(order[each]), MAX_SHORT_TEXT) for each in ORDER_FIELDS
         )
         name = _check_text("orders: id", str(order.get("id", number)), MAX_SHORT_TEXT)
-        lines.append(to_json({"id": name, "token_in": token_in, "token_out": token_out, "amount_decimal": amount}))
+        lines.append(to_json({"id": name, TOKEN_IN: token_in, TOKEN_OUT: token_out, AMOUNT: amount}))
     return "\n".join(lines) + "\n"
 
 
@@ -254,7 +256,7 @@ def _check_text(name: str, text: str, limit: int) -> str:
     if len(text) > limit:
         raise InvalidOption(f"{name}: {len(text):,} characters are too many", hint=f"at most {limit:,}")
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
-        raise InvalidOption(f"{name}: has characters that no text has", hint="leave out NUL and lone surrogates")
+        raise InvalidOption(f"{name}: has invalid characters", hint="remove NUL and lone surrogates")
     return text
 
 
@@ -270,7 +272,9 @@ def _unknown_argument(
     tool: ToolDefinition, name: str, allowed: Collection[str], server: ServerOptions
 ) -> InvalidOption:
     if name in server.values and name in tool.parameters():
-        return InvalidOption(f"{name}: the command line of this server sets it", hint="leave it out")
+        return InvalidOption(
+            f"{name} is set on this server's command line and cannot be changed here", hint="remove it"
+        )
     names = closest_names(name, allowed)
     closest = did_you_mean(names)
     return InvalidOption(

@@ -34,8 +34,8 @@ _COMPACT: Final = (",", ":")
 _UNUSED: Final = frozenset(
     {
         "acyclicBound", "acyclicGapBps", "amountWithout", "bestQuotesByProtocols", "bound", "calldata", "chainId",
-        "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput", "facts_date", "gasPriceWei", "gasUnits", "initial",
-        "last_agreed", "liquidityEnds", "meta", "netOfGasBound", "placeholderPools", "pools_source", "pinned",
+        "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput", "factsDate", "gasPriceWei", "gasUnits", "initial",
+        "lastAgreed", "liquidityEnds", "meta", "afterGasBound", "placeholderPools", "poolsSource", "pinned",
         "router_address", "routeSwapType", "scope", "selector", "service", "source", "success", "swap_parameters",
         "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
     }
@@ -45,16 +45,16 @@ _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "balance": frozenset({"amount"}),
         "price": frozenset({"pools", "path"}),
-        "pools": frozenset({"count", "protocol", "tokens"}),
-        "protocols": frozenset({"contract", "confirmed", "dialects", "can_sync"}),
-        "sync": frozenset({"bytes", "gasPrice", "poolsPerSecond", "store", "undoableBlocks"}),
+        "pools": frozenset({"count", "protocolId", "tokens"}),
+        "protocols": frozenset({"contract", "confirmed", "dialects", "canSync"}),
+        "sync": frozenset({"bytes", "gasPriceWei", "poolsPerSecond", "store", "undoableBlocks"}),
         "health": frozenset({"status"}),
         "networks": frozenset({"factsDate"}),
     }
 )
 _ORDER_FIELDS: Final = ("inputToken", "inputAmount", "outputToken", "outputAmount", "route")
 _BATCH_FIELDS: Final = (
-    "id", "inputAmount", "outputAmount", "minReceived", "outputNetOfGas", "priceImpactPercent", "errorMessage",
+    "id", "inputAmount", "outputAmount", "minReceived", "outputAfterGas", "priceImpactPercent", "errorMessage",
 )  # fmt: skip
 """Fields of a quote in a batch."""
 _PROTECTED: Final = frozenset({"warnings", "dangers"})
@@ -62,9 +62,6 @@ _PERCENT_FIELDS: Final = MappingProxyType(
     {
         "priceImpact": "priceImpactPercent",
         "slippage": "slippagePercent",
-        "level": "levelPercent",
-        "share": "sharePercent",
-        "minimumBelowFresh": "minimumBelowFreshPercent",
     }
 )
 """The names of percentages in documents of tools, by those of the commands: the unit is part of the name."""
@@ -235,7 +232,7 @@ def _without_unused(node: Any, unused: frozenset[str], network: Network | None) 
         return {"symbol": node.get("symbol"), "address": node["address"]}
     if "decimals" in node:
         return {name: each for name, each in node.items() if name not in unused}
-    if "pool" in node and isinstance(node.get("tokenIn"), dict):
+    if "pool" in node and isinstance(node.get("inputToken"), dict):
         return _swap_line(node)
     brief = {}
     for name, each in node.items():
@@ -259,8 +256,14 @@ def _path_line(path: Mapping[str, Any], network: Network | None) -> str:
 def _swap_line(swap: Mapping[str, Any]) -> str:
     """Return a swap of a decoded call on one line."""
     share = "" if swap.get("sharePercent") is None else f"{swap['sharePercent']:g}% "
-    sold, bought = (swap[each] and swap[each]["symbol"] for each in ("tokenIn", "tokenOut"))
-    return f"{share}{sold} > {bought} ({swap.get('amm_name')} {swap['pool']})"
+    sold, bought = (_decoded_token(swap.get(each, {})) for each in ("inputToken", "outputToken"))
+    pool = " ".join(filter(None, (swap.get("protocol"), swap["pool"])))
+    return f"{share}{sold} > {bought} ({pool})"
+
+
+def _decoded_token(token: Mapping[str, str]) -> str:
+    """Return the symbol of a token, else its address."""
+    return token.get("symbol") or token.get("address") or "an unknown token"
 
 
 def _symbol(address: str, network: Network | None) -> str:

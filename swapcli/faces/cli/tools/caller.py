@@ -135,8 +135,9 @@ class ToolCaller:
         known = tool.parameters()
         order = {name: value for name, value in payload.arguments.items() if name in known}
         checked = await self._document(tool, call._replace(command=order | call.command))
-        warnings = {each["message"]: each for each in (*checked["warnings"], *decoded["warnings"])}
-        return {**checked, "warnings": [*warnings.values()], "payload": payload.uri, "dangers": decoded["dangers"]}
+        warnings = {each["message"]: each for each in (*checked.get("warnings", ()), *decoded.get("warnings", ()))}
+        dangers = decoded.get("dangers", [])
+        return {**checked, "warnings": [*warnings.values()], "payload": payload.uri, "dangers": dangers}
 
     async def _document(self, tool: ToolDefinition, call: CallArguments) -> dict[str, Any]:
         """Return the full document of a call. Raises `SwapcliError`, `FailedCommand`."""

@@ -25,7 +25,7 @@ from swapcli.faces.cli.tools.tool_table import (
     find_tool,
 )
 from swapcli.faces.cli.tools.wording import in_words_of
-from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
+from swapcli.interface.document_types import DOCUMENTS, KEEPS_EMPTY_FIELDS, TOOL_DOCUMENTS
 from swapcli.interface.quote_parameters import QUOTE_PARAMETERS
 from swapcli.quoting.document_schemas import NETWORK_FILE
 
@@ -61,13 +61,12 @@ _DESCRIPTIONS: dict[str, str] = {
     "amount": "Whole tokens, such as 1.5 or 2k; $1000; 50% or all of the sender's balance.",
     "sender": "Account that sends the swap.",
     "raw": "amount is in base units.",
-    "state": "latest, pending, safe or finalized.",
-    "live": "require fails if no node responds; never uses none.",
-    "offline": "Use no node: stored or modelled prices. Only at the user's request.",
-    "max_age": "Of stored state, in seconds.",
-    "block": "Number or hash of a past block.",
-    "aggregators": "Names, or all.",
-    "amounts": "Such as 1, 50 or 2k.",
+    "live": "require fails if no node responds.",
+    "offline": "Use no node, only stored or modelled prices. Only at the user's request.",
+    "max_age": "Maximum age of stored state, in seconds.",
+    "block": "latest, pending, safe or finalized; for quotes also a past block's number or hash.",
+    "aggregators": "Names of aggregators, or all.",
+    "amounts": "Amounts, such as 1, 50 or 2k.",
     "networks": "",
     "tokens": "Symbols or addresses.",
 } | {each.name: each.tool for each in QUOTE_PARAMETERS if each.tool is not None}
@@ -123,7 +122,9 @@ def build_answer_schema(tool: ToolDefinition) -> dict[str, Any]:
 
     types = TOOL_DOCUMENTS.get(tool.name) or DOCUMENTS[tool.document]
     title = f"swapcli {PREFIX}{tool.name}"
-    named: dict[str, Any] = name_units(build_tool_schema(title, types, tool.list_field, is_paged=bool(tool.paged)))
+    is_own = tool.document not in KEEPS_EMPTY_FIELDS
+    schema = build_tool_schema(title, types, tool.list_field, is_paged=bool(tool.paged), is_own=is_own)
+    named: dict[str, Any] = name_units(schema)
     return named
 
 
@@ -131,7 +132,7 @@ def build_error_schema() -> dict[str, Any]:
     """Return the schema of a tool's error."""
     from swapcli.interface.json_schemas import build_stand_alone_schema
 
-    return build_stand_alone_schema(f"swapcli {ERROR}", TOOL_DOCUMENTS["error"])
+    return build_stand_alone_schema(f"swapcli {ERROR}", TOOL_DOCUMENTS["error"], is_own=True)
 
 
 def _argument_schema(tool: ToolDefinition, parameter: CommandParameter) -> dict[str, Any]:

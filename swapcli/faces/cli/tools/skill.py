@@ -49,17 +49,17 @@ EXAMPLES: tuple[WorkedExample, ...] = (
     WorkedExample(
         "What do I get for 1.5 ETH in USDC on Base?",
         (("quote", _ORDER),),
-        "outputAmount, minReceived (the least after slippage), outputNetOfGas, priceImpactPercent, and the warnings.",
+        "outputAmount, minReceived (the minimum after slippage), outputAfterGas, priceImpactPercent, and the warnings.",
     ),
     WorkedExample(
         "How much ETH do I need for 5,000 USDC?",
         (("quote", _ORDER | {"amount": "5000", "reverse": True}),),
-        "inputAmount is the amount to sell. A payload for this output may deliver less, as its warning says.",
+        "inputAmount is the amount to sell. A payload for this output may deliver less, as its warning explains.",
     ),
     WorkedExample(
         "How much cBTC can I sell on Citrea before I lose 1%?",
         (("depth", {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e"}),),
-        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next.",
+        "In levels, the entry with impactPercent 1.0: within is the largest amount below it, beyond the next amount.",
     ),
     WorkedExample(
         "Sell $1000 of ETH for the dollar token on Base, to my wallet.",

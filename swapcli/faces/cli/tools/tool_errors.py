@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.tools.tool_table import TOKEN_ARGUMENTS, ToolDefinition
 from swapcli.faces.cli.tools.wording import in_words_of
+from swapcli.interface.own_document import own_document
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import ErrorJson, NextStepJson, ToolErrorJson
@@ -28,11 +29,11 @@ class NextStep(NamedTuple):
 
 
 _AMOUNT_PAIR = ("network", "token_in", "token_out")
-_ASK = "tell the user, who alone decides about this; do not change a limit or an address for it"
+_ASK = "tell the user, who must decide; do not change a limit or an address to get around it"
 NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
     {
         "UNKNOWN_NETWORK": NextStep("networks lists the names", "networks"),
-        "UNKNOWN_TOKEN": NextStep("tokens finds symbols and addresses by a part of them", "tokens", ("network",)),
+        "UNKNOWN_TOKEN": NextStep("tokens finds symbols and addresses by a part of the name", "tokens", ("network",)),
         "AMBIGUOUS_TOKEN": NextStep("tokens shows which address has the most pools", "tokens", ("network",)),
         "UNKNOWN_PROTOCOL": NextStep("protocols lists the names", "protocols", ("network",)),
         "NO_ROUTE": NextStep(
@@ -41,11 +42,11 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
         "INSUFFICIENT_LIQUIDITY": NextStep("depth shows the largest amounts", "depth", _AMOUNT_PAIR),
         "PRICE_IMPACT_TOO_HIGH": NextStep("depth shows up to which amount the impact is low", "depth", _AMOUNT_PAIR),
         "UNREAD_GAIN_TOO_HIGH": NextStep(
-            "a node of the user's own reads more pools: tell the user, or use a smaller amount if the user agrees"
+            "the user's own node would read more pools: tell the user, or use a smaller amount if the user agrees"
         ),
         "MODELLED_STATE": NextStep(
-            "there are no live prices: tell the user, who alone may request modelled ones, with offline true; never"
-            " sign a payload that was built on them"
+            "no live prices: tell the user, and use modelled prices (offline true) only if the user requests it; "
+            "never sign a payload built on them"
         ),
         "LIVE_UNAVAILABLE": NextStep(
             "no node responds: health shows the known state; the user can set a node", "health"
@@ -59,19 +60,20 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
         "INSUFFICIENT_BALANCE": NextStep("tell the user, or use a smaller amount if the user agrees"),
         "TOKEN_BLOCKED": NextStep("tell the user that the settings block this token"),
         "CONFIG_ERROR": NextStep("tell the user that the settings need a correction"),
-        "INTERNAL": NextStep("tell the user: this is a defect of swapcli"),
+        "INTERNAL": NextStep("tell the user: this is a bug in swapcli"),
     }
 )
 """The next step by the code of the error. Others follow from the branches of the error tree, by the exit status."""
 _USAGE_STATUS = 2
-_CORRECT = "correct the call as message and hint say"
+_CORRECT = "correct the call as message and hint describe"
 
 Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, Any] | None"]
 
 
+@own_document
 def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> ToolErrorJson:
     """Return the error of a tool from that of the command line; None is a tool that does not exist."""
-    hint = error["hint"]
+    hint = error.get("hint")
     if tool is not None and hint is not None and any(f"--{name}" in hint for name in tool.defaults):
         hint = None  # it would be to leave out an option that every call of this tool has
     worded: ErrorJson = error if tool is None else in_words_of(tool, {**error, "hint": hint})
@@ -84,7 +86,7 @@ def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
 def _next_step(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson:
     """Return the repaired call, the call of a tool that helps, or none. Never the call that failed."""
     if error["retryable"]:
-        wait_s = error["details"].get("retry_after_s", 5)
+        wait_s = error.get("details", {}).get("retryAfterS", 5)
         return _without_call(f"this may pass: retry the same call in {wait_s} seconds, at most twice")
     if tool is None:
         return _same_call_of_another(arguments, error)
@@ -101,9 +103,9 @@ def _next_step(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
         kept = {each: arguments[each] for each in step.arguments if each in arguments}
         renamed = {name: arguments[each] for each, name in step.renamed.items() if each in arguments}
         return {"tool": step.tool, "arguments": kept | renamed, "reason": step.reason}
-    if error["exit_code"] == _USAGE_STATUS:
+    if error["exitCode"] == _USAGE_STATUS:
         return _without_call(_CORRECT)
-    return _without_call("tell the user what message and hint say")
+    return _without_call("tell the user the message and the hint")
 
 
 def _without_call(reason: str) -> NextStepJson:
@@ -113,12 +115,12 @@ def _without_call(reason: str) -> NextStepJson:
 def _same_call_of_another(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson:
     closest = _closest(error)
     if len(closest) == 1:
-        return {"tool": closest[0], "arguments": dict(arguments), "reason": "this tool has the nearest name"}
+        return {"tool": closest[0], "arguments": dict(arguments), "reason": "this tool has the closest name"}
     return _without_call(_CORRECT)
 
 
 def _look_up(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson | None:
-    token = str(error["details"].get("token", ""))
+    token = str(error.get("details", {}).get("token", ""))
     if token[:2].lower() != "0x" or "network" not in arguments:
         return None
     reason = "no store has this token: find_pools looks up its pools on a node; then repeat the call"
@@ -126,12 +128,12 @@ def _look_up(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson | N
 
 
 def _closest(error: ErrorJson) -> list[str]:
-    closest = error["details"].get("closest")
+    closest = error.get("details", {}).get("closest")
     return [str(each) for each in closest] if isinstance(closest, list | tuple) else []
 
 
 def _rename_argument(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
-    wrong, closest = error["details"].get("argument"), _closest(error)
+    wrong, closest = error.get("details", {}).get("argument"), _closest(error)
     if wrong not in arguments or len(closest) != 1 or closest[0] in arguments:
         return None
     return {closest[0] if name == wrong else name: value for name, value in arguments.items()}
@@ -139,7 +141,7 @@ def _rename_argument(_: ToolDefinition, arguments: Mapping[str, Any], error: Err
 
 def _replace_name(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
     """Replace a misspelled network or token if exactly one name is near."""
-    details = error["details"]
+    details = error.get("details", {})
     closest = _closest(error)
     names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": TOKEN_ARGUMENTS}.get(error["code"], ())
     wrong = details.get("network" if error["code"] == "UNKNOWN_NETWORK" else "token")

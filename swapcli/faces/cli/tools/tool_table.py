@@ -13,11 +13,12 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, RegisteredCommand, load_app
 from swapcli.faces.cli.overview import command_module
 from swapcli.interface.quote_parameters import tool_arguments
+from swapcli.quoting.order_keys import AMOUNT, TOKEN_IN, TOKEN_OUT
 
 BRIEF, FULL = "brief", "full"
 DETAILS = (BRIEF, FULL)
 DETAIL, LIMIT, OFFSET, PAYLOAD, ORDERS, PROOF = "detail", "limit", "offset", "payload", "orders", "proof"
-ORDER_FIELDS = ("token_in", "token_out", "amount")
+ORDER_FIELDS = (TOKEN_IN, TOKEN_OUT, AMOUNT)
 TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
 """Arguments of the tools that name one token."""
 MAX_ORDERS = 15
@@ -72,22 +73,21 @@ class ToolDefinition(NamedTuple):
 
 _ORDER = ("network", "token_in", "token_out", "amount")
 _PAID = (*_ORDER, "destination")
-_STATE = ("state", "live", "offline", "max_age")
-_ANY_STATE = (*_STATE, "block")
+_STATE = ("block", "live", "offline", "max_age")
 
 TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         "quote", "route", "Quote a swap", "route",
         "Find the best route for a swap: output, minimum after slippage, price impact, gas and route. Builds nothing.",
         (
-            "raw", *tool_arguments("quote"), "sender", *_ANY_STATE,
+            "raw", *tool_arguments("quote"), "sender", *_STATE,
         ),
         _ORDER, has_proof=True,
     ),
     ToolDefinition(
         "quote_batch", "route", "Quote several swaps", "route-batch",
         f"Quote up to {MAX_ORDERS} orders of one network on the same state.",
-        (*tool_arguments("quote_batch"), *_ANY_STATE),
+        (*tool_arguments("quote_batch"), *_STATE),
         ("network", ORDERS),
         list_field="quotes", defaults=MappingProxyType({"batch": "-"}), stdin=ORDERS,
     ),
@@ -96,18 +96,18 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "Compare the split route, the best single path, the best direct swap and each protocol alone, on one state."
         " aggregators (names, or all) also queries public aggregators: tokens, amount and sender then leave this"
         " machine, so use it only if the user wants that.",
-        ("raw", *tool_arguments("compare"), "aggregators", "sender", *_ANY_STATE), _ORDER, paged="alternatives",
+        ("raw", *tool_arguments("compare"), "aggregators", "sender", *_STATE), _ORDER, paged="alternatives",
     ),
     ToolDefinition(
         "depth", "depth", "Show price impact by amount", "depth",
         "Show the price impact of growing amounts. levels has the largest amounts below 0.1%, 0.5%, 1% and 5%. Takes"
         " some seconds.",
-        ("amounts", "raw", *tool_arguments("depth"), *_ANY_STATE), _ORDER[:3],
+        ("amounts", "raw", *tool_arguments("depth"), *_STATE), _ORDER[:3],
     ),
     ToolDefinition(
         "pools", "pools", "List pools", "pools",
         "List the pools of a network, of a token or of a pair, the deepest first.",
-        ("token", "other", *_ANY_STATE), ("network",), paged="pools",
+        ("token", "other", *_STATE), ("network",), paged="pools",
     ),
     ToolDefinition(
         "find_pools", "sync", "Look up the pools of a token", "sync",
@@ -118,7 +118,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         "price", "price", "Price tokens", "price",
         "Show mid prices of tokens. An order gets less; quote returns how much.",
-        ("unit", *_ANY_STATE), ("network", "tokens"),
+        ("unit", *_STATE), ("network", "tokens"),
     ),
     ToolDefinition(
         "build_transaction", "calldata", "Build an unsigned transaction", "calldata",
@@ -130,7 +130,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "decode", "decode", "Explain a payload", "decode",
-        "Explain calls, approvals and permits of any origin, and compare them with a fresh quote. Pass the user's"
+        "Explain calls, approvals and permits from any source, and compare them with a fresh quote. Pass the user's"
         " account as sender. Do not sign unless the verdict is no_danger_found; if unknown, find the facts it names.",
         ("network", "to", "value", "sender", "destination", "slippage", *_STATE), ("calldata",),
         stdin="calldata", takes_payload=True,
@@ -139,7 +139,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "check", "calldata", "Check a swap on a node", "check",
         "Simulate the swap of an order and a sale of the tokens it bought, on a node. The verdict is ok, warn or block;"
         " a token that cannot be sold again is blocked. With payload: decode that payload and check its order.",
-        ("raw", *tool_arguments("check"), "sender", "router_dialect", "state", "live", "max_age"), _PAID,
+        ("raw", *tool_arguments("check"), "sender", "router_dialect", "block", "live", "max_age"), _PAID,
         defaults=MappingProxyType({"check": "always"}), takes_payload=True,
     ),
     ToolDefinition(
@@ -154,11 +154,11 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "health", "health", "Check networks", "health",
-        "Quote a sample order on each network, or on those named.",
-        ("networks", "state", "offline", "max_age"), list_field="health",
+        "Quote a sample order on each network, or on the networks named.",
+        ("networks", "block", "offline", "max_age"), list_field="health",
     ),
     ToolDefinition(
-        "networks", "networks", "List networks", "networks", "List the networks that the other tools take.",
+        "networks", "networks", "List networks", "networks", "List the networks that the other tools accept.",
         list_field="networks", reads_nodes=False,
     ),
     ToolDefinition(
@@ -169,7 +169,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "protocols", "protocols", "List protocols", "protocols",
-        "List the protocols of a network, which exclude_protocols takes.",
+        "List the protocols of a network, for use in exclude_protocols.",
         (), ("network",), list_field="protocols", paged="protocols", reads_nodes=False,
     ),
 )  # fmt: skip

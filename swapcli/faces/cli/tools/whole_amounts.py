@@ -13,8 +13,8 @@ from swapcli.core.records import NamedTuple
 _SOLD = frozenset({"inputAmount", "amountIn", "amount_in"})
 _BOUGHT = frozenset(
     {
-        "outputAmount", "outputAmountAfterFee", "outputNetOfGas", "amountOut", "amount_out", "minReceived",
-        "min_received", "amount_received", "freshAmountOut", "received", "expected",
+        "outputAmount", "outputAmountAfterFee", "outputAfterGas", "amountOut", "amount_out", "minReceived",
+        "min_received", "freshOutputAmount", "received", "expected",
     }
 )  # fmt: skip
 _OF_TOKEN = frozenset({"amount", "allowance"})
@@ -58,7 +58,7 @@ def whole_amounts(document: object, network: Network | None) -> list[dict[str, s
             "field": path,
             "whole": whole_tokens(int(raw), token.decimals).replace(",", ""),
             "symbol": token.symbol,
-            "raw": raw,
+            "baseUnits": raw,
         }
         for path, raw, token in _walk(document, "", _Tokens(), find, network)
     ]
@@ -76,7 +76,7 @@ def _walk(
     tokens = _with_own(_with_own(tokens, order, find, network), node, find, network)
     for name, value in node.items():
         is_wei = network is not None and name == "value" and "to" in node
-        token = network.native if network and is_wei else _token_of(name, path, tokens)
+        token = network.native if network and is_wei else _token_of(name, tokens)
         if token is not None and isinstance(value, str) and value.lstrip("-").isdecimal():
             yield f"{path}{name}", value, token
         elif isinstance(value, dict | list):
@@ -104,12 +104,10 @@ def _with_own(tokens: _Tokens, node: Mapping[str, Any], find: FindToken, network
     return _Tokens(sold, bought, single)
 
 
-def _token_of(name: str, path: str, tokens: _Tokens) -> Token | None:
+def _token_of(name: str, tokens: _Tokens) -> Token | None:
     """Return the token that a field is an amount of; None for other fields."""
     if name in _SOLD:
         return tokens.sold
     if name in _BOUGHT:
-        return tokens.bought
-    if name == "amount" and path.endswith("bestSinglePath."):
         return tokens.bought
     return tokens.single if name in _OF_TOKEN else None

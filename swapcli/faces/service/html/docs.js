@@ -1,7 +1,9 @@
+const GENERATIONS = ["First generation", "Second generation"];
 const ORDER_FIELDS = ["amount", "tokenInAddress", "tokenOutAddress", "direct", "excludeProtocols", "reverse", "shares"];
 
 const main = document.querySelector("main"), nav = document.querySelector("nav");
 let description, lastRoute = null;
+const places = new Map();  // of each operation: the section that has it, and what selects it there
 
 function resolve(schema) {
   while (schema && schema.$ref) {
@@ -98,9 +100,9 @@ async function sendAndShow(request, answer) {
       element("p", {class: response.ok ? "good" : "bad"}, status),
       ...(route ? [element("p", {class: "summary"}, ...summarize(route))] : []),
       ...(picture ? [figure] : []),
-      isPicture(reply) ? element("figure", {class: "picture"}, imageOf(reply, "The route as a picture."))
+      isPicture(reply) ? element("figure", {class: "picture"}, imageOf(reply, "A picture of the route."))
         : element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text.split("\n").map(printable).join("\n") : jsonText(body)));
-    if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "The route as a picture. The response below has the same facts.");
+    if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "A picture of the route. The response below contains the same facts.");
   } catch (error) {
     answer.replaceChildren(element("p", {class: "bad"}, error.message));
   }
@@ -143,7 +145,7 @@ function bodyField(content, id) {
 
 function useLastRoute(area, answer) {
   if (!lastRoute) {
-    answer.replaceChildren(element("p", {class: "note"}, "Request a route first; the last route is then inserted here."));
+    answer.replaceChildren(element("p", {class: "note"}, "Request a route first. This button then inserts the last route here."));
     return;
   }
   try {
@@ -155,7 +157,8 @@ function useLastRoute(area, answer) {
   }
 }
 
-function operation(path, method, described, shared) {
+/** Return what an operation takes, sends and returns. */
+function operationParts({path, method, described, shared}) {
   const id = described.operationId, parameters = [...shared, ...(described.parameters || [])], fields = {};
   const answer = element("div", {class: "reply", "aria-live": "polite"});
   const content = described.requestBody && described.requestBody.content["application/json"];
@@ -169,9 +172,7 @@ function operation(path, method, described, shared) {
   // Browsers send no body with a GET request, and a stream does not end, so only the command is offered.
   const isStream = "text/event-stream" in (described.responses["200"]?.content ?? {}), canSend = !isStream && !(method === "get" && area);
   const named = (label, onclick, quiet) => element("button", {class: quiet ? "quiet" : "", "aria-label": `${label}: ${method.toUpperCase()} ${path}`, onclick}, label);
-  return element("section", {class: "operation card", id, "aria-labelledby": id + "-title"}, element("details", {class: "fold"},
-    element("summary", {}, element("h3", {id: id + "-title"}, element("span", {class: "method"}, method.toUpperCase()), " ", path),
-      element("span", {class: "what"}, ...prose(described.summary))),
+  return [
     ...(described.description ? paragraphs(described.description, {class: "note"}) : []),
     parameters.length ? parameterList(parameters, fields, id) : null,
     area ? element("div", {}, element("label", {for: id + "-body"}, "Body"), area) : null,
@@ -180,13 +181,49 @@ function operation(path, method, described, shared) {
       area && canSend ? named("Insert the last route", () => useLastRoute(area, answer), true) : null,
       named("Show as curl command", () => answer.replaceChildren(element("pre", {}, curlCommand(request()))), true)),
     answer,
-    element("details", {}, element("summary", {}, "Responses"), ...responses)));
+    element("details", {}, element("summary", {}, "Responses"), ...responses),
+  ].filter(Boolean);
+}
+
+/** Return the section of an operation, which a reader can see in each of its variants: by generation and by network. */
+function operation(variants) {
+  const [{method, path, described}] = variants, id = described.operationId, parts = element("div", {class: "parts"});
+  const choice = element("select", {id: id + "-variant"}, ...variants.map(each => element("option", {value: each.described.operationId}, each.path)));
+  const shown = new Map();
+  const show = () => {
+    const variant = variants[choice.selectedIndex];
+    if (!shown.has(variant)) shown.set(variant, element("div", {class: "parts"}, ...operationParts(variant)));
+    parts.replaceChildren(shown.get(variant));
+  };
+  choice.addEventListener("change", show);
+  show();
+  for (const each of variants) places.set(each.described.operationId, {id, select() { choice.value = each.described.operationId; show(); }});
+  return element("section", {class: "operation card", id, "aria-labelledby": id + "-title"}, element("details", {class: "fold"},
+    element("summary", {}, element("h3", {id: id + "-title"}, element("span", {class: "method"}, method.toUpperCase()), " ", path),
+      element("span", {class: "what"}, ...prose(described.summary))),
+    variants.length > 1 ? element("div", {}, element("label", {for: choice.id}, "Path"), choice) : null,
+    parts));
+}
+
+/** Return the operations of a document by tag, the variants of one together: of each generation, and of each network. */
+function groupOperations({tags, paths}) {
+  const groups = new Map();
+  const found = Object.entries(paths).flatMap(([path, item]) => Object.entries(item).filter(([, each]) => each.tags)
+    .map(([method, described]) => ({path, method, described, shared: item.parameters || [], tag: described.tags[0]})));
+  for (const {name} of tags) {
+    for (const each of found.filter(({tag}) => tag === name)) {
+      const key = `${each.method} ${each.path.replace(/^\/[^/]+\/(v2\/)?/, "")}`;
+      groups.set(key, [...groups.get(key) ?? [], each]);
+    }
+  }
+  return [...groups.values()];
 }
 
 /** Open an operation and show it. */
 function reveal(id) {
-  const section = document.getElementById(id), fold = section?.querySelector(".fold");
+  const place = places.get(id), section = place && document.getElementById(place.id), fold = section?.querySelector(".fold");
   if (!fold) return;
+  place.select();
   fold.open = true;
   section.scrollIntoView();
 }
@@ -196,7 +233,7 @@ function revealLinked() {
 }
 
 function show() {
-  const {info, tags, paths} = description;
+  const {info, tags} = description, groups = groupOperations(description);
   const links = element("details", {}, element("summary", {}, "Operations"), element("a", {href: "openapi.json"}, "openapi.json"));
   links.open = matchMedia("(min-width: 64rem)").matches;
   nav.replaceChildren(links);
@@ -205,18 +242,18 @@ function show() {
     ...paragraphs(info.description),
     element("div", {},
       element("label", {for: "key"}, "API key"), element("input", {id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-note"}),
-      element("p", {id: "key-note", class: "note"}, "Optional. It stays in this page until you close it, and is only sent with requests."))));
-  for (const tag of tags) {
-    const operations = Object.entries(paths).flatMap(([path, item]) => Object.entries(item)
-      .filter(([, each]) => each.tags && each.tags.includes(tag.name))
-      .map(([method, each]) => [path, method, each, item.parameters || []]));
-    if (!operations.length) continue;
-    main.append(element("div", {class: "tag"}, element("h2", {}, tag.name), ...paragraphs(tag.description, {class: "note"})));
-    links.append(element("h2", {}, tag.name));
-    for (const each of operations) {
-      main.append(operation(...each));
-      links.append(element("a", {href: "#" + each[2].operationId, onclick: () => reveal(each[2].operationId)}, `${each[1].toUpperCase()} ${each[0]}`));
+      element("p", {id: "key-note", class: "note"}, "Optional. It stays in this page until you close it, and is sent only with requests."))));
+  let heading = null;
+  for (const variants of groups) {
+    const [{tag, path, method, described: {operationId}}] = variants, name = GENERATIONS.includes(tag) ? "Routes and transactions" : tag;
+    if (name !== heading) {
+      const about = GENERATIONS.includes(tag) ? [] : paragraphs(tags.find(each => each.name === tag).description, {class: "note"});
+      main.append(element("div", {class: "tag"}, element("h2", {}, name), ...about));
+      links.append(element("h2", {}, name));
+      heading = name;
     }
+    main.append(operation(variants));
+    links.append(element("a", {href: "#" + operationId, onclick: () => reveal(operationId)}, `${method.toUpperCase()} ${path}`));
   }
   revealLinked();
 }

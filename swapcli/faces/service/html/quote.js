@@ -1,17 +1,21 @@
 const MAX_OPTIONS = 60;  // more is slower to read than to type a letter
 const MAX_LARGE = 14;  // characters of the largest type that fit a line of a phone
-const STATE_WORDS = {live: "read from a node", synced: "synced from a node", recorded: "recorded from the chain",
-  modelled: "modelled, not live prices", synthetic: "synthetic, not real prices"};
-const VERDICT_WORDS = {ok: "A node has rehearsed this swap, and a sale of what it buys: both work.",
-  warn: "Think about this before you sign:"};
+const UNREAL = ["modelled", "synthetic"];
+const PRESETS = ["0.1", "0.5", "1"];
+const MAX_MOVE_PERCENT = 0.1;  // of a price between a transaction and its decoding
+const VERDICT_WORDS = {ok: "A node simulated this swap and then a sale of the bought tokens. Both succeeded.", warn: "Check this before you sign:"};
 
 const byId = id => document.getElementById(id);
 const form = byId("order"), result = byId("quote");
 const REFRESH_S = 20;  // a route can be used for a minute, and a block takes 2 seconds or more
+const ROUTE_LIFE_S = 60;  // of a service that does not say when a quote expires
 const MAX_UNATTENDED_S = 1800;  // without a sign of a person: forgotten pages cost a service nothing
 let tokens = [], network = "", asking = new AbortController(), quoted = null, pictureWidth = 0, resizing;
 let dueMs = 0, isPaused = false, isRefreshing = false, attendedMs = 0;
-let following = null, hasNews = false, isFollowed = false, streamProblem = "";  // the open stream of the quote, and whether it has announced another one
+let following = null, hasNews = false, isFollowed = false, streamProblem = "";  // the open stream of the quote, and whether it announced a new one
+let advised = {};  // the advised slippage and its reasons
+let built = null;  // the transaction on the page: {transaction, recipient, account, controls}
+let balanceRead = 0;  // counts reads of the balance: only the newest one is shown
 const chainIds = new Map(), prices = new Map();
 
 /** A text field with a list of tokens to choose from. `token` is the choice, null while there is none. */
@@ -35,10 +39,11 @@ class TokenPicker {
   choose(token) {
     this.token = token;
     this.input.value = token ? printable(token.symbol) : "";
-    this.note.textContent = token ? token.address : "";
+    this.note.replaceChildren(...!token ? [] : isNativeToken(token) ? ["native token"] : [shortAddress(token.address)]);
     this.input.removeAttribute("aria-invalid");
     this.close();
     showValue();
+    showBalance();
   }
 
   open(text) {
@@ -59,7 +64,7 @@ class TokenPicker {
     const node = element("li", {role: "option", id: `${this.list.id}-${index}`},
       nameOf(token.symbol), element("span", {class: "note"}, token.verified ? "" : "not on the network's list"),
       element("span", {class: "note"}, nameOf(token.name)),
-      element("span", {class: "note mono"}, token.address.slice(0, 6) + "…" + token.address.slice(-4)));
+      element("span", {class: "note mono"}, shortText(token.address)));
     // pointerdown, since the field loses the focus before a click
     node.addEventListener("pointerdown", event => { event.preventDefault(); this.choose(token); });
     return node;
@@ -87,7 +92,7 @@ class TokenPicker {
     } else if (this.token) {
       this.input.value = printable(this.token.symbol);
     }
-    if (!this.token) this.note.textContent = "";
+    if (!this.token) this.note.replaceChildren();
     this.close();
   }
 
@@ -136,7 +141,7 @@ function tokenOf(text) {
 
 function symbolOf(address) {
   const token = tokens.find(each => each.address.toLowerCase() === address.toLowerCase());
-  return token ? nameOf(token.symbol) : element("span", {class: "mono"}, address);
+  return token ? nameOf(token.symbol) : shortAddress(address);
 }
 
 async function loadNetworks() {
@@ -169,7 +174,7 @@ function priceKey({address}) {
   return `${network} ${address.toLowerCase()}`;
 }
 
-/** Say below the amount what it is in tokens, if it is written otherwise, and in dollars. */
+/** Show below the amount its value in dollars, and in tokens if it is written otherwise. */
 function showValue() {
   const text = byId("amount").value, token = payer.token, price = token && prices.get(priceKey(token));
   byId("value").textContent = "";
@@ -178,7 +183,7 @@ function showValue() {
     const {isUsd, isPlain} = readAmount(text), units = parseAmount(text, token.decimals, price || null);
     const inTokens = isPlain ? "" : `${isUsd ? "about " : ""}${formatAmount(isUsd ? roughly(units) : units, token.decimals)} ${printable(token.symbol)}`;
     byId("value").textContent = [inTokens, isUsd ? "" : formatDollars(units, token.decimals, price)].filter(Boolean).join(", ");
-  } catch { /* said when a quote is requested */ }
+  } catch { /* shown when a quote is requested */ }
 }
 
 /** Return an amount with its first six digits only. */
@@ -187,7 +192,7 @@ function roughly(units) {
   return units / scale * scale;
 }
 
-/** Return the market's price of a token in USD as the command finds it: that of a small sale. Null if there is none. */
+/** Return the market's price of a token in USD, as the command finds it: by a small sale. Null if there is none. */
 async function readPrice(order, signal) {
   for (const whole of [1n, 10n ** 6n]) {
     const query = orderQuery({...order, amount: whole * 10n ** BigInt(order.tokenIn.decimals)});
@@ -211,7 +216,7 @@ function readOrder(priceUsd) {
     }
   };
   const chosen = picker => check(picker.input, () => {
-    if (!picker.token) throw new Error(picker.input.value ? "No such token here: choose one from the list." : "Choose a token.");
+    if (!picker.token) throw new Error(picker.input.value ? "No token has this name. Choose one from the list." : "Choose a token.");
     return picker.token;
   });
   const tokenIn = chosen(payer), tokenOut = chosen(receiver);
@@ -249,13 +254,13 @@ async function quote({keepsLink = false} = {}) {
     if (order.amount === null) order = readOrder(await readPrice(order, signal));
     const link = linkOf(order);
     if (!keepsLink && link.href !== location.href) history.pushState(null, "", link);
-    setStatus("Searching the best route …");
+    setStatus("Searching …");
     result.classList.add("old");
     const reply = await requestQuote(order, key, signal);
     const message = failure(reply);
     if (reply.response.status === 401 || reply.response.status === 429) byId("more").open = true;
     if (message) throw new Error(message);
-    quoted = {order, route: reply.document};
+    quoted = timed(order, reply);
     isFollowed = isLive(quoted.route);
     show(quoted, reply.response.headers);
     startRefreshing();
@@ -273,6 +278,17 @@ function requestQuote(order, key, signal) {
   const query = orderQuery(order);
   query.set("details", "true");
   return send(`${encodeURIComponent(order.network)}/route?${query}`, {headers: keyHeaders(key), signal});
+}
+
+/** Return a quote with the time that is left to use it, by the service's clock. */
+function timed(order, {document: route, response}) {
+  const nowS = Date.parse(response.headers.get("Date") ?? "") / 1000 || Date.now() / 1000;
+  return {order, route, lifeS: route.expiresAt ? route.expiresAt - nowS : ROUTE_LIFE_S, readAt: [Date.now(), performance.now()]};
+}
+
+/** Return the seconds for which a quote can be used. Of two clocks the faster one counts: one may be set back, the other may sleep. */
+function secondsLeft({lifeS, readAt: [wallMs, monotonicMs]}) {
+  return Math.max(0, Math.floor(lifeS - Math.max(Date.now() - wallMs, performance.now() - monotonicMs) / 1000));
 }
 
 function startRefreshing() {
@@ -293,7 +309,7 @@ function stopFollowing() {
   following = null;
 }
 
-/** Have the service say when the quote changes, if its state follows a chain. Where it does not, and where the stream fails, the quote is refreshed by the clock. */
+/** Follow the quote by the service's stream, if its state follows a chain. Without a stream the quote is refreshed by the clock. */
 async function follow() {
   if (following || !isFollowed || isPaused || document.hidden) return;
   const own = following = new AbortController(), {order} = quoted, query = orderQuery(order);
@@ -307,7 +323,7 @@ async function follow() {
       if (own !== following) return;
       if (name === "quote" && (isOpen || data.quote.outputAmount !== quoted.route.outputAmount)) hasNews = true;
       isOpen = true;
-      streamProblem = name === "unavailable" ? "No quote at present. " + sentence(data.message) : "";
+      streamProblem = name === "unavailable" ? "No quote is available now. " + sentence(data.message) : "";
       result.classList.toggle("old", streamProblem !== "");
       showCountdown();
       tick();
@@ -315,12 +331,12 @@ async function follow() {
   } catch { /* refreshed by the clock */ }
   if (own !== following) return;
   following = null;
-  isFollowed = isOpen;  // one that ended is opened again after the next refresh, one that was refused is not
+  isFollowed = isOpen;  // one that ended is opened again after the next refresh, one that was rejected is not
   dueMs = performance.now() + 1000 * REFRESH_S;
   if (!isPaused) showCountdown();
 }
 
-/** Keep the quote as it is, and say why. */
+/** Keep the quote as it is, and show the reason. */
 function pauseRefreshing(reason) {
   isPaused = true;
   stopFollowing();
@@ -331,15 +347,16 @@ function showCountdown(text) {
   const words = byId("countdown"), button = byId("pause");
   if (!words) return;
   const seconds = Math.max(0, Math.ceil((dueMs - performance.now()) / 1000));
-  if (text !== undefined || !isPaused) words.textContent = text ?? (isRefreshing ? "Refreshing …" : following ? streamProblem || "Live: follows every block" : `New quote in ${seconds} s`);
+  if (text !== undefined || !isPaused) words.textContent = text ?? (isRefreshing ? "Refreshing …" : following ? streamProblem || "Live: a new quote at every block" : `New quote in ${seconds} s`);
   button.textContent = isPaused ? "Refresh" : "Pause";
 }
 
 /** Act once a second: count down, and refresh a quote that people look at. */
 function tick() {
+  if (built) showLife();
   if (document.hidden) return stopFollowing();
   if (!dueMs || isPaused || isRefreshing || result.hidden) return;
-  if (performance.now() - attendedMs > 1000 * MAX_UNATTENDED_S) return pauseRefreshing("Paused, as no one was here.");
+  if (performance.now() - attendedMs > 1000 * MAX_UNATTENDED_S) return pauseRefreshing("Paused while the page was idle.");
   if (following ? !hasNews : performance.now() < dueMs) return showCountdown();
   refresh();
 }
@@ -355,7 +372,7 @@ async function refresh() {
     const reply = await requestQuote(order, byId("key").value, signal);
     problem = failure(reply);
     if (problem === null && !isPaused) {
-      quoted = {order, route: reply.document};
+      quoted = timed(order, reply);
       showFigures(quoted, reply.response.headers);
       if (JSON.stringify(reply.document.route) !== JSON.stringify(route.route)) await drawPicture(order, signal);
     }
@@ -378,7 +395,7 @@ function pauseOrRefresh() {
   if (!isPaused) return pauseRefreshing("Paused.");
   isPaused = false;
   attendedMs = performance.now();
-  if (byId("transaction").querySelector("textarea")) clearTransaction();
+  clearTransaction();
   isFollowed = isLive(quoted.route);
   refresh();
 }
@@ -391,7 +408,7 @@ function isLive(route) {
 async function drawPicture(order, signal) {
   const url = `${encodeURIComponent(order.network)}/route.svg?${orderQuery(order)}`;
   pictureWidth = byId("picture").clientWidth;
-  await showPicture(byId("picture"), url, byId("key").value, "The route as a picture. The list of pools below has the same facts.", signal);
+  await showPicture(byId("picture"), url, byId("key").value, "A picture of the route. The list of pools below shows the same facts.", signal);
 }
 
 /** Draw the picture again where the window has become much wider or narrower, since its text would be too large or small. */
@@ -407,147 +424,171 @@ function setStatus(text, {isHidden = false} = {}) {
   byId("status").classList.toggle("quiet-status", isHidden);
 }
 
-/** Show a quote: its figures, warnings, pools, and the form for its transaction. */
+/** Show a quote: the result, the step to its swap, and the route. */
 function show({order, route}, headers) {
+  built = null;
   result.hidden = false;
   result.replaceChildren(
     element("div", {class: "card stack"},
       element("div", {class: "head"},
-        element("h2", {id: "received-label", class: "note"}),
+        element("div", {class: "ends"}, element("h2", {id: "received-label"}), element("p", {id: "state"})),
         element("p", {id: "received"}),
-        element("p", {class: "note"}, `for ${formatAmount(order.amount, order.tokenIn.decimals)} `, nameOf(order.tokenIn.symbol), ` on ${order.network}`),
-        element("p", {id: "worth", class: "note"}),
-        element("div", {class: "note countdown"}, element("span", {id: "countdown", role: "timer"}),
-          element("button", {id: "pause", type: "button", class: "quiet small", onclick: pauseOrRefresh}, "Pause")),
-        element("div", {class: "actions"}, copyButton("Copy link", () => linkOf(order).href), copyButton("Copy JSON", () => JSON.stringify(quoted.route, null, 2)))),
+        element("ul", {id: "facts", "aria-label": "Figures"})),
       element("div", {id: "warned"}),
-      element("dl", {id: "figures"})),
+      element("div", {class: "note countdown"}, element("span", {id: "countdown", role: "timer"}),
+        element("button", {id: "pause", type: "button", class: "quiet small", onclick: pauseOrRefresh}, "Pause"),
+        copyButton("Copy link", () => linkOf(order).href), copyButton("Copy JSON", () => JSON.stringify(quoted.route, null, 2))),
+      element("details", {}, element("summary", {}, "Exact figures"), element("dl", {id: "figures"}))),
+    swapSection({order, route}, headers),
     element("div", {class: "card stack"},
       element("h2", {}, "Route"),
       element("figure", {id: "picture", class: "picture"}),
-      element("details", {}, element("summary", {id: "pool-count"}), element("div", {id: "pools"}))),
-    transactionForm());
+      element("details", {}, element("summary", {id: "pool-count"}), element("div", {id: "pools"}))));
   showFigures({order, route}, headers);
 }
 
 /** Show what changes with every quote of an order. */
 function showFigures({order, route}, headers) {
-  const {tokenIn, tokenOut} = order, received = formatAmount(route.outputAmount, tokenOut.decimals);
+  const {tokenIn, tokenOut} = order, received = shortAmount(route.outputAmount, tokenOut.decimals);
   for (const [token, priced] of [[tokenIn, route.inputToken], [tokenOut, route.outputToken]]) {
     if (priced?.price) prices.set(priceKey(token), Number(priced.price));
   }
   showValue();
-  const words = `${formatAmount(order.amount, tokenIn.decimals)} ${printable(tokenIn.symbol)} on ${order.network} pays ${received} ${printable(tokenOut.symbol)}.`;
+  const paid = `${formatAmount(order.amount, tokenIn.decimals)} ${printable(tokenIn.symbol)}`, isReal = !UNREAL.includes(stateKind(route, headers));
+  const words = `${paid} buys ${received} ${printable(tokenOut.symbol)} on ${order.network}.`;
   if (byId("status").textContent !== words) setStatus(words, {isHidden: true});
   result.classList.remove("old");
-  const kind = stateKind(route, headers), isModelled = kind === "modelled" || kind === "synthetic";
-  byId("received-label").textContent = isModelled ? `You receive, at ${kind} prices` : "You receive";
-  byId("received").className = ["received", received.length > MAX_LARGE ? "long" : "", isModelled ? "modelled" : ""].filter(Boolean).join(" ");
+  byId("received-label").replaceChildren(`${formatAmount(order.amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol), ` on ${order.network} →`);
+  byId("state").textContent = stateWords(route, headers);
+  byId("received").className = ["received", received.length > MAX_LARGE ? "long" : "", isReal ? "" : "modelled"].filter(Boolean).join(" ");
   byId("received").replaceChildren(received + " ", element("span", {class: "unit"}, nameOf(tokenOut.symbol)));
-  byId("worth").textContent = formatDollars(BigInt(route.outputAmount), tokenOut.decimals, prices.get(priceKey(tokenOut)));
+  byId("facts").replaceChildren(...facts(order, route).map(parts => element("li", {}, ...parts)));
   const warnings = listWarnings(route, headers);
   byId("warned").replaceChildren(...warnings.length ? [element("ul", {class: "warnings", "aria-label": "Warnings"}, ...warnings.map(text => element("li", {}, text)))] : []);
-  byId("figures").replaceChildren(...figures(order, route, headers));
+  byId("figures").replaceChildren(...figures(order, route));
   byId("pool-count").textContent = `All pools: ${countPools(route.route)}`;
   byId("pools").replaceChildren(listPaths(route.route));
   if (byId("consents")) showConsents(byId("consents"));
+  if (isReal !== Boolean(byId("review"))) clearTransaction(headers);
 }
 
 function listWarnings(route, headers) {
-  if (route.warnings) return route.warnings.map(({message}) => sentence(message));
-  return (headers.get("X-Swap-Warnings") ?? "").split(", ").filter(Boolean).map(printable);
+  if (!route.warnings) return (headers.get("X-Swap-Warnings") ?? "").split(", ").filter(Boolean).map(printable);
+  return route.warnings.filter(({code}) => !["STATE_MODELLED", "STATE_SYNTHETIC"].includes(code)).map(({message}) => sentence(message));
 }
 
-/** How gas was converted to the output token, by its source. */
-const gasValues = {midPrices: "at mid prices", bestPath: "at the price of the best path", service: "at the prices of a service"};
-
-/** Return the figures of a quote as rows of a description list. Unknown ones are left out. */
-function figures({tokenIn, tokenOut, amount}, route, headers) {
-  const rows = [], pays = units => element("span", {}, formatAmount(units, tokenOut.decimals) + " ", nameOf(tokenOut.symbol));
-  const add = (name, ...values) => rows.push(element("div", {}, element("dt", {}, name), element("dd", {}, ...values)));
-  const small = (...children) => element("small", {}, ...children);
-  const output = BigInt(route.outputAmount), unit = token => 10n ** BigInt(token.decimals);
-  if (route.minReceived !== undefined) add("At least", pays(route.minReceived), small(`with ${route.slippage}% slippage`));
+/** Return the figures that everybody reads, each as parts of a list item. Unknown ones are left out. */
+function facts({tokenIn, tokenOut, amount}, route) {
+  const output = BigInt(route.outputAmount), unit = token => 10n ** BigInt(token.decimals), found = [];
+  const value = formatDollars(output, tokenOut.decimals, prices.get(priceKey(tokenOut)));
+  if (value) found.push([value]);
+  if (route.minReceived !== undefined) found.push(["at least ", element("strong", {}, shortAmount(route.minReceived, tokenOut.decimals))], [`${route.slippage}% slippage`]);
   if (output > 0n) {
-    add("Rate", element("span", {}, "1 ", nameOf(tokenIn.symbol), ` = ${formatRatio(output * unit(tokenIn), amount * unit(tokenOut))} `, nameOf(tokenOut.symbol)),
-      small("1 ", nameOf(tokenOut.symbol), ` = ${formatRatio(amount * unit(tokenOut), output * unit(tokenIn))} `, nameOf(tokenIn.symbol)));
+    const [numerator, denominator] = [output * unit(tokenIn), amount * unit(tokenOut)], isBelowOne = numerator < denominator;
+    const [one, other] = isBelowOne ? [tokenOut, tokenIn] : [tokenIn, tokenOut];
+    found.push(["1 ", nameOf(one.symbol), ` = ${isBelowOne ? formatRatio(denominator, numerator, SHORT_DIGITS) : formatRatio(numerator, denominator, SHORT_DIGITS)} `, nameOf(other.symbol)]);
   }
-  if (typeof route.priceImpact === "number") add("Price impact", `${route.priceImpact}%`);
-  const units = route.gasUnits ?? route.estimatedGasUsed, dollars = route.gasUsd ?? route.estimatedGasUsedInUsd;
-  add("Gas", `${group(units)} units`, typeof dollars === "number" ? small("$" + dollars.toPrecision(3)) : null);
-  if (route.outputNetOfGas) add("Output less gas", pays(route.outputNetOfGas), small(gasValues[route.gasValueSource] ?? ""));
-  if (route.bestSinglePath) {
-    const {amount: single, gainBps} = route.bestSinglePath;
-    if (single === null) add("Best single path", "none fills the order");
-    else add("Best single path", pays(single), small(`this quote: ${gainBps < 0 ? "" : "+"}${gainBps.toFixed(1)} bps`));
-  }
-  add("Pool state", ...stateWords(route, headers));
+  if (typeof route.priceImpact === "number") found.push([`impact ${formatPercent(route.priceImpact)}`]);
+  const dollars = route.gasUsd ?? route.estimatedGasUsedInUsd;
+  found.push([typeof dollars === "number" ? `gas $${dollars >= 0.01 ? dollars.toFixed(2) : dollars.toPrecision(2)}` : `gas ${group(route.gasUnits ?? route.estimatedGasUsed)} units`]);
+  if (route.singlePath) found.push([singlePathWords(route.singlePath)]);
+  return found;
+}
+
+function singlePathWords({outputAmount, gainBps}) {
+  if (outputAmount === null) return "no single path can fill the order";
+  if (gainBps < 0) return `single path ${(-gainBps).toFixed(2)} bps more before gas`;
+  return gainBps ? `single path ${gainBps >= 0.01 ? gainBps.toFixed(2) : "<0.01"} bps less` : "a single path";
+}
+
+function formatPercent(percent) {
+  return percent && Math.abs(percent) < 0.01 ? "<0.01%" : `${percent.toFixed(2)}%`;
+}
+
+/** Return the exact figures of a quote as rows of a description list. Unknown ones are left out. */
+function figures({tokenIn, tokenOut, amount}, route) {
+  const rows = [], pays = units => element("span", {}, formatAmount(units, tokenOut.decimals) + " ", nameOf(tokenOut.symbol));
+  const add = (name, value) => rows.push(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  add("Input", element("span", {}, `${formatAmount(amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol)));
+  add("Output", pays(route.outputAmount));
+  if (route.minReceived !== undefined) add("At least", pays(route.minReceived));
+  if (route.outputAfterGas) add("After gas", pays(route.outputAfterGas));
+  if (route.singlePath?.outputAmount) add("Single path", pays(route.singlePath.outputAmount));
+  add("Gas", `${group(route.gasUnits ?? route.estimatedGasUsed)} units`);
   if (route.expiresAt) add("Use before", new Date(route.expiresAt * 1000).toISOString().slice(11, 19) + " UTC");
   return rows;
 }
 
-/** Return the kind of the pool state, such as "live" or "modelled". */
+/** Return the kind of the state, such as "live" or "modelled". */
 function stateKind({state}, headers) {
   return state?.kind ?? (headers.get("X-Swap-State") ?? "").split(";")[0];
 }
 
-/** Return the pool state in words: what it is, its block, and its age. */
+/** Return the state in words: its block and age, or that it is not real. */
 function stateWords(route, headers) {
   const {state} = route, [, ...facts] = (headers.get("X-Swap-State") ?? "").split(";"), reported = Object.fromEntries(facts.map(fact => fact.split("=")));
-  const name = stateKind(route, headers), block = state?.block ?? reported.block, age = state?.ageS ?? reported.age;
-  const parts = [block === undefined || block === null ? null : `block ${group(block)}`, age === undefined || age === null ? null : `${group(age)} s old`];
-  const known = parts.filter(Boolean).join(", ");
-  return [STATE_WORDS[name] ?? (printable(name) || "unknown"), known ? element("small", {}, known) : null];
+  const name = stateKind(route, headers), block = state?.block ?? reported.block ?? null, age = state?.ageS ?? reported.age ?? null;
+  if (UNREAL.includes(name)) return `${name}, not live prices`;
+  const kind = name === "live" ? "" : printable(name) + " ";
+  return [block === null ? `${kind}state` : `${kind}block ${group(block)}`, age === null ? null : `${group(age)} s`].filter(Boolean).join(", ");
 }
 
 function listPaths(route) {
-  const poolItem = swap => element("li", {}, nameOf(swap.poolName), ` ${swap.percent} `, element("span", {class: "note mono"}, swap.poolAddress));
+  const poolItem = swap => element("li", {}, nameOf(swap.poolName), ` ${swap.percent} `, shortAddress(swap.poolAddress));
   const hop = swaps => element("div", {}, symbolOf(swaps[0].fromTokenAddress), " → ", symbolOf(swaps[0].toTokenAddress),
     element("ul", {}, ...swaps.map(poolItem)));
   return element("ol", {class: "paths"}, ...route.map(segment =>
     element("li", {}, element("strong", {}, `${segment.percent} of the input`), ...segment.swaps.map(hop))));
 }
 
-/** Return what needs consent before a transaction is built, as the command needs an option: its words for a box and a refusal. */
+// The swap ------------------------------------------------------------------------------------------------------------
+
+/** Return what needs consent before a transaction is built, as the command needs an option: a label, and a sentence without consent. */
 function findConsents({order: {slippage}, route: {priceImpact}}) {
   const found = [], {maxSlippage, maxImpact} = form.dataset;
   if (Number(slippage) > Number(maxSlippage)) {
-    found.push({name: "slippage", label: `The swap may pay ${slippage}% less than the quote`,
-      refusal: `${slippage} is ${slippage} percent, above ${maxSlippage}: tick the box to accept it, or write ${slippage}bps for basis points.`});
+    found.push({name: "slippage", label: `Accept up to ${slippage}% less than the quote`,
+      missing: `${slippage} is ${slippage} percent, above the limit of ${maxSlippage}. Tick the box to accept it, or write ${slippage}bps for basis points.`});
   }
   if (priceImpact > Number(maxImpact)) {
-    found.push({name: "impact", label: `The order moves the price so far that it pays ${priceImpact}% too little`,
-      refusal: `The price impact of ${priceImpact}% is above ${maxImpact}%: tick the box to accept it, or sell less.`});
+    found.push({name: "impact", label: `Accept a price impact of ${priceImpact}%`,
+      missing: `The price impact of ${priceImpact}% is above the limit of ${maxImpact}%. Tick the box to accept it, or sell less.`});
   }
   return found;
 }
 
-/** Return the form that asks for a recipient, and for consent to what is unusual, and shows the transaction. */
-function transactionForm() {
-  const recipient = element("input", {id: "recipient", autocomplete: "off", spellcheck: "false", "aria-describedby": "recipient-note", placeholder: "0x…"});
-  const answer = element("div", {class: "stack", "aria-live": "polite"}), boxes = element("div", {id: "consents"});
+/** Return the step from a quote to its transaction. On prices that are not real there is none, only how to get live ones. */
+function swapSection({order, route}, headers) {
+  const heading = element("h2", {id: "swap-label"}, "Swap"), attributes = {id: "swap", class: "card stack", "aria-labelledby": "swap-label"};
+  if (UNREAL.includes(stateKind(route, headers))) return element("section", attributes, heading, ...guidance(order));
+  const recipient = element("input", {id: "recipient", autocomplete: "off", spellcheck: "false", placeholder: "0x…", value: wallet.account});
+  const answer = element("div", {id: "built", class: "stack", "aria-live": "polite"}), boxes = element("div", {id: "consents"});
   const submit = event => { event.preventDefault(); build(recipient, boxes, answer); };
-  const node = element("section", {id: "transaction", class: "card stack", "aria-labelledby": "transaction-label"},
-    element("h2", {id: "transaction-label"}, "Transaction"),
-    element("form", {onsubmit: submit, novalidate: ""},
-      element("div", {},
-        element("label", {for: "recipient"}, "Recipient of the output"), recipient,
-        element("p", {id: "recipient-note", class: "note"}, "It is not part of the link.")),
-      boxes,
-      element("div", {}, element("button", {class: "quiet"}, "Build transaction"))),
-    answer);
   showConsents(boxes);
-  return node;
+  return element("section", attributes, heading,
+    element("form", {id: "review", onsubmit: submit, novalidate: ""},
+      element("div", {}, element("label", {for: "recipient"}, "Recipient"), recipient),
+      boxes,
+      element("div", {}, element("button", {}, "Review transaction"))),
+    answer);
 }
 
-/** Take away a transaction, which is not that of the next quote. */
-function clearTransaction() {
-  const recipient = byId("recipient").value;
-  byId("transaction").replaceWith(transactionForm());
-  byId("recipient").value = recipient;
+/** Return how the operator of the service gets live prices. */
+function guidance({network: name}) {
+  const command = `SWAPCLI_NETWORKS_${name.toUpperCase()}_RPC_URL=URL swapcli serve`;
+  return [element("p", {}, "There is no transaction to sign, because these prices are not real. For live prices, start the service with a node:"),
+    copyField("Command", command)];
 }
 
-/** Show a box for each thing that needs consent; one that was ticked stays so. */
+/** Remove a transaction: it does not belong to the next quote. */
+function clearTransaction(headers = new Headers()) {
+  const recipient = byId("recipient")?.value;
+  built = null;
+  byId("swap").replaceWith(swapSection(quoted, headers));
+  if (recipient && byId("recipient")) byId("recipient").value = recipient;
+}
+
+/** Show a box for each thing that needs consent; a ticked one stays ticked. */
 function showConsents(boxes) {
   const ticked = new Set([...boxes.querySelectorAll("input:checked")].map(box => box.id));
   boxes.replaceChildren(...findConsents(quoted).map(({name, label}) => {
@@ -557,70 +598,113 @@ function showConsents(boxes) {
   }));
 }
 
-/** Build the transaction of the quote on the page, and show it. */
-async function build(recipient, boxes, answer) {
-  pauseRefreshing("Paused: the transaction below is of this quote.");
-  const {order, route} = quoted;
-  const missing = findConsents(quoted).find(({name}) => !byId("consent-" + name)?.checked);
+function post(path, body) {
+  return send(`${encodeURIComponent(quoted.order.network)}/${path}`,
+    {method: "POST", headers: {"Content-Type": "application/json", ...keyHeaders(byId("key").value)}, body: JSON.stringify(body)});
+}
+
+/** Build the transaction of the quote on the page, have the service decode its bytes, and show it. */
+async function build(recipientField, boxes, answer) {
+  pauseRefreshing("Paused for the transaction below.");
+  const own = quoted, {order, route} = own, recipient = recipientField.value.trim(), {account} = wallet;
+  const missing = findConsents(own).find(({name}) => !byId("consent-" + name)?.checked);
+  built = null;
   if (missing) {
-    answer.replaceChildren(element("p", {class: "bad"}, missing.refusal));
+    answer.replaceChildren(element("p", {class: "bad"}, missing.missing));
     showConsents(boxes);
     byId("consent-" + missing.name).focus();
     return;
   }
-  const body = JSON.stringify({route, slippage: Number(order.slippage), destination: recipient.value.trim(), details: true});
   answer.replaceChildren(element("p", {class: "note"}, "Building …"));
   try {
-    const reply = await send(`${encodeURIComponent(order.network)}/calldata`,
-      {method: "POST", headers: {"Content-Type": "application/json", ...keyHeaders(byId("key").value)}, body});
+    const reply = await post("calldata", {route, slippage: Number(order.slippage), destination: recipient, details: true});
     const message = failure(reply);
     if (message) throw new Error(message);
-    answer.replaceChildren(...newWarnings(route, reply.response.headers), ...judged(reply.document.verdict, payload(reply.document, order)));
+    const {to, value, calldata, verdict} = Array.isArray(reply.document) ? {calldata: reply.document} : reply.document;
+    const sender = isSame(account, recipient) ? {sender: account} : {};
+    const decoding = await post("decode", {to, value, calldata, destination: recipient, ...sender});
+    const problem = failure(decoding);
+    if (problem) throw new Error("The transaction is not shown because it cannot be decoded. " + problem);
+    if (own !== quoted || !answer.isConnected) return;
+    built = {quote: own, order, recipient, account, to, value, calldata, decoded: decoding.document, phase: "", message: ""};
+    answer.replaceChildren(...newWarnings(route, reply.response.headers), ...judged(verdict, built));
+    checkAccount();
   } catch (error) {
-    answer.replaceChildren(element("p", {class: "bad"}, error.message));
+    if (answer.isConnected) answer.replaceChildren(element("p", {class: "bad"}, error.message));
   }
 }
 
 /** Return the warnings of a transaction that its quote did not have. */
 function newWarnings(route, headers) {
-  const known = (route.warnings ?? []).map(({code}) => code), words = {RECIPIENT_BURNS: "The recipient has no key: what it receives is burned."};
+  const known = (route.warnings ?? []).map(({code}) => code), words = {RECIPIENT_BURNS: "Nobody has the recipient's key, so the output is burned."};
   const codes = (headers.get("X-Swap-Warnings") ?? "").split(",").map(warning => warning.split(";")[0].trim());
   return codes.filter(code => code && !known.includes(code)).map(code => element("p", {class: "bad"}, words[code] ?? printable(code)));
 }
 
-/** Return the verdict of a node on a transaction, and its fields; if the verdict blocks it, they follow a tick. */
-function judged(verdict, fields) {
-  if (!verdict) return [element("p", {class: "note"}, "No node has checked this transaction."), ...fields];
-  const isWorst = reason => reason.status === "block";
-  const reasons = [...verdict.reasons].sort((one, other) => isWorst(other) - isWorst(one))
-    .map(({message, hint}) => element("li", {}, sentence(message), " ", sentence(hint)));
-  const list = reasons.length ? element("ul", {class: "warnings", "aria-label": "Reasons"}, ...reasons) : null;
-  const words = VERDICT_WORDS[verdict.status];
-  if (words) return [element("p", {class: "note"}, words), list, ...fields].filter(Boolean);
-  const shown = element("div", {class: "stack"}), box = element("input", {id: "override", type: "checkbox"});
-  box.addEventListener("change", () => shown.replaceChildren(...box.checked ? fields : []));
-  return [element("p", {class: "bad"}, "Do not sign this transaction."), list,
-    element("label", {class: "check"}, box, "Show it all the same"), shown].filter(Boolean);
+/** Return what is wrong with a transaction, the dangers first: by its node, its bytes, and the order of the page. */
+function findProblems(verdict, {decoded, quote: {route}}) {
+  const known = (route.warnings ?? []).map(({code}) => code), dangers = decoded.dangers ?? [];
+  const found = (verdict?.reasons ?? []).map(({code, status, message, hint}) => ({code, isDanger: status === "block", text: `${sentence(message)} ${sentence(hint)}`}));
+  for (const {code, message} of decoded.warnings ?? []) {
+    const isDanger = dangers.includes(code) && !(code === "MINIMUM_TOO_LOW" && isAcceptedSlippage(built));
+    if (isDanger || !known.includes(code) && !found.some(each => each.code === code)) found.push({code, isDanger, text: sentence(message)});
+  }
+  if (!carriesOut(decoded.order ?? {}, built)) found.push({isDanger: true, text: "The calldata does not carry out the order on this page."});
+  return found.sort((one, other) => other.isDanger - one.isDanger);
 }
 
-/** Return the fields of a transaction, each to copy. Starknet has the felts of a call instead. */
-function payload(document, {tokenIn, tokenOut, amount}) {
-  if (Array.isArray(document)) return [copyField("Calldata (felts)", JSON.stringify(document))];
-  const minimum = document.route?.min_received, isNative = document.value !== "0";
+/** Return whether the minimum of a transaction is as low as the user accepted, and no lower. */
+function isAcceptedSlippage({decoded, order: {slippage}}) {
+  return Boolean(byId("consent-slippage")?.checked) && decoded.belowFreshPercent <= Number(slippage) + MAX_MOVE_PERCENT;
+}
+
+/** Return whether a decoded order is the one on the page. */
+function carriesOut(decoded, {order, recipient}) {
+  const isAddress = (one, other) => { try { return BigInt(one) === BigInt(other); } catch { return false; } };
+  return isAddress(decoded.inputToken?.address, order.tokenIn.address) && isAddress(decoded.outputToken?.address, order.tokenOut.address)
+    && decoded.inputAmount === String(order.amount) && isAddress(decoded.recipient, recipient);
+}
+
+/** Return the verdict on a transaction, and its parts; if it is dangerous, they follow a tick. */
+function judged(verdict, transaction) {
+  const problems = findProblems(verdict, transaction), isDanger = problems.some(each => each.isDanger);
+  const list = problems.length ? element("ul", {class: "warnings", "aria-label": "Reasons"}, ...problems.map(({text}) => element("li", {}, text))) : null;
+  const words = verdict ? VERDICT_WORDS[verdict.status] : "No node has checked this transaction.";
+  if (!isDanger) return [element("p", {class: "note"}, words), list, ...parts(transaction)].filter(Boolean);
+  const shown = element("div", {class: "stack"}), box = element("input", {id: "override", type: "checkbox"});
+  box.addEventListener("change", () => {
+    shown.replaceChildren(...box.checked ? parts(transaction) : []);
+    renderSteps();
+  });
+  return [element("p", {class: "bad"}, "Do not sign this transaction."), list, element("label", {class: "check"}, box, "Show it anyway"), shown];
+}
+
+/** Return the parts of a transaction: its decoded order, the steps of a connected wallet, and its fields to copy. */
+function parts(transaction) {
+  const {to, value, calldata, order, decoded, quote: {route}} = transaction, isCall = Array.isArray(calldata);
+  const least = decoded.order?.minReceived, rows = [];
+  const add = (name, ...values) => rows.push(element("div", {}, element("dt", {}, name), element("dd", {}, ...values)));
+  const amount = (units, token) => [formatAmount(units, token.decimals) + " ", nameOf(token.symbol)];
+  if (decoded.order) add("Sells", ...amount(decoded.order.inputAmount, order.tokenIn));
+  if (least) add("Receives at least", ...amount(least, order.tokenOut), ", or reverts");
+  if (decoded.order) add("Recipient", element("span", {class: "mono whole"}, decoded.order.recipient));
+  add("Calls", `${printable(decoded.function ?? "an unknown function")} of `, element("span", {class: "mono whole"}, to ?? "the network's router"));
+  const isLess = least && route.minReceived && BigInt(least) < BigInt(route.minReceived);
   return [
-    minimum === undefined ? null : element("p", {}, `It pays at least ${formatAmount(minimum, tokenOut.decimals)} `, nameOf(tokenOut.symbol), ", or reverts."),
-    isNative ? null : element("p", {class: "note"}, "First approve the contract below to spend ",
-      `${formatAmount(amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol), "."),
-    copyField("To", document.to), copyField("Value in wei", document.value), copyField("Calldata", document.calldata),
-    copyField("Commands of cast", castCommands(document, tokenIn, amount, isNative)),
+    element("dl", {id: "decoded"}, ...rows),
+    isLess ? element("p", {class: "bad"}, "Prices have moved since the quote, which promised at least ", ...amount(route.minReceived, order.tokenOut), ".") : null,
+    element("p", {id: "life", class: "note", role: "timer"}),
+    element("div", {id: "steps", class: "stack", tabindex: "-1"}),
+    element("details", {id: "fields"}, element("summary", {}, "Transaction fields"), element("div", {class: "stack"},
+      ...isCall ? [copyField("Calldata (felts)", JSON.stringify(calldata))]
+        : [copyField("To", to), copyField("Value in wei", value), copyField("Calldata", calldata), copyField("Commands for cast", castCommands(transaction))])),
   ].filter(Boolean);
 }
 
-/** Return the transactions as commands of `cast`, one a line: the approval of a token, and the swap. */
-function castCommands(document, tokenIn, amount, isNative) {
-  const chainId = chainIds.get(quoted.order.network);
-  const approval = {to: tokenIn.address, value: "0", calldata: encodeApproval(document.to, amount)};
-  return [...isNative ? [] : [approval], document].map(each => castCommand(chainId, each)).join("\n");
+/** Return the transactions as commands of `cast`, one per line: the approval of a token, and the swap. */
+function castCommands({to, value, calldata, order: {network: name, tokenIn, amount}}) {
+  const approval = {to: tokenIn.address, value: "0", calldata: encodeApproval(to, amount)};
+  return [...isNativeToken(tokenIn) ? [] : [approval], {to, value, calldata}].map(each => castCommand(chainIds.get(name), each)).join("\n");
 }
 
 function copyField(label, text) {
@@ -630,6 +714,249 @@ function copyField(label, text) {
   return element("div", {}, element("div", {class: "copy"}, element("label", {for: id}, label), copyButton("Copy", () => text)), area);
 }
 
+// The wallet ----------------------------------------------------------------------------------------------------------
+
+/** Show the wallet in the header: the buttons that connect one, or the connected account. */
+function renderWallet() {
+  const {account, choices} = wallet, recipient = byId("recipient");
+  if (account && recipient && ["", renderWallet.filled].includes(recipient.value.trim())) recipient.value = account;
+  renderWallet.filled = account;
+  byId("wallet").replaceChildren(...account
+    ? [shortAddress(account), element("button", {type: "button", class: "quiet small", onclick: () => { wallet.disconnect(); onWallet(); }}, "Disconnect")]
+    : choices.map(connectButton));
+}
+
+function connectButton({name, provider}) {
+  const words = choices => choices > 1 || name ? ["Connect ", nameOf(name || "wallet")] : ["Connect wallet"];
+  return element("button", {type: "button", class: "small", onclick: () => connect(provider)}, ...words(wallet.choices.length));
+}
+
+async function connect(provider) {
+  const say = text => { byId("error").textContent = text; };
+  say("");
+  try {
+    await wallet.connect(provider);
+  } catch (error) {
+    say(walletProblem(error));
+  }
+}
+
+/** Bring the page up to date with the wallet. */
+function onWallet() {
+  renderWallet();
+  showBalance();
+  if (built) checkAccount();
+}
+
+const chainOf = name => chainIds.get(name);
+const isEvm = token => token?.address.length === NATIVE_ADDRESS.length;
+
+function switchButton(name) {
+  const change = async event => {
+    const {target} = event;
+    target.disabled = true;
+    try {
+      await wallet.switchTo(chainOf(name));
+    } catch (error) {
+      byId("balance").textContent = walletProblem(error);
+    } finally {
+      target.disabled = false;
+    }
+  };
+  return element("button", {type: "button", class: "quiet small", onclick: change}, `Switch wallet to ${name}`);
+}
+
+/** Show the balance of the token to pay, if a wallet is connected. */
+async function showBalance() {
+  const place = byId("balance"), token = payer.token, own = balanceRead += 1, name = network;
+  if (!wallet.account || !isEvm(token)) return place.replaceChildren();
+  if (wallet.chainId !== chainOf(name)) return place.replaceChildren("Your wallet is on a different network. ", switchButton(name));
+  let children;
+  try {
+    const units = await wallet.balance(token);
+    children = [element("span", {}, `Balance ${shortAmount(units, token.decimals)} `, nameOf(token.symbol)),
+      element("button", {type: "button", class: "quiet small", "aria-label": `Max: the whole balance of ${printable(token.symbol)}`, onclick: () => payAll(token)}, "Max")];
+  } catch {
+    children = ["Your wallet did not return the balance."];
+  }
+  if (own === balanceRead) place.replaceChildren(...children);
+}
+
+async function payAll(token) {
+  const {order, route} = quoted ?? {}, gas = order && isSame(order.tokenIn.address, token.address) ? route.gasUnits : undefined;
+  try {
+    const units = await wallet.sellable(token, gas);
+    if (payer.token !== token) return;
+    if (units === 0n) byId("error").textContent = isNativeToken(token) ? "The balance covers only the gas, so nothing is left to swap." : "The balance is zero.";
+    else byId("amount").value = formatAmount(units, token.decimals).replaceAll(",", "");
+    showValue();
+  } catch (error) {
+    byId("error").textContent = walletProblem(error);
+  }
+}
+
+/** Read what the connected account holds and has approved, and show its steps. */
+async function checkAccount() {
+  const own = built;
+  Object.assign(own, {balance: undefined, allowance: undefined, resets: undefined, message: ""});
+  renderSteps();
+  if (!canCheck(own)) return;
+  const {order: {tokenIn, amount}, to} = own, account = wallet.account;
+  try {
+    const balance = await wallet.balance(tokenIn), allowance = isNativeToken(tokenIn) ? amount : await wallet.allowance(tokenIn, to);
+    const resets = allowance < amount && allowance > 0n && await rejectsApproval(tokenIn, to, amount);
+    if (built === own && wallet.account === account) Object.assign(own, {balance, allowance, resets});
+  } catch (error) {
+    own.message = walletProblem(error);
+  }
+  renderSteps();
+}
+
+/** Return whether the token lets an approval only replace zero, as USDT on Ethereum does. */
+function rejectsApproval(token, spender, amount) {
+  return wallet.request("eth_call", {from: wallet.account, to: token.address, data: encodeApproval(spender, amount)}, "latest").then(() => false, () => true);
+}
+
+function canCheck({order, account, calldata}) {
+  return wallet.account && !Array.isArray(calldata) && isSame(account, wallet.account) && wallet.chainId === chainOf(order.network);
+}
+
+/** Show how long the transaction can be used; after that, its steps end. */
+function showLife() {
+  const place = byId("life"), left = secondsLeft(built.quote);
+  if (!place) return;
+  place.textContent = left && built.phase !== "done" ? `Use within ${left} s` : "";
+  if (!left && !built.isExpired && built.phase !== "done") {
+    built.isExpired = true;
+    if (built.phase === "prompt") built.message = "The quote has expired. Reject the request in your wallet.";
+    renderSteps();
+  }
+}
+
+/** Show the next step of the transaction on the page, or why there is none. */
+function renderSteps() {
+  const place = byId("steps");
+  if (!place || !built) return;
+  const hadFocus = place.contains(document.activeElement), {phase, message} = built;
+  showLife();
+  const next = phase === "done" ? [newQuoteButton()] : phase ? [] : steps(built);
+  place.replaceChildren(...next, ...message ? [element("p", {role: "status"}, message)] : []);
+  if (hadFocus) (place.querySelector("button:enabled") ?? place).focus();
+}
+
+function newQuoteButton() {
+  return element("button", {type: "button", onclick: pauseOrRefresh}, "Get new quote");
+}
+
+function steps(own) {
+  const {order: {network: name, tokenIn, amount}, account, recipient, calldata, balance, allowance, resets} = own;
+  const say = (text, ...more) => [element("p", {}, text), ...more];
+  const button = (label, action, attributes = {}) => element("button", {type: "button", onclick: action, ...attributes}, ...label);
+  if (own.isExpired || !secondsLeft(own.quote)) return say("This quote has expired.", newQuoteButton());
+  if (Array.isArray(calldata)) return say("This page cannot connect to a Starknet wallet. Copy the fields below into your wallet.");
+  if (!wallet.account) {
+    const {choices} = wallet;
+    return choices.length ? choices.map(connectButton) : say("This browser has no wallet. Copy the fields below into your wallet.");
+  }
+  if (!isSame(account, wallet.account)) {
+    return say("Your wallet uses a different account from this transaction.", button(["Review again"], () => byId("review").requestSubmit()));
+  }
+  if (wallet.chainId !== chainOf(name)) return say("Your wallet is on a different network.", switchButton(name));
+  if (balance === undefined) return own.message ? [] : say("Reading your balance …");
+  if (balance < amount) return say(`Your wallet holds only ${formatAmount(balance, tokenIn.decimals)} ${printable(tokenIn.symbol)}.`);
+  const others = isSame(recipient, account) ? [] : [element("p", {class: "bad"}, "The output goes to the recipient above, not to your account.")];
+  const swap = {kind: "swap", label: ["Swap in wallet"], transaction: {to: own.to, data: own.calldata, value: own.value}};
+  const approve = units => ({to: tokenIn.address, data: encodeApproval(own.to, units)});
+  const list = [
+    resets ? {kind: "approval", label: ["Reset approval in wallet"], transaction: approve(0n)} : null,
+    allowance < amount ? {kind: "approval", label: [`Approve ${formatAmount(amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol), " in wallet"], transaction: approve(amount)} : null,
+    swap,
+  ].filter(Boolean);
+  return [...others, element("ol", {class: "steps", "aria-label": "Steps"}, ...list.map((step, index) =>
+    element("li", {}, button(step.label, () => take(step), index ? {disabled: "", class: "quiet"} : {}))))];
+}
+
+/** Have the wallet show a step to its user, and follow the transaction if the user sends it. */
+async function take({kind, transaction}) {
+  const own = built, {order: {network: name, tokenOut}, account, recipient, decoded} = own;
+  const say = (message, phase) => { if (built === own) { Object.assign(own, {message, phase}); renderSteps(); } };
+  say("Confirm in your wallet.", "prompt");
+  let hash;
+  try {
+    await wallet.refresh();
+    if (!wallet.account || !isSame(wallet.account, account) || wallet.chainId !== chainOf(name)) return say("The account or network in your wallet has changed.", "");
+    if (!secondsLeft(own.quote)) return say("", "");
+    hash = await wallet.send(transaction);
+  } catch (error) {
+    return say(walletProblem(error), "");
+  }
+  const isLate = !secondsLeft(own.quote), line = sentLine(kind, hash);
+  say("Waiting for the network …", "sent");
+  const receipt = await wallet.receipt(hash), isDone = receipt && BigInt(receipt.status ?? 1) === 1n;
+  line(receipt ? outcomeOf(kind, receipt, isDone, isDone && kind === "swap" ? receivedAmount(receipt, tokenOut, recipient) : null, tokenOut)
+    : "It has not been confirmed after 3 minutes. Check its status in your wallet.");
+  if (kind === "swap" && isLate && decoded.order) line(`The quote had expired. The swap pays at least ${formatAmount(decoded.order.minReceived, tokenOut.decimals)} ${printable(tokenOut.symbol)}, or reverts.`);
+  showBalance();
+  if (kind === "swap") return say("", "done");
+  say("", "");
+  if (built === own) checkAccount();
+}
+
+/** Return the outcome of a mined transaction as a sentence. */
+function outcomeOf(kind, {blockNumber}, isDone, received, token) {
+  const block = `in block ${group(BigInt(blockNumber))}`;
+  if (!isDone) return `It reverted ${block}. You paid only for gas.`;
+  return received === null ? `Confirmed ${block}.` : `Confirmed ${block}: received ${formatAmount(received, token.decimals)} ${printable(token.symbol)}.`;
+}
+
+/** List a sent transaction, which stays on the page whatever is quoted next. Return what adds a sentence to it. */
+function sentLine(kind, hash) {
+  const words = element("span", {}), line = element("li", {}, `${kind === "swap" ? "Swap" : "Approval"} sent: `, shortAddress(hash), " ", words);
+  byId("sent").hidden = false;
+  byId("sent-list").append(line);
+  return text => { words.textContent = `${words.textContent} ${text}`.trim(); };
+}
+
+// Slippage ------------------------------------------------------------------------------------------------------------
+
+function renderPresets() {
+  const use = value => {
+    byId("slippage").value = value;
+    byId("slippage-note").textContent = "";
+    renderPresets();
+    if (!result.hidden) form.requestSubmit();
+  };
+  const current = byId("slippage").value.trim();
+  const focused = document.activeElement?.closest?.("#presets") ? document.activeElement.textContent : null;
+  byId("presets").replaceChildren(...PRESETS.map(value =>
+    element("button", {type: "button", class: "quiet small", "aria-pressed": String(value === current), onclick: () => use(value)}, value)),
+    element("button", {type: "button", class: "quiet small", "aria-pressed": String(current === advised.value), onclick: useAdvised}, "Advised"));
+  [...byId("presets").children].find(button => button.textContent === focused)?.focus();
+}
+
+/** Quote the order with the slippage that the service advises for it, and show the reasons. */
+async function useAdvised() {
+  const note = byId("slippage-note"), {signal} = asking, key = byId("key").value;
+  try {
+    let order = readOrder();
+    if (order.amount === null) order = readOrder(await readPrice(order, signal));
+    const query = orderQuery(order);
+    query.set("details", "true");
+    query.set("advice", "true");
+    const reply = await send(`${encodeURIComponent(order.network)}/route?${query}`, {headers: keyHeaders(key), signal});
+    const message = failure(reply), advice = reply.document?.advisedSlippage;
+    if (message) throw new Error(message);
+    if (!advice) throw new Error("There is no advice for this order, because prices are not real or nothing is traded.");
+    advised = {value: String(advice.slippagePercent), reasons: advice.reasons.map(sentence).join(" ")};
+    byId("slippage").value = advised.value;
+    note.textContent = `${advised.value}% is advised. ${advised.reasons}`;
+    renderPresets();
+    if (!result.hidden) form.requestSubmit();
+  } catch (error) {
+    if (error.name !== "AbortError") note.textContent = error.message;
+  }
+}
+
 /** Fill the form from the link, or with the default order, and quote it. */
 async function followLink() {
   const link = new URLSearchParams(location.search), name = link.get("network") ?? byId("network").options[0]?.value;
@@ -637,6 +964,7 @@ async function followLink() {
   byId("slippage").value = link.get("slippage") ?? "0.5";
   byId("direct").checked = link.get("direct") === "true";
   byId("error").textContent = "";
+  renderPresets();
   try {
     if (![...byId("network").options].some(option => option.value === name)) throw new Error(`This service has no network ${printable(name)}.`);
     await useNetwork(name, link.get("in"), link.get("out"));
@@ -647,6 +975,9 @@ async function followLink() {
   await quote({keepsLink: true});
 }
 
+const wallet = new Wallet(() => onWallet());
+wallet.discover();
+renderWallet();
 form.addEventListener("submit", event => { event.preventDefault(); quote(); });
 byId("network").addEventListener("change", () => {
   useNetwork(byId("network").value).catch(error => { byId("error").textContent = error.message; });
@@ -657,6 +988,7 @@ byId("turn").addEventListener("click", () => {
   receiver.choose(one);
 });
 byId("amount").addEventListener("input", showValue);
+byId("slippage").addEventListener("input", () => { byId("slippage-note").textContent = ""; renderPresets(); });
 addEventListener("popstate", followLink);
 for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { attendedMs = performance.now(); });
 document.addEventListener("visibilitychange", tick);

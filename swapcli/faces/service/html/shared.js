@@ -36,7 +36,7 @@ function nameOf(text) {
 function readAmount(text) {
   const written = text.trim(), lowered = written.toLowerCase();
   if (lowered === "all" || written.endsWith("%")) {
-    throw new Error("A part of a balance needs a sender, and this page has none: write an amount, or use the command with --from.");
+    throw new Error("Enter an amount. For the whole balance, connect a wallet and choose Max.");
   }
   const isUsd = written.startsWith("$") || lowered.endsWith("usd");
   const inner = written.startsWith("$") ? written.slice(1) : isUsd ? written.slice(0, -3) : written;
@@ -50,23 +50,23 @@ function readAmount(text) {
 
 function amountHint(text) {
   const isContinental = /^(?:[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(?:\.[0-9]{3}){2,})$/.test(text) && text.length <= 80;
-  return isContinental ? `Commas separate thousands, a point the decimals: write ${text.replaceAll(".", "").replace(",", ".")}.`
-    : "Write the amount as a decimal number: amounts look like 1.5, 1,000.5, 2k or $1000.";
+  return isContinental ? `Use commas for thousands and a point for decimals: ${text.replaceAll(".", "").replace(",", ".")}.`
+    : "Enter a decimal number, such as 1.5, 1,000.5, 2k or $1000.";
 }
 
 /**
- * Return the smallest units of an amount as a BigInt. Dollars need the price of a whole token, and are rounded down.
+ * Return the base units of an amount as a BigInt. Dollars need the price of a whole token, and are rounded down.
  * Throws an Error whose message is a sentence.
  */
 function parseAmount(text, decimals, priceUsd = null) {
   const {isUsd, number} = readAmount(text), [whole, fraction = ""] = number.split(".");
   const digits = BigInt(whole + fraction || "0"), places = 10n ** BigInt(fraction.length), unit = 10n ** BigInt(decimals);
-  if (digits === 0n) throw new Error("The amount must be more than zero.");
-  if (isUsd && !priceUsd) throw new Error("The market has no price in USD for this token: write the amount in tokens.");
-  if (!isUsd && fraction.length > decimals) throw new Error(`This token has ${decimals} decimals, and the amount has ${fraction.length}.`);
+  if (digits === 0n) throw new Error("The amount must be greater than zero.");
+  if (isUsd && !priceUsd) throw new Error("This token has no price in USD. Enter the amount in tokens.");
+  if (!isUsd && fraction.length > decimals) throw new Error(`This token has ${decimals} decimals, but the amount has ${fraction.length}.`);
   const [numerator, denominator] = isUsd ? exactRatio(priceUsd) : [1n, 1n];
   const units = digits * unit * denominator / (places * numerator);
-  if (units === 0n) throw new Error("This is less than the smallest unit of the token: write more.");
+  if (units === 0n) throw new Error("This is less than one base unit of the token.");
   if (units >> 256n) throw new Error("The amount is too large.");
   return units;
 }
@@ -78,7 +78,7 @@ function exactRatio(number) {
   return [BigInt(number), denominator];
 }
 
-/** Return what an amount is worth as text, about; "" without a price. */
+/** Return the rough value of an amount as text; "" without a price. */
 function formatDollars(units, decimals, priceUsd) {
   if (!priceUsd) return "";
   const value = Number(units) / 10 ** decimals * priceUsd;
@@ -99,7 +99,7 @@ function castCommand(chainId, {to, value, calldata}) {
 /** Return a slippage in percent as text, rounded down to four decimals; "30bps" is "0.3". */
 function parseSlippage(text) {
   const match = /^(\d{1,9})(?:\.(\d{1,40}))?\s*(%|bps)?$/i.exec(text.trim());
-  if (!match) throw new Error("Write the slippage in percent, such as 0.5, or in basis points, such as 50bps.");
+  if (!match) throw new Error("Enter the slippage in percent, such as 0.5, or in basis points, such as 50bps.");
   const ppm = BigInt(match[1] + (match[2] ?? "").slice(0, 4).padEnd(4, "0"));
   return formatAmount(match[3]?.toLowerCase() === "bps" ? ppm / 100n : ppm, 4).replaceAll(",", "");
 }
@@ -112,6 +112,29 @@ function formatAmount(units, decimals) {
   return sign + group(whole) + (fraction && "." + fraction);
 }
 
+const SHORT_DIGITS = 6;  // as the command shows amounts
+
+/** Return an amount in whole tokens for people: rounded down to six digits, from one token on with two decimals. */
+function shortAmount(units, decimals) {
+  const value = BigInt(units), magnitude = value.toString().length - 1 - decimals;
+  const step = 10n ** BigInt(Math.max(0, decimals - Math.max(2, SHORT_DIGITS - 1 - magnitude)));
+  if (value % step === 0n) return formatAmount(value, decimals);
+  const [whole, fraction = ""] = formatAmount(value / step * step, decimals).split("."), places = Math.min(decimals, Math.max(2, SHORT_DIGITS - 1 - magnitude));
+  return `${whole}.${fraction.padEnd(places, "0")}`;
+}
+
+/** Return the beginning and the end of an address or a hash. */
+function shortText(text) {
+  return text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text;
+}
+
+/** Return a short address with a button that copies the whole one. */
+function shortAddress(address) {
+  const text = printable(address);
+  return element("span", {class: "address"}, element("span", {class: "mono", title: text}, shortText(text)), " ",
+    copyButton("Copy", () => text, `Copy ${text}`));
+}
+
 /** Return an integer's digits with a comma between thousands. */
 function group(digits) {
   return String(digits).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -119,8 +142,9 @@ function group(digits) {
 
 /** Return numerator / denominator with `digits` significant digits, rounded down; both are BigInts above zero. */
 function formatRatio(numerator, denominator, digits = 8) {
-  const magnitude = numerator.toString().length - denominator.toString().length;
-  const decimals = Math.max(0, digits - magnitude);
+  const difference = numerator.toString().length - denominator.toString().length;
+  const isLess = difference >= 0 ? numerator < denominator * 10n ** BigInt(difference) : numerator * 10n ** BigInt(-difference) < denominator;
+  const decimals = Math.max(0, digits - 1 - difference + (isLess ? 1 : 0));
   return formatAmount(numerator * 10n ** BigInt(decimals) / denominator, decimals);
 }
 
@@ -132,7 +156,7 @@ async function send(url, options = {}) {
     response = await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The service does not respond. Is it running?");
+    throw new Error("The service is not responding. Is it running?");
   }
   const text = await response.text();
   let document = null;
@@ -161,7 +185,7 @@ async function readEvents(url, options, onEvent) {
 /** Return the message of an unsuccessful response as a sentence; null for a success. */
 function failure({response, document}) {
   if (response.ok && document?.success !== false) return null;
-  const message = document?.errorMessage ?? document?.details ?? document?.message ?? `The service answered with status ${response.status}`;
+  const message = document?.errorMessage ?? document?.details ?? document?.message ?? `The service returned status ${response.status}`;
   const wait = response.headers.get("Retry-After");
   return sentence(message) + (wait ? ` Try again in ${wait} seconds.` : "");
 }
@@ -196,15 +220,19 @@ async function showPicture(figure, url, key, description, signal) {
   sized.searchParams.set("width", Math.min(Math.max(figure.clientWidth, MIN_PICTURE_PX), MAX_PICTURE_PX));
   const reply = await send(sized, {headers: keyHeaders(key), signal});
   figure.replaceChildren(isPicture(reply) ? imageOf(reply, description)
-    : element("p", {class: "note"}, "The picture cannot be drawn. " + (failure(reply) ?? "")));
+    : element("p", {class: "note"}, "There is no picture. " + (failure(reply) ?? "")));
 }
 
-/** Return a button that copies what `read` returns. */
-function copyButton(label, read) {
-  const button = element("button", {type: "button", class: "quiet small", onclick: copy}, label);
+/** Return a button that copies the result of `read`; screen readers get a longer `name`. */
+function copyButton(label, read, name) {
+  const button = element("button", {type: "button", class: "quiet small", onclick: copy, "aria-label": name}, label);
   async function copy() {
     button.textContent = await writeClipboard(read(), button) ? "Copied" : "Not copied";
-    setTimeout(() => { button.textContent = label; }, 2000);
+    if (name) button.setAttribute("aria-label", button.textContent);
+    setTimeout(() => {
+      button.textContent = label;
+      if (name) button.setAttribute("aria-label", name);
+    }, 2000);
   }
   return button;
 }

@@ -1,3 +1,3 @@
-"""Calls of routers and tokens as bytes, read back: what anybody is about to sign, of any dialect."""
+"""Calls of routers and tokens as bytes, read back: what anyone is about to sign, of any dialect."""
 
 PUBLIC = ("arguments", "decode")

@@ -17,7 +17,7 @@ BASIC: Final = "BASIC"
 
 
 class CalledSwap(NamedTuple):
-    """A swap by a call: what it buys, None if only the pool knows, and the contracts that pay or are paid.
+    """A swap by a call: the bought token (None if only the pool has it), and the contracts that pay or are paid.
 
     `is_paid_before` says that the contract sells for what it was sent. `sold` is None if the call does not name it.
     """
@@ -55,7 +55,7 @@ def _swap_amount(called: str, words: Arguments) -> CalledSwap:
     swap = words.nested(0, "swap")
     path = swap.content(0, "path")
     if len(path) != 2 * ADDRESS_BYTES + V3_FEE_BYTES:
-        raise invalid_field("path", f"{len(path)} bytes, and one pool takes {2 * ADDRESS_BYTES + V3_FEE_BYTES}")
+        raise invalid_field("path", f"{len(path)} bytes, but one pool takes {2 * ADDRESS_BYTES + V3_FEE_BYTES}")
     sold, bought = f"0x{path[:ADDRESS_BYTES].hex()}", f"0x{path[-ADDRESS_BYTES:].hex()}"
     fee_ppm = int.from_bytes(path[ADDRESS_BYTES:-ADDRESS_BYTES])
     hint = PoolHint(None, BASIC, fee_ppm, family="iziswap", contract=called)
@@ -65,7 +65,7 @@ def _swap_amount(called: str, words: Arguments) -> CalledSwap:
 def _swap_exact_tokens(called: str, words: Arguments) -> CalledSwap:
     path = words.addresses(2, "path")
     if len(path) != 2:
-        raise invalid_field("path", f"{len(path)} tokens, and one pool takes 2")
+        raise invalid_field("path", f"{len(path)} tokens, but one pool takes 2")
     sold, bought = path
     hint = PoolHint(None, BASIC, family="smardex", contract=called)
     return CalledSwap(hint, sold, bought, (words.address(3, "recipient"),))

@@ -18,7 +18,7 @@ from swapcli.core.model.decoded_call import (
     DecodedSwap,
     PoolHint,
 )
-from swapcli.core.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
+from swapcli.core.model.network import FIBROUS, OWN, SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterSwapParam
@@ -54,8 +54,8 @@ def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None
     raw = parse_hex(calldata, "calldata")
     if len(raw) < SELECTOR_BYTES:
         raise InvalidInput(
-            f"calldata begins with a selector of {SELECTOR_BYTES} bytes, and this has {len(raw)}",
-            hint="copy all of it, from 0x to its end",
+            f"calldata begins with a selector of {SELECTOR_BYTES} bytes, but this has {len(raw)}",
+            hint="copy all of it, from 0x to the end",
         )
     selector, arguments = raw[:SELECTOR_BYTES].hex(), raw[SELECTOR_BYTES:]
     decode = DECODERS.get(selector)
@@ -65,7 +65,7 @@ def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None
         return decode(raw, arguments, _Native(wrapped, value))._replace(selector=f"0x{selector}")
     except InvalidInput as error:
         raise InvalidInput(
-            f"this is not a whole call of {_NAMES[selector]}: {error.message}",
+            f"this is not a complete {_NAMES[selector]} call: {error.message}",
             hint="check that all of it was copied",
             details={**error.details, "function": _NAMES[selector]},
         ) from None
@@ -89,7 +89,7 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
         has_deadline=permit is not None or call.deadline_s is not None,
     )
     oddities = [
-        f"swap {number + 1} has another type than the order"
+        f"swap {number + 1} has a different type than the order"
         for number, swap in enumerate(call.swaps)
         if swap.swap_type is not route.swap_type
     ]
@@ -101,7 +101,7 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
         allowed = DecodedApproval(route.token_in, None, route.amount_in, deadline_s=permit.deadline)
     return DecodedCall(
         _NAMES[raw[:SELECTOR_BYTES].hex()],
-        dialect=FIBROUS,
+        dialect=FIBROUS if call.deadline_s is None else OWN,  # only this project's router has swapBefore
         order=order,
         swaps=tuple(map(_router_swap, call.swaps)),
         fee=DecodedFee(*shares) if shares else None,

@@ -1,4 +1,4 @@
-"""The balances of a router while it executes the commands of one call: those that the call determines.
+"""A router's balances during one call, as far as the call determines them.
 
 Example: after `pull(usdc, 5)`, `receive(usdc, 5, 0)`, `spend(usdc, ALL)` and `pay(weth, recipient, 3)`, the order sells
 5 of USDC for at least 3 of WETH, and nothing is left in the router.
@@ -27,7 +27,7 @@ _SOME_WRAPPED: Final = "wrapped"
 
 
 class _Payout(NamedTuple):
-    """A payment of at least `minimum` to a recipient. Of transfers and fees, `payment` says how much exactly."""
+    """A payment of at least `minimum` to a recipient. Of transfers and fees, `payment` shows how much exactly."""
 
     token: str
     recipient: str
@@ -37,7 +37,7 @@ class _Payout(NamedTuple):
 
 
 class LedgerOrder(NamedTuple):
-    """The order that a call carries out, None if it pays nobody, and everything else that leaves the router.
+    """The order of a call (None if it pays no one), and all other payments of the router.
 
     `sold` are the currencies that the sender pays, in both forms if it is the native one; `bought` is the one that the
     recipient gets.
@@ -52,7 +52,7 @@ class LedgerOrder(NamedTuple):
 
 
 class RouterLedger:
-    """Follows the balances of a router, an amount where the call determines it, None where pools do.
+    """Follows a router's balances: an amount if the call determines it, None if pools do.
 
     `wrapped` is the wrapped native token, None if unknown; `value` that of the transaction in wei, None if unknown.
     """
@@ -116,7 +116,7 @@ class RouterLedger:
             self._balances[token] = self._balances.pop(_SOME_WRAPPED)
         else:
             self._paid_in.append((token, max(amount, 0)))
-            self._oddities.append(f"the router pays with {token}, which nothing in the call brings there")
+            self._oddities.append(f"the router pays with {token}, which it does not receive in this call")
 
     def _take_value(self, amount: int) -> None:
         spent = sum(each for token, each in self._paid_in if token == ZERO_ADDRESS)
@@ -189,13 +189,13 @@ class RouterLedger:
     def order(self, swaps: Sequence[DecodedSwap], deadline_s: int | None) -> LedgerOrder:
         """Return the order."""
         if not self._payouts:
-            self._oddities.append("no command pays anybody")
+            self._oddities.append("no command pays anyone")
             return LedgerOrder(None, None, (), tuple(dict.fromkeys(self._oddities)))
         token_in, amount_in = self._input()
         bought = self._find_bought(swaps, token_in)
         outputs = [each for each in self._payouts if each.payment is None and self._norm(each.token) == bought]
         if not outputs:
-            self._oddities.append("no output of the swaps is paid to anybody")
+            self._oddities.append("the output of the swaps is not paid to anyone")
             outputs = [each for each in self._payouts if each.payment is None] or self._payouts
         recipient = self._find_recipient(outputs)
         own = [each for each in outputs if each.recipient == recipient]
@@ -275,7 +275,7 @@ class RouterLedger:
         for token, amount in self._balances.items():
             if amount != 0:
                 shown = "the native currency" if token == ZERO_ADDRESS else self._shown(token)
-                self._oddities.append(f"some of {shown} stays in the router, where anybody can take it")
+                self._oddities.append(f"some of {shown} stays in the router, where anyone can take it")
 
     def _forms(self, token: str) -> frozenset[str]:
         """Return a token, with the other form of the native currency."""

@@ -21,7 +21,7 @@ _UNKNOWN: Final = 1 << 256
 
 
 class RouterRun:
-    """Lower bounds of what the router has and pays, upper bounds of what the sender pays; all in base units.
+    """Lower bounds of the router's balances and payments, upper bounds of the sender's payments; all in base units.
 
     `value` is that of the transaction in wei. Currencies are addresses, zero for the native one.
 
@@ -36,7 +36,7 @@ class RouterRun:
         self._pulled: dict[str, int] = {}
 
     def received(self, recipient: str, token: str) -> int:
-        """Return the least amount of a token that a recipient gets in total."""
+        """Return the smallest amount of a token that a recipient gets in total."""
         return self._paid.get((recipient, token), 0)
 
     def pulled(self, tokens: Iterable[str]) -> int:

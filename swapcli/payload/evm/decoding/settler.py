@@ -42,9 +42,9 @@ def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
     call = decode_settler(data[SELECTOR_BYTES:], wrapped, operator)
     order, oddities = call.order, list(call.oddities)
     if operator != target:
-        oddities.append("the contract that may take the input is another one than the one that is called")
+        oddities.append("the call lets a different contract take the input")
     if order and (order.token_in, order.amount_in) != (token, amount):
-        oddities.append("the amount or the token that may be taken is another one than what is sold")
+        oddities.append("the call lets Settler take a different amount or token than it sells")
     trailing = len(arguments) - words.end + call.trailing_bytes
     return call._replace(function="exec", router=target, oddities=tuple(oddities), trailing_bytes=trailing)
 
@@ -163,25 +163,25 @@ class _ActionReader:
         read = _ACTIONS.get(action[:SELECTOR_BYTES].hex())
         if read is None:
             shown = action[:SELECTOR_BYTES].hex()
-            self._oddities.append(f"action 0x{shown} is not one that swaps need, and its effect is unknown")
+            self._oddities.append(f"action 0x{shown} is not used in swaps, and its effect is unknown")
             return
         arguments = Arguments(action[SELECTOR_BYTES:])
         read(self, arguments)
         left = len(action) - SELECTOR_BYTES - arguments.end
         if left:
-            self._oddities.append(f"action {number + 1} has {left} bytes more than it reads")
+            self._oddities.append(f"action {number + 1} has {left} more bytes than it reads")
 
     def oddities(self, buy_token: str) -> list[str]:
         """Return what no call of ours has; Settler pays its whole balance of `buy_token` at the end."""
         for token in self._held:
             if token != _currency(buy_token):
                 shown = "the native currency" if token == ZERO_ADDRESS else token
-                self._oddities.append(f"some of {shown} stays in the router, where anybody can take it")
+                self._oddities.append(f"some of {shown} stays in the router, where anyone can take it")
         recipients = set(self._recipients) | ({self._router} if self._router else set())
         if self._paid and self._paid not in {*recipients, *(swap.pool.key for swap in self.swaps)}:
-            return [*self._oddities, "the input goes to another contract than Settler and the first pool"]
+            return [*self._oddities, "the input goes neither to Settler nor to the first pool"]
         if len(recipients) > 1:
-            return [*self._oddities, "the output of a pool goes to another contract than Settler"]
+            return [*self._oddities, "a pool's output does not go to Settler"]
         return self._oddities
 
     def _take_input(self, token: str, amount: int, deadline_s: int) -> None:
@@ -280,7 +280,7 @@ class _ActionReader:
         swap = read_called_swap(called, selector, inner)
         if swap is not None:
             if offset != (AMOUNT_AT[selector] or 0):
-                self._oddities.append(f"an action calls {called} with another amount than that of its share")
+                self._oddities.append(f"an action calls {called} with an amount that differs from its share")
             self._add_called_swap(swap, called, token, bps)
         elif selector == TRANSFER and called == token:
             recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
@@ -304,7 +304,7 @@ class _ActionReader:
         token = ZERO_ADDRESS if token == NATIVE else token
         if not swap.is_paid_before:
             if swap.sold not in (None, token):
-                self._oddities.append(f"an action sells {swap.sold} instead of the token that it takes")
+                self._oddities.append(f"an action sells {swap.sold}, not the token it takes")
             self._add_swap(token, swap.bought, swap.pool, bps)
         elif swap.sold is not None:
             self._add_swap(swap.sold, swap.bought, swap.pool, self._take_payment(swap.sold, called))

@@ -111,7 +111,7 @@ class _CommandReader:
         """
         received = self.run.received(order.recipient, bought)
         if bought not in sold:
-            received = max(0, received - self.run.pulled([bought]))  # what the sender paid in it is no gain
+            received = max(0, received - self.run.pulled([bought]))  # what the sender paid in it is not a gain
         paid = self.run.pulled(sold)
         return order._replace(
             min_received=received,
@@ -127,7 +127,7 @@ class _CommandReader:
             raise invalid_field("commands", f"more than {_MAX_COMMANDS}")
         read = _COMMANDS.get(code & ~MAY_FAIL)
         if read is None:
-            self.oddities.append(f"command 0x{code:02x} is not one that swaps need, and its effect is unknown")
+            self.oddities.append(f"command 0x{code:02x} is not used in swaps, and its effect is unknown")
             self.run.forget_balances()
             return
         without = self.run.copy() if code & MAY_FAIL else None
@@ -138,7 +138,7 @@ class _CommandReader:
         if without is not None:
             self.run.join(without)
         if len(content) != arguments.end:
-            self.oddities.append(f"command 0x{code:02x} has {len(content) - arguments.end} bytes more than it reads")
+            self.oddities.append(f"command 0x{code:02x} has {len(content) - arguments.end} more bytes than it reads")
 
     def _add_path(
         self, tokens: Sequence[str], pools: Sequence[PoolHint], amount_in: int | None, *, is_exact_out: bool = False
@@ -172,7 +172,7 @@ class _CommandReader:
             else:
                 self.ledger.spend(token_in, ALL)
         elif pulls and spends_balance:
-            self.oddities.append("the sender pays as much as the router has")
+            self.oddities.append("the sender pays the router's whole balance")
             self.ledger.pull(token_in, 0)
         elif pulls:
             self.ledger.pull(token_in, amount_in)
@@ -238,7 +238,7 @@ class _CommandReader:
             elif action in _V4_TAKES:
                 self._v4_take(action, words, due)
             elif action not in _V4_SWAPS:
-                self.oddities.append(f"action 0x{action:02x} of a V4 swap is not one that swaps need")
+                self.oddities.append(f"action 0x{action:02x} is not used in V4 swaps")
         self._run_v4(steps, swaps)
         for swap in swaps:
             amount = swap.amount_in or settled.get(swap.tokens[0], 0)
@@ -285,14 +285,14 @@ class _CommandReader:
         amount = 0 if is_balance else amount or owed.get(token, 0)
         if pulls and not self.ledger.is_native(token):
             if is_balance:
-                self.oddities.append("the sender pays as much as the router has")
+                self.oddities.append("the sender pays the router's whole balance")
             self.ledger.pull(token, amount)
         else:
             self.ledger.spend(token, ALL if is_balance else amount, is_maximum=token in maxima)
         return token, amount
 
     def _v4_take(self, action: int, words: Arguments, due: dict[str, int]) -> None:
-        """Read a payment of the pools to the router, the sender or anybody else."""
+        """Read a payment of the pools to the router, the sender or anyone else."""
         token = words.address(0, "currency")
         if action == _V4_TAKE_ALL:
             self.ledger.pay(token, SENDER, max(words.uint(1, "minimum"), due.pop(token, 0)))
@@ -328,7 +328,7 @@ class _CommandReader:
         has_price = swap.uint(_HOOK_DATA, "hook data offset") != _SINGLE_WITHOUT_PRICE
         self._keep_releases(lambda encoding: encoding.prices_in_single == has_price)
         if swap.content(_HOOK_DATA + has_price, "hook data"):
-            self.oddities.append("a V4 pool gets data for its hook")
+            self.oddities.append("a V4 pool's hook receives data")
         tokens = currencies if is_forward else currencies[::-1]
         hooks = swap.address(4, "hooks")
         pool = self._v4_pool(currencies, swap.uint(2, "fee", 24), swap.signed(3, "tick spacing"), hooks)
@@ -349,7 +349,7 @@ class _CommandReader:
         pools = []
         for number, key in enumerate(keys):
             if key.content(4, "hook data"):
-                self.oddities.append("a V4 pool gets data for its hook")
+                self.oddities.append("a V4 pool's hook receives data")
             pair, hooks = (tokens[number], tokens[number + 1]), key.address(3, "hooks")
             pools.append(self._v4_pool(pair, key.uint(1, "fee", 24), key.signed(2, "tick spacing"), hooks))
         return tokens, pools, swap.uint(2 + has_prices, "amount", 128), swap.uint(3 + has_prices, "limit", 128)
@@ -423,7 +423,7 @@ class _CommandReader:
 
     def _plan(self, arguments: Arguments) -> None:
         """Read a plan within the plan: its commands run in its place."""
-        self.oddities.append("the plan contains another plan")
+        self.oddities.append("the plan contains a plan")
         codes, inputs = arguments.content(0, "commands"), list(arguments.contents(1, "inputs"))
         if len(codes) != len(inputs):
             raise invalid_field("inputs", f"{len(inputs)} for {len(codes)} commands")

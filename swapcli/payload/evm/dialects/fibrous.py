@@ -31,7 +31,7 @@ class FibrousDialect:
     def __init__(self, network: Network) -> None:
         self._network = network
         self.name = network.router_dialect
-        # A router that the settings call ours has the present version unless its code says otherwise.
+        # A router that the settings call ours has the current version unless its code says otherwise.
         self.enforces_deadline = self.name == OWN and network.router_has_deadlines is not False
         self.execution = Execution(rate_variant=network.router_variant.rate)
 
@@ -48,7 +48,7 @@ class FibrousDialect:
         call = family_row(pool.family).router
         if self.name != OWN or call.kind_of(protocol.contracts if protocol else ()) is not None:
             return ""
-        return f"the contract has no step for pools of the family {pool.family}"
+        return f"the contract has no step for {pool.family} pools"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`. A permit needs a deadline, and its call cannot pay an integrator."""
@@ -60,7 +60,7 @@ class FibrousDialect:
             return payload
         if call.integrator_data:
             raise InvalidRoute(
-                "a swap with a permit cannot pay an integrator", hint="approve the router by a transaction"
+                "a swap with a permit cannot pay an integrator", hint="approve the router with a transaction"
             )
         r, s, v = swap.permit.signature[:WORD], swap.permit.signature[WORD : 2 * WORD], swap.permit.signature[-1]
         calldata = encode_permit_call(call, Permit(swap.deadline_s, v, r, s))

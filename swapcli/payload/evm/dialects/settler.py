@@ -1,11 +1,11 @@
-"""The dialect of 0x Settler: a list of actions that share what Settler holds of each token.
+"""The dialect of 0x Settler: a list of actions that share Settler's token balances.
 
 Each action spends `floor(balance * bps / 10_000)` of Settler's balance of a token, so the rates of a replay are written
 as they are. The output of all actions stays in Settler, which checks the minimum and pays the recipient at the end.
 
 * Input: tokens come through AllowanceHolder, which the sender approves and calls; native currency goes to Settler
   itself. Both check the deadline.
-* Uniswap V2 and its forks: Settler computes the output with the fee in whole bps, so other fees are left out. It does
+* Uniswap V2 and its forks: Settler computes the output with the fee in whole bps, so other fees are omitted. It does
   the same for volatile pools of Solidly, and then takes less than they would pay, by at most the worth of one unit of
   the input.
 * Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks that it knows.
@@ -14,7 +14,7 @@ as they are. The output of all actions stays in Settler, which checks the minimu
 * DODO V2 and Maverick V2: actions of their own, which pay the pool before they call it.
 * Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, Kuru, Clober, wrapped native: the action BASIC, which calls any
   contract. `payload/evm/basic_calls` has the calls.
-* Stable pools of Solidly are left out: Settler solves their curve with an iteration of its own, which ends some units
+* Stable pools of Solidly are omitted: Settler solves their curve with its own iteration, which ends some units
   below the pool's, and is not repeated here.
 
 Settler has the native currency in its wrapped form, and converts it for each pool that trades it unwrapped. If nothing
@@ -145,11 +145,11 @@ class SettlerDialect:
         action = self._actions.get(pool.protocol, [""])[0]
         if pool.family in BASIC_FAMILIES and action == "BASIC":
             if _lacks_id(pool):
-                return "the id by which Balancer's vault knows the pool is unknown; a sync from a node reads it"
+                return "its pool ID in Balancer's vault is unknown: run swapcli sync"
             return f"the address of its protocol's {BASIC_FAMILIES[pool.family].contract} is unknown"
         if pool.family == "constant_product" and action == "UNISWAPV2" and _fee_bps(pool) is None:
-            return "its fee is not of whole basis points"
-        return "it solves the curve of stable pools in its own way" if pool.family == "solidly_stable" else ""
+            return "its fee is not in whole basis points"
+        return "it solves the stable curve differently" if pool.family == "solidly_stable" else ""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`; `router` is Settler."""
@@ -288,7 +288,7 @@ def _pool_uses(swap: ReplayedSwap) -> list[_PoolUse]:
     for step in swap.steps:
         pool = swap.pools.get(step.pool)
         if pool is None:
-            raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
+            raise InvalidRoute(f"the route uses pool {step.pool}, which is not in the market")
         if not pool.is_wrapper:
             uses.append(_PoolUse(step, pool))
     return uses
@@ -315,7 +315,7 @@ def _lacks_id(pool: Pool) -> bool:
 
 
 def _fee_bps(pool: Pool) -> int | None:
-    """Return the fee of a pair in basis points; None if it is no whole number of them."""
+    """Return the fee of a pair in basis points; None if it is not a whole number of them."""
     fee_bps, rest_ppm = divmod(pool.fee_ppm, PPM_PER_BPS)
     return None if rest_ppm or getattr(pool, "fee_remainder_wad", 0) else fee_bps
 
@@ -337,7 +337,7 @@ def _fee_actions(integrator: Integrator | None, buy_token: str) -> Iterator[str]
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return
     if integrator.surplus_bps:
-        raise InvalidRoute("0x Settler pays integrators a fee, but no share of the surplus", hint="use a fee instead")
+        raise InvalidRoute("0x Settler cannot pay integrators a share of the surplus", hint="use a fee instead")
     if buy_token == NATIVE:
         yield encode_basic(NATIVE, integrator.fee_bps, integrator.address)
     else:

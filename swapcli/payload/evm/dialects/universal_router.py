@@ -1,4 +1,4 @@
-"""The dialect of Uniswap's Universal Router: pools of Uniswap V2, V3 and V4, tokens by Permit2, and a deadline."""
+"""The dialect of Uniswap's Universal Router: Uniswap V2 pools, V3 and V4, tokens by Permit2, and a deadline."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class UniversalRouterDialect:
     def refusal_reason(self, pool: Pool) -> str:
         """As `RouterDialect.refusal_reason`."""
         del pool
-        return "it executes Uniswap's own pools"
+        return "it executes only Uniswap's pools"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`."""
@@ -143,14 +143,14 @@ class _RouterPools:
     def _pool(self, step: Step) -> Pool:
         pool = self._pools.get(step.pool)
         if pool is None:
-            raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
+            raise InvalidRoute(f"the route uses pool {step.pool}, which is not in the market")
         return pool
 
 
 def _check_integrator(integrator: Integrator | None) -> None:
     if integrator and integrator.surplus_bps:
         raise InvalidRoute(
-            f"the {UNIVERSAL_ROUTER} pays integrators a fee, but no share of the surplus",
+            f"the {UNIVERSAL_ROUTER} cannot pay integrators a share of the surplus",
             hint="give a fee in basis points instead",
         )
 

@@ -1,4 +1,4 @@
-"""The router contract that carries payloads out: its source, what the compiler made of it, how it is deployed.
+"""The router contract: its source, compiled artifact and deployment.
 
 `contracts/` holds the source and `artifact.json` the result; `python -m tests.contracts.build` writes the latter
 again, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.

@@ -19,7 +19,7 @@ from swapcli.core.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
-from swapcli.families import FAMILIES, family_row
+from swapcli.families import family_row, is_family
 from swapcli.families.row import RouterPoolKind
 
 PROTOCOL_IDS: Final = 128
@@ -66,9 +66,9 @@ def build_deployment(network: Network) -> RouterDeployment:
     Uniswap V4's pool manager, or has protocol ids that the contract cannot know.
     """
     if network.kind is not NetworkKind.EVM:
-        raise ConfigError(f"{network.name} does not run EVM contracts, and the router is one")
+        raise ConfigError(f"{network.name} does not run EVM contracts")
     if network.wrapped_native is None:
-        raise _unset(network, "wrapped_native", "its wrapped native token is not known, and the router needs it")
+        raise _unset(network, "wrapped_native", "its wrapped native token is unknown")
     kinds = pool_kinds_by_protocol(network)
     words = (_table(kinds, first) for first in range(0, PROTOCOL_IDS, _IDS_A_WORD))
     arguments = (
@@ -90,13 +90,16 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
             problem = f"{protocol.amm_name} has the id {protocol.id}, above {PROTOCOL_IDS - 1}"
             raise _unset(network, "protocols", problem)
         if kinds.setdefault(protocol.id, kind) is not kind:
-            raise _unset(network, "protocols", f"{protocol.amm_name} has the id {protocol.id}, which means to wrap")
+            raise _unset(
+                network, "protocols", f"{protocol.amm_name} has the id {protocol.id}, which is reserved for wrapping"
+            )
     return kinds
 
 
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
     """Return how the router calls the pools of a protocol, None if it cannot."""
-    return family_row(protocol.family).router.kind_of(protocol.contracts) if protocol.family in FAMILIES else None
+    family = protocol.family
+    return family_row(family).router.kind_of(protocol.contracts) if family and is_family(family) else None
 
 
 def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
@@ -111,9 +114,11 @@ def _pool_manager(network: Network) -> str:
     known = {name for each in homes if _POOL_MANAGER in each.addresses for name in each.protocols}
     addresses = {each.addresses[_POOL_MANAGER] for each in homes if _POOL_MANAGER in each.addresses}
     if protocols - known:
-        raise _unset(network, "deployments", f"the {_POOL_MANAGER} of {min(protocols - known)} is not known")
+        raise _unset(network, "deployments", f"the {_POOL_MANAGER} of {min(protocols - known)} is unknown")
     if len(addresses) > 1:
-        raise _unset(network, "deployments", f"there are {len(addresses)} of {_POOL_MANAGER}, and the router knows one")
+        raise _unset(
+            network, "deployments", f"there are {len(addresses)} of {_POOL_MANAGER}, but the router supports one"
+        )
     return addresses.pop() if addresses else ZERO_ADDRESS
 
 

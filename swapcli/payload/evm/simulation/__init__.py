@@ -1,4 +1,4 @@
-"""A swap as a node would execute it for its sender, before anyone signs it: a contract that is never deployed.
+"""Simulate a swap for its sender on a node, with a contract that is never deployed.
 
 `contracts/` holds the source and `artifact.json` what the compiler made of it; `python -m tests.contracts.build` writes
 the latter again, byte for byte. The node runs it at the sender's address by a state override.

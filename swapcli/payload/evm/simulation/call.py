@@ -79,10 +79,10 @@ class SimulatedCall(NamedTuple):
 
 
 class SimulationRun(NamedTuple):
-    """What a simulation showed. `received` is by how much the receiver's balance grew, negative where it fell.
+    """The result of a simulation. `received` is by how much the receiver's balance grew, negative where it fell.
 
     `gas_used` is about what the whole transaction would use before refunds, which are a fifth of it at most.
-    `return_data` is what the call that failed returned, else the router's.
+    `return_data` is what the call that failed returned, otherwise the router's.
     """
 
     status: SimulationStatus
@@ -99,7 +99,7 @@ def runtime_code(own: str) -> bytes:
 def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> bytes:
     """Return the calldata of `simulate`, which first makes the approvals that are missing beyond `allowances`.
 
-    Contracts refuse the signature of a sender who has the simulation's code: approvals stand in for what it permits.
+    Contracts reject the signature of a sender who has the simulation's code: approvals stand in for what it permits.
 
     Raises `InvalidInput` for a value out of range.
     """

@@ -4,8 +4,8 @@ A call is `execute(bytes commands, bytes[] inputs, uint256 deadline)`: one byte 
 is the plain ABI encoding of the command's fields; that of a V4 swap is (bytes actions, bytes[] params).
 Source: Uniswap's universal-router, `Commands.sol`, `Dispatcher.sol`; v4-periphery, `Actions.sol`, `IV4Router.sol`.
 
-The inputs of V2 and V3 swaps end with the least price of each hop (`minHopPriceX36`), an empty array for none: routers
-before 2.1.1 ignore it, later ones need it. Swaps of V4 differ:
+The inputs of V2 and V3 swaps end with the smallest price of each hop (`minHopPriceX36`), an empty array for none:
+routers before 2.1.1 ignore it, later ones need it. Swaps of V4 differ:
 
 | version | one pool                                             | path                                              |
 |---------|------------------------------------------------------|---------------------------------------------------|
@@ -105,7 +105,7 @@ def v4_encoding(version: str | None) -> V4Encoding:
     found = V4_ENCODINGS.get(version or "")
     if found is None:
         raise ConfigError(
-            f'the encoding of version "{version}" of the Universal Router is not known',
+            f'Universal Router version "{version}" is not supported',
             hint=f"known versions: {', '.join(V4_ENCODINGS)}",
         )
     return found
@@ -137,7 +137,7 @@ def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, p
 def v4_swap(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding, *, pulls: bool) -> Command:
     """Swap through V4 pools, to the router. The input is the caller's if it `pulls`, else the router's.
 
-    For `CONTRACT_BALANCE`, the router pays first and swaps what it has paid; else it swaps and pays what it owes.
+    For `CONTRACT_BALANCE`, the router pays first and swaps what it has paid; otherwise it swaps and pays what it owes.
     """
     first, last = hops[0].currency_in, hops[-1].currency_out
     pays_first = amount_in == CONTRACT_BALANCE
@@ -183,7 +183,7 @@ def sweep(token: str, recipient: str, minimum: int) -> Command:
 def permit(permit_single: str, signature: bytes) -> Command:
     """Pass a signed permit to Permit2: the six words of `PermitSingle`, and its signature.
 
-    The command may fail: anybody can send the permit to Permit2 first, and the swap then works with its allowance.
+    The command may fail: anyone can send the permit to Permit2 first, and the swap then works with its allowance.
     """
     return Command(_PERMIT2_PERMIT | MAY_FAIL, encode_fields(permit_single, Dynamic(encode_bytes(signature))))
 

@@ -144,7 +144,7 @@ def _path_commands(
     for leg in path[1:]:
         if present != leg.currency_in:
             if {present, leg.currency_in} != {ZERO_ADDRESS, wrapped}:
-                raise InvalidRoute("the swaps of a path do not join")
+                raise InvalidRoute("the swaps of a path do not connect")
             yield wrap(CONTRACT_BALANCE) if present == ZERO_ADDRESS else unwrap()
         yield _leg_command(leg, CONTRACT_BALANCE, encoding, pulls=False)
         present = leg.currency_out

@@ -19,7 +19,8 @@ from swapcli.core.routing.gas import least_swap_gas, route_gas
 from swapcli.core.routing.gas_proof.proof import prove_net_output
 from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.core.routing.router import Router, SearchResult
+from swapcli.core.routing.router import Router
+from swapcli.core.routing.search.route_search import SearchResult
 from tests.core.routing.random_routes import random_route
 from tests.support.pools import (
     amounts,

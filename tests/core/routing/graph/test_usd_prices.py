@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from math import fsum
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
+from swapcli.core.routing.graph import usd_prices as usd_prices_module
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.usd_prices import mid_rate, usd_prices
 from swapcli.core.routing.router import Router
@@ -157,6 +159,16 @@ def test_a_router_returns_the_same_prices_on_every_call(seed: int) -> None:
     first = [Router(market).index.usd_prices(one)[0] for one in tokens]
     assert [router.index.usd_prices(one)[0] for one in tokens] == first
     assert router.index.usd_prices(*tokens) == tuple(first)
+
+
+@given(seeds)
+def test_prices_do_not_depend_on_how_a_version_of_python_rounds_sums(seed: int) -> None:
+    """Since Python 3.12, `sum` of floats is as exact as `fsum`. An order of $1000 must have one size everywhere."""
+    market = build_random_market(seed, tokens=8)
+    found = Router(market).index.usd_prices(*market.tokens.values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(usd_prices_module, "sum", fsum, raising=False)
+        assert Router(market).index.usd_prices(*market.tokens.values()) == found
 
 
 def test_a_token_that_the_market_does_not_hold_has_no_price() -> None:

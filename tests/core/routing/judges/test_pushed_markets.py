@@ -25,12 +25,12 @@ from swapcli.core.routing.graph.digraph import topological_order
 from swapcli.core.routing.router import Router
 from tests.core.routing.judges.quoted import quote_or_none
 from tests.core.routing.judges.rivals import lead_of_rivals
-from tests.examples import few, seeds
+from tests.examples import examples, few, seeds
 from tests.support.markets import embedded_market
 
 GAS_GWEI = few((0.0, 0.01, 1.0), 1)
 MAX_USD = 100_000.0
-ORDERS = 6
+ORDERS = examples(2, full=6)
 MAX_TIME_RATIO = 8.0
 """Of the slowest order to the median one: 4 is the aim, and a shared machine doubles single times."""
 
@@ -108,7 +108,7 @@ def test_no_order_takes_many_times_the_median(gas_gwei: float) -> None:
     market = pushed("base", 0)
     router = Router(market)
     router.index.warm()
-    orders = list(orders_on(market, 1, 20))
+    orders = list(orders_on(market, 1, examples(10, full=20)))
     times = sorted(
         (min(time_s(router, order, gas_gwei) for _ in range(2)), number) for number, order in enumerate(orders)
     )

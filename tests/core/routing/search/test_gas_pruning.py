@@ -141,7 +141,7 @@ def best_over_subsets(market: MarketState, amount: int, gas_value: float) -> flo
     return best
 
 
-@settings(max_examples=examples(12, full=40))
+@settings(max_examples=examples(6, full=40))
 @given(seeds, amounts, parts, st.booleans())
 def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, every_family: bool) -> None:
     market = build_random_market(seed, tokens=4, pools=6, every_family=every_family)
@@ -155,7 +155,7 @@ def test_no_choice_of_pools_leaves_more(seed: int, amount: int, part: float, eve
 
 
 @pytest.mark.parametrize("noise", [0.8, 30])
-@settings(max_examples=examples(8, full=30))
+@settings(max_examples=examples(4, full=30))
 @given(seed=seeds, amount=amounts, every_family=st.booleans())
 def test_without_gas_no_choice_of_pools_gives_more(seed: int, amount: int, every_family: bool, noise: float) -> None:
     """Also where arbitrage would lead an order in circles."""

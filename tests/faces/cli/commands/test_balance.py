@@ -43,7 +43,7 @@ def test_balances_are_those_of_the_chain(client: Client) -> None:
 
 
 def test_an_account_without_tokens_says_so(client: Client) -> None:
-    assert "it holds none of the known tokens" in run(client, "balance", client.name, POOR).stdout
+    assert "the account holds none of the known tokens" in run(client, "balance", client.name, POOR).stdout
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.support.command import run_swapcli
 
 def shown(*arguments: str, env: dict[str, str] | None = None) -> dict[str, tuple[str | None, str]]:
     ran = run_swapcli("config", "show", "--json", *arguments, env=env)
-    return {entry["key"]: (entry["value"], entry["origin"]) for entry in ran.json}
+    return {entry["key"]: (entry.get("value"), entry["origin"]) for entry in ran.json}
 
 
 def test_show_tells_values_and_origins(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_show_tells_values_and_origins(tmp_path: Path) -> None:
 
 def test_show_masks_secrets_in_every_form() -> None:
     env = {"SWAPCLI_API_KEY": "hunter2", "SWAPCLI_NETWORKS_BASE_RPC_URL": "https://node.example/v1/hunter2"}
-    for form in ("--json", "--plain", "--table"):
+    for form in ("--json", "--format=plain", "--format=table"):
         out = run_swapcli("config", "show", form, env=env).stdout
         assert "hunter2" not in out
         assert "https://node.example" in out
@@ -58,9 +58,9 @@ def test_init_replaces_nothing_unless_forced(tmp_path: Path) -> None:
     file.write_text("slippage: 1\n" * 1)
     refused = run_swapcli("config", "init", "--config", str(file))
     assert refused.exit_code == 2
-    assert "--force" in refused.stderr
+    assert "--replace" in refused.stderr
     assert file.read_text() == "slippage: 1\n"
-    assert run_swapcli("config", "init", "--config", str(file), "--force").exit_code == 0
+    assert run_swapcli("config", "init", "--config", str(file), "--replace").exit_code == 0
     assert file.read_text() == example_config()
 
 
@@ -98,6 +98,19 @@ def test_a_setting_is_set_read_and_unset(settings_file: Path) -> None:
     assert settings_file.read_text() == ""
 
 
+def test_spare_nodes_are_set_without_an_editor(settings_file: Path) -> None:
+    at = ("--config", str(settings_file))
+    spares = "https://one.example/key,https://two.example/key"
+    assert run_swapcli("config", "set", "networks.base.rpc_url", "http://127.0.0.1:8545", *at).exit_code == 0
+    ran = run_swapcli("config", "set", "networks.base.rpc_urls", spares, *at)
+    assert ran.exit_code == 0, ran.stderr
+    assert spares in settings_file.read_text()
+    shown = run_swapcli("config", "get", "networks.base.rpc_urls", *at).stdout
+    assert shown == "https://one.example/…,https://two.example/…\n"
+    refused = run_swapcli("config", "set", "networks.base.rpc_urls", "https://one.example/key,ftp://secret", *at)
+    assert (refused.exit_code, "secret" in refused.stderr) == (2, False), refused.stderr
+
+
 def test_a_node_is_set_without_an_editor(settings_file: Path) -> None:
     at = ("--config", str(settings_file))
     assert run_swapcli("config", "init", *at).exit_code == 0
@@ -112,10 +125,10 @@ def test_a_node_is_set_without_an_editor(settings_file: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "sentence"),
     [
-        ("network", "note: network is not set, and has no default\n"),
-        ("networks.base.router", "note: networks.base.router is not set, and has no default\n"),
-        ("networks.bse.rpc_url", "there is no network bse: did you mean base?\n"),
-        ("networks.citadel_of_nothing.rpc_url", "there is no network citadel_of_nothing\n"),
+        ("network", "note: network is not set and has no default\n"),
+        ("networks.base.router", "note: networks.base.router is not set and has no default\n"),
+        ("networks.bse.rpc_url", "unknown network bse: did you mean base?\n"),
+        ("networks.citadel_of_nothing.rpc_url", "unknown network citadel_of_nothing\n"),
     ],
 )
 def test_a_setting_without_a_value_says_so(settings_file: Path, key: str, sentence: str) -> None:
@@ -132,7 +145,7 @@ def test_a_setting_without_a_value_says_so(settings_file: Path, key: str, senten
         (("set", "slipage", "1"), 'no setting "slipage"'),
         (("set", "networks.base.rpc_ur", "1"), 'no setting "networks.base.rpc_ur"'),
         (("set", "api_key", "x"), "cannot be given on the command line"),
-        (("set", "netwrks.base.rpc_url", "1"), "did you mean networks.base.rpc_url?"),
+        (("set", "netwrks.base.rpc_url", "1"), "did you mean networks.base.rpc_url"),
         (("unset", "service.prt"), "did you mean service.port"),
         (("set", "network", "bse"), "did you mean base?"),
         (("get", "nothing"), 'no setting "nothing"'),

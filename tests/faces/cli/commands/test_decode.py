@@ -80,17 +80,19 @@ def replace_minimum(built: Built, dialect: str, order: dict[str, Any], minimum: 
     """Return the calldata with another minimum, and the same input."""
     calldata, word = built.calldata, f"{int(order['minReceived']):064x}"
     places = [found.start() for found in re.finditer(word, calldata)]
-    if order["amountIn"] == order["minReceived"]:
-        places = [places[MINIMUM_OF_WRAP[dialect, not int(order["tokenIn"]["address"], 16)]]]
+    if order["inputAmount"] == order["minReceived"]:
+        places = [places[MINIMUM_OF_WRAP[dialect, not int(order["inputToken"]["address"], 16)]]]
     for place in places:
         calldata = f"{calldata[:place]}{minimum:064x}{calldata[place + len(word) :]}"
     return calldata
 
 
 def codes(ran: CommandResult) -> list[str]:
-    found = [warning["code"] for warning in ran.json["warnings"]]
-    assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if FindingCode(code).level is Level.BLOCK]
-    assert ran.exit_code == (exit_codes.UNSAFE if ran.json["dangers"] else exit_codes.OK), ran.stderr
+    found = [warning["code"] for warning in ran.json.get("warnings", [])]
+    assert ran.json.get("dangers", []) == [
+        code for code in dict.fromkeys(found) if FindingCode(code).level is Level.BLOCK
+    ]
+    assert ran.exit_code == (exit_codes.UNSAFE if ran.json.get("dangers", []) else exit_codes.OK), ran.stderr
     return [code for code in found if code not in UNCHECKED_CODES]
 
 
@@ -105,14 +107,14 @@ def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config:
         assert (order["minReceived"], decoded["value"]) == (built.document["minReceived"], built.document["value"])
         hops = json.dumps([built.document.get(name) for name in ("route", "quote", "swap_parameters")])
         for swap in decoded["swaps"]:
-            assert swap["amm_name"]
+            assert swap["protocol"]
             assert swap["pool"].lower() in hops.lower()
 
 
 def test_the_wrapper_of_the_native_token_is_named() -> None:
     words = ("calldata", "base", "ETH", "WETH", "1", "--destination", ME, "--json", "--router-dialect", "fibrous")
     (swap,) = decode(Built(run_swapcli(*words).json, ())).json["swaps"]
-    assert (swap["amm_name"], swap["fee_ppm"]) == ("wrapper", 0)
+    assert (swap["protocol"], swap["feePpm"]) == ("wrapper", 0)
 
 
 @pytest.mark.fuzz
@@ -129,12 +131,14 @@ def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> 
         changed["MINIMUM_TOO_LOW"] = replace_minimum(built, dialect, order, minimum // 2)
         changed["MINIMUM_TOO_HIGH"] = replace_minimum(built, dialect, order, minimum * 2)
         token = next(
-            each["address"][2:].lower() for each in (order["tokenIn"], order["tokenOut"]) if int(each["address"], 16)
+            each["address"][2:].lower()
+            for each in (order["inputToken"], order["outputToken"])
+            if int(each["address"], 16)
         )
         changed["TOKEN_UNKNOWN"] = calldata.replace(token, "77" * 20)
         changed["TRAILING_BYTES"] = calldata + "00" * 32
         changed["FUNCTION_UNKNOWN"] = "0xdeadbeef" + calldata[10:]
-        if order["deadline"] is not None:
+        if "deadline" in order:
             changed["DEADLINE_PASSED"] = calldata.replace(f"{order['deadline']:064x}", f"{1_600_000_000:064x}")
             changed["DEADLINE_NONE"] = calldata.replace(f"{order['deadline']:064x}", f"{order['deadline'] * 1000:064x}")
         for code, text in changed.items():
@@ -151,7 +155,7 @@ def test_a_cut_payload_is_an_error_that_says_so(dialect: str, config: str) -> No
         for length in (10, len(built.calldata) // 4 * 2, len(built.calldata) - 2):
             ran = decode(built, calldata=built.calldata[:length])
             assert (ran.exit_code, ran.stdout) == (2, "")
-            assert ran.error["message"].startswith("this is not a whole call of ")
+            assert ran.error["message"].startswith("this is not a complete ")
             assert ran.error["hint"] == "check that all of it was copied"
 
 
@@ -222,7 +226,7 @@ def test_starknet_calls_decode_from_json_and_from_felts() -> None:
 def test_the_network_is_guessed_from_tokens_pools_and_routers(config: str) -> None:
     (built,) = random_payloads("fibrous", config, 1)
     ran = run_swapcli("decode", built.calldata)
-    assert "this looks like a payload for base" in ran.stderr
+    assert "read as a payload for base" in ran.stderr
     assert codes(run_swapcli("decode", "0xdeadbeef", "--json")) == ["FUNCTION_UNKNOWN"]
     unknown = run_swapcli("decode", f"0x095ea7b3{ME[2:]:0>64}{1:064x}", "--json")
     assert codes(unknown) == ["NETWORK_UNKNOWN"]
@@ -259,7 +263,7 @@ def test_wrong_input_is_one_sentence_with_a_way_out(arguments: tuple[str, ...]) 
 def test_random_text_never_crashes() -> None:
     rng = generator("random text")
     alphabet = '0x123abc ,[]{}":\n\x00é' + "f" * 8
-    for _ in range(examples(60, full=500, fuzz=2_000)):
+    for _ in range(examples(20, full=500, fuzz=2_000)):
         text = "".join(rng.choices(alphabet, k=rng.randrange(1, 80)))
         ran = run_swapcli("decode", "-", "--offline", stdin=text.encode())
         assert ran.exit_code in (0, 2, 7)
@@ -305,7 +309,7 @@ def test_the_minimum_is_what_the_router_enforces(commands: list[Command], minimu
     words = ("decode", "-", "--from", ME, "--offline", "--json")
     ran = run_swapcli(*words, stdin=json.dumps(document).encode())
     assert ran.json["order"]["minReceived"] == minimum
-    assert dangers <= set(ran.json["dangers"])
+    assert dangers <= set(ran.json.get("dangers", []))
     assert ran.exit_code == (exit_codes.UNSAFE if dangers else exit_codes.OK)
 
 
@@ -313,8 +317,17 @@ def test_a_defect_is_a_danger_in_each_format(capsys: pytest.CaptureFixture[str])
     command = load_app(command_module("decode")).only_command
     assert command is not None
     assert command.on_defect is not None
-    for options in (OutputOptions(json=True), OutputOptions(plain=True)):
+    for options in (OutputOptions(json=True), OutputOptions(format="plain")):
         assert command.on_defect(KeyError("0xabc"), output=options, calldata="0x") == exit_codes.UNSAFE
         printed = capsys.readouterr()
         assert "internal error KeyError" in printed.out + printed.err
         assert "PAYLOAD_UNREAD" in printed.out + printed.err
+
+
+def test_a_call_of_the_own_router_is_named_so() -> None:
+    env = {"SWAPCLI_NETWORKS_BASE_ROUTER": "0x" + "34" * 20, "SWAPCLI_NETWORKS_BASE_ROUTER_DIALECT": "own"}
+    built = run_swapcli(
+        *("calldata", "base", "ETH", "USDC", "1.5", "--offline", "--destination", "0x" + "11" * 20), "--json", env=env
+    )
+    ran = run_swapcli("decode", built.json["calldata"], "--offline", "--network", "base", "--format=plain", env=env)
+    assert "swapBefore of the router own on base" in ran.stdout, ran.stdout + ran.stderr

@@ -23,37 +23,41 @@ def test_a_point_is_what_route_quotes() -> None:
     for point in depth["points"]:
         route = run_swapcli("route", *PAIR, point["inputAmount"], "--raw", "--json").json
         assert point["outputAmount"] == route["outputAmount"]
-        assert round(point["priceImpact"], 4) == route["priceImpact"]
+        # A route shows the highest of all measures, a depth the same one for all amounts.
+        assert round(point["priceImpact"], 4) <= route["priceImpact"]
+        sold_usd = int(point["inputAmount"]) / 10**18 * route["inputToken"]["price"]
+        bought_usd = int(point["outputAmount"]) / 10**6 * route["outputToken"]["price"]
+        assert point["priceImpact"] == pytest.approx(100 - 100 * bought_usd / sold_usd, abs=0.01)
+    assert len({point["impactBasis"] for point in depth["points"]}) == 1
     for level in depth["levels"]:
-        assert level["within"]["priceImpact"] <= level["level"] < level["beyond"]["priceImpact"]
+        assert level["within"]["priceImpact"] <= level["impactPercent"] < level["beyond"]["priceImpact"]
 
 
 def test_csv_has_the_points_of_the_json() -> None:
-    rows = list(csv.DictReader(StringIO(run_swapcli("depth", *PAIR, *LADDER, "--csv").stdout)))
+    rows = list(csv.DictReader(StringIO(run_swapcli("depth", *PAIR, *LADDER, "--format=csv").stdout)))
     points = run_swapcli("depth", *PAIR, *LADDER, "--json").json["points"]
     assert [row["outputAmount"] for row in rows] == [point["outputAmount"] for point in points]
 
 
 def test_bars_grow_with_the_price_impact_also_in_ascii() -> None:
-    shown = run_swapcli("depth", *PAIR, *LADDER, "--table", encoding="ascii").stdout
+    shown = run_swapcli("depth", *PAIR, *LADDER, "--format=table", encoding="ascii").stdout
     bars = [line.count("#") for line in shown.splitlines()[-3:]]
     assert bars == sorted(bars)
     assert bars[0] < bars[1] < bars[2]
-    assert "#" not in run_swapcli("depth", *PAIR, *LADDER, "--plain", encoding="ascii").stdout
+    assert "#" not in run_swapcli("depth", *PAIR, *LADDER, "--format=plain", encoding="ascii").stdout
 
 
 def test_the_chart_is_xml_with_the_levels_in_words(tmp_path: Path) -> None:
     file = tmp_path / "depth.svg"
-    ran = run_swapcli("depth", *PAIR, *LADDER, "--svg", str(file), "--svg-width", "390")
+    assert run_swapcli("depth", *PAIR, *LADDER, "-o", str(file)).exit_code == 0
     drawn = file.read_text()
     root = ElementTree.fromstring(drawn)
-    assert root.get("width") == "390"
-    assert "DAI" in ran.stdout
+    assert root.get("width") == "720"
     description = root.findtext("{http://www.w3.org/2000/svg}desc") or ""
     assert all(f"{level}% at " in description for level in ("0.1", "0.5", "1", "5"))
-    assert run_swapcli("depth", *PAIR, *LADDER, "--svg", "-", "--svg-width", "390").stdout == drawn
+    assert run_swapcli("depth", *PAIR, *LADDER, "--format", "svg").stdout == drawn
     texts = root.findall(".//{http://www.w3.org/2000/svg}text")
-    assert all(0 <= float(text.get("x", "-1")) <= 390 for text in texts)
+    assert all(0 <= float(text.get("x", "-1")) <= 720 for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +65,9 @@ def test_the_chart_is_xml_with_the_levels_in_words(tmp_path: Path) -> None:
     [
         (("base", "ETH"), "TOKEN_IN and TOKEN_OUT are required, as in swapcli depth base ETH USDC"),
         ((*PAIR, "--amounts", ","), "--amounts needs at least one amount"),
-        ((*PAIR, "--amounts", "1,50%"), "--amounts: 50% is a part of a balance"),
+        ((*PAIR, "--amounts", "1,50%"), "--amounts: 50% is a share of a balance, not an amount"),
         ((*PAIR, "--amounts", "x"), '"x" is not an amount'),
-        ((*PAIR, "--svg-width", "390"), "--svg-width needs --svg"),
-        ((*PAIR, "--svg", "-", "--csv"), "--svg - cannot be combined with --csv"),
-        ((*PAIR, "--csv", "--format", "csv"), "--csv cannot be combined with --format"),
+        ((*PAIR, "--format", "mermaid"), '--format: no format "mermaid" here'),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], message: str) -> None:

@@ -26,7 +26,7 @@ def test_every_network_is_checked_where_none_is_named() -> None:
     ran = run_swapcli("health", "--json")
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert [each["network"] for each in ran.json] == list(network_names())
-    assert all(each["healthy"] and each["pools"] and int(each["sample"]["amountOut"]) for each in ran.json)
+    assert all(each["healthy"] and each["pools"] and int(each["sample"]["outputAmount"]) for each in ran.json)
 
 
 def test_named_networks_are_checked_in_their_order() -> None:
@@ -42,7 +42,7 @@ def test_a_market_file_tells_its_age(market_file: str) -> None:
     assert [each["network"] for each in named] == ["testnet"]
 
 
-@pytest.mark.parametrize("form", ["--plain", "--table"])
+@pytest.mark.parametrize("form", ["--format=plain", "--format=table"])
 def test_people_read_a_row_a_network(form: str) -> None:
     rows = run_swapcli("health", "base", "starknet", form).stdout.splitlines()
     assert [row.split()[0].lower() for row in rows] == ["network", "base", "starknet"]
@@ -74,7 +74,7 @@ def test_a_network_without_a_market_is_not_healthy(tmp_path: Path) -> None:
 )
 def test_wrong_input_is_not_bad_health(words: tuple[str, ...]) -> None:
     ran = run_swapcli("health", *words, "--json")
-    assert (ran.exit_code, ran.stdout, ran.error["exit_code"]) == (2, "", 2)
+    assert (ran.exit_code, ran.stdout, ran.error["exitCode"]) == (2, "", 2)
 
 
 def test_a_broken_market_file_is_wrong_input(tmp_path: Path) -> None:
@@ -93,15 +93,15 @@ def test_networks_without_a_node_are_not_healthy() -> None:
     assert "--offline" in ran.error["hint"]
     assert [each["network"] for each in ran.json] == list(network_names())
     for each in ran.json:
-        assert (each["healthy"], each["status"], each["prices"]) == (False, 503, "modelled")
+        assert (each["healthy"], each["status"], each["state"]["kind"]) == (False, 503, "modelled")
         assert f"no live prices for {each['network']}" in each["message"]
-        assert int(each["sample"]["amountOut"])
+        assert int(each["sample"]["outputAmount"])
 
 
 def test_offline_checks_the_markets_alone() -> None:
     ran = run_swapcli("health", "base", "--offline", "--json", env=NO_NETWORK)
     assert (ran.exit_code, ran.stderr) == (0, "")
-    assert (ran.json[0]["healthy"], ran.json[0]["prices"]) == (True, "modelled")
+    assert (ran.json[0]["healthy"], ran.json[0]["state"]["kind"]) == (True, "modelled")
 
 
 @pytest.mark.parametrize("required", [("--live",), ("--live", "require")])
@@ -109,7 +109,7 @@ def test_a_required_node_that_does_not_respond_is_bad_health(required: tuple[str
     ran = run_swapcli("health", "base", *required, "--json", env=NO_NETWORK)
     assert (ran.exit_code, ran.error["code"]) == (8, "UNHEALTHY")
     (health,) = ran.json
-    assert (health["healthy"], health["prices"], health["sample"]) == (False, None, None)
+    assert (health["healthy"], health.get("state"), health.get("sample")) == (False, None, None)
     assert run_swapcli("health", "base", "--json", env={**NO_NETWORK, "SWAPCLI_LIVE": "require"}).exit_code == 8
 
 
@@ -118,10 +118,10 @@ def test_a_required_node_that_nobody_knows_is_bad_health(tmp_path: Path) -> None
     config.write_text(json.dumps({"networks": {"mine": MINE}}))
     ran = run_swapcli("health", "mine", "--live", "--config", str(config), "--json", env=NO_NETWORK)
     assert ran.exit_code == 8
-    assert ran.json[0]["message"] == "no node of mine is known"
+    assert ran.json[0]["message"] == "no node is known for mine"
 
 
 def test_people_read_which_prices_a_network_has() -> None:
     head, base = run_swapcli("health", "base", env=NO_NETWORK, width=200).stdout.splitlines()
-    assert head.split()[:3] == ["NETWORK", "STATUS", "PRICES"]
+    assert head.split()[:3] == ["Network", "Status", "Prices"]
     assert base.split()[:3] == ["base", "503", "modelled"]

@@ -22,7 +22,7 @@ def test_a_key_is_printed_once_and_only_its_digest_is_kept(env: dict[str, str], 
     file = tmp_path / "swapcli" / "keys.json"
     key = made.stdout.strip()
     assert (made.exit_code, made.stdout) == (0, f"{key}\n")
-    assert "only this once" in made.stderr
+    assert "not shown again" in made.stderr
     assert str(file) in made.stderr
     assert key not in made.stderr + file.read_text() + run_swapcli("keys", "list", "--json", env=env).stdout
     record = KeyStore(file).find(key)
@@ -31,14 +31,40 @@ def test_a_key_is_printed_once_and_only_its_digest_is_kept(env: dict[str, str], 
     assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
 
 
+PLAN = {
+    "limit": "5000/min",
+    "streams": 3,
+    "networks": ["base", "monad"],
+    "quota": "1000000/month",
+    "expires": "2099-01-01",
+}
+PLAN_OPTIONS = (
+    "--limit", "5k/min", "--streams", "3", "--networks", "monad,base", "--quota", "1M/month", "--expires", "2099-01-01"
+)  # fmt: skip
+
+
 def test_keys_are_listed_in_every_form(env: dict[str, str]) -> None:
-    made = run_swapcli("keys", "create", "Acme", "--json", env=env).json
-    assert list(made) == ["key", "id", "name", "created", "revoked"]
+    made = run_swapcli("keys", "create", "Acme", *PLAN_OPTIONS, "--json", env=env).json
+    assert list(made) == ["key", "id", "name", "created", *PLAN]
+    assert {name: made[name] for name in PLAN} == PLAN
     listed = run_swapcli("keys", "list", "--json", env=env).json
-    assert listed == [{name: made[name] for name in ("id", "name", "created", "revoked")}]
-    for form in ("--plain", "--table"):
-        rows = run_swapcli("keys", "list", form, env=env).stdout.splitlines()[1:]
-        assert [row.split() for row in rows] == [[made["id"], "Acme", made["created"], "-"]]
+    assert listed == [{name: made[name] for name in made if name != "key"}]
+    for form in ("--format=plain", "--format=table"):
+        rows = run_swapcli("keys", "list", form, env=env | {"COLUMNS": "200"}).stdout.splitlines()[1:]
+        # Columns that are empty in every row are not shown.
+        words = ["5000/min", "3", "base,monad", "1000000/month", "2099-01-01", made["created"]]
+        assert [row.split() for row in rows] == [[made["id"], "Acme", *words]]
+    assert made["id"] in run_swapcli("keys", "list", "--format", "csv", env=env).stdout
+
+
+def test_a_plan_is_changed_by_id_or_name(env: dict[str, str]) -> None:
+    made = run_swapcli("keys", "create", "Acme", *PLAN_OPTIONS, "--json", env=env).json
+    changed = run_swapcli("keys", "change", "Acme", "--limit", "9/s", "--quota", "none", "--json", env=env).json
+    assert {name: changed.get(name) for name in PLAN} == PLAN | {"limit": "9/s", "quota": None}
+    assert "9/s" in run_swapcli("keys", "change", made["id"], "--streams", "none", env=env).stdout
+    refused = run_swapcli("keys", "change", "Acme", "--expires", "2020-01-01", env=env)
+    assert refused.exit_code == 2
+    assert refused.stderr == "error: expires: 2020-01-01 is in the past\nhint:  set a later date\n"
 
 
 @pytest.mark.parametrize("named_by", ["id", "name"])

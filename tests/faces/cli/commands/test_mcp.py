@@ -32,7 +32,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "decode": {"calldata": {"to": USDC, "data": APPROVAL}, "network": "base"},
     "check": ORDER | {"destination": WALLET},
     "health": {"networks": ["base", "monad"]},
-    "quote_batch": {"network": "base", "orders": [{"token_in": "ETH", "token_out": "USDC", "amount": "1"}]},
+    "quote_batch": {"network": "base", "orders": [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}]},
     "protocols": {"network": "base"},
     "find_pools": {"network": "base", "tokens": ["0x" + "12" * 20]},
     "balance": {"network": "base", "account": WALLET},
@@ -85,9 +85,7 @@ def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
             assert not errors, (tool.name, errors[0][:500])
             assert next(iter(answer)) == "warnings"
     refusal = document(results["check"][0])
-    assert (
-        refusal["message"] == "the tool check asks a node of an EVM network, but the setting live excludes it (never)"
-    )
+    assert refusal["message"] == "the tool check needs a node of an EVM network, but the setting `live` is `never`"
 
 
 def test_a_full_quote_is_that_of_the_command_line() -> None:
@@ -104,7 +102,7 @@ def test_a_full_quote_is_that_of_the_command_line() -> None:
         name: printed[name] for name in printed.keys() - changing
     }
     assert answer["warnings"][0]["code"] == "STATE_MODELLED"
-    amounts = {each["field"]: (each["whole"], each["symbol"], each["raw"]) for each in answer["amounts"]}
+    amounts = {each["field"]: (each["whole"], each["symbol"], each["baseUnits"]) for each in answer["amounts"]}
     assert amounts["inputAmount"] == ("1.5", "ETH", "1500000000000000000")
     assert amounts["outputAmount"][1:] == ("USDC", printed["outputAmount"])
     assert float(amounts["minReceived"][0]) * 1e6 == pytest.approx(int(printed["minReceived"]))
@@ -131,14 +129,12 @@ def test_a_payload_is_passed_by_its_uri() -> None:
     assert (link.type, link.uri) == ("resource_link", document(built)["payload"])
     payload = json.loads(read.contents[0].text)
     assert payload["transactions"][0]["data"].startswith("0x8619b04e")
-    assert list(decoded)[:3] == ["warnings", "verdict", "dangers"]
-    assert (decoded["network"], decoded["verdict"]["status"], decoded["dangers"]) == ("base", "unknown", [])
+    assert list(decoded)[:2] == ["warnings", "verdict"]
+    assert (decoded["network"], decoded["verdict"]["status"], "dangers" in decoded) == ("base", "unknown", False)
     assert decoded["verdict"]["message"].startswith(f"Unknown: the output goes to {WALLET}, ")
-    assert (decoded["order"]["amountIn"], decoded["order"]["recipient"]) == ("50 ETH", WALLET)
+    assert (decoded["order"]["inputAmount"], decoded["order"]["recipient"]) == ("50 ETH", WALLET)
     assert decoded["order"]["minReceived"] == document(built)["minReceived"]
-    assert (
-        checked["message"] == "the tool check asks a node of an EVM network, but the setting live excludes it (never)"
-    )
+    assert checked["message"] == "the tool check needs a node of an EVM network, but the setting `live` is `never`"
 
 
 def test_long_input_is_not_repeated() -> None:
@@ -151,7 +147,7 @@ def test_long_input_is_not_repeated() -> None:
         (long, ORDER),
         ("decode", {"calldata": "0x" + "ab" * 50_000}),
         ("decode", {"calldata": [{"to": long}]}),
-        ("quote_batch", {"network": "base", "orders": [{"token_in": "y" * 200, "token_out": "ETH", "amount": "1"}]}),
+        ("quote_batch", {"network": "base", "orders": [{"tokenIn": "y" * 200, "tokenOut": "ETH", "amount": "1"}]}),
     )
 
     async def use(client: Client) -> list[Any]:
@@ -179,7 +175,7 @@ def test_aggregators_are_asked_only_where_a_call_names_them(tmp_path: Path) -> N
     assert not is_error, asked
     (exchange,) = fake.server.exchanges
     assert WALLET in exchange.target
-    assert not {"hostsAsked", "sender"} & plain.keys()
+    assert not {"hostsContacted", "sender"} & plain.keys()
     assert asked["sender"] == WALLET
     rows = [each for each in asked["alternatives"] if each["kind"] == "aggregator"]
     assert [(each["name"], each["promisedAmount"]) for each in rows] == [("Mine", "4700000000")]
@@ -202,7 +198,7 @@ def test_options_of_the_server_are_none_of_the_tools() -> None:
     properties, (is_error, answer) = with_client(look, "--offline")
     assert "offline" not in properties
     assert is_error
-    assert answer["message"] == "offline: the command line of this server sets it"
+    assert answer["message"] == "offline is set on this server's command line and cannot be changed here"
 
 
 @pytest.mark.slow
@@ -228,4 +224,4 @@ def test_without_the_package_the_error_says_how_to_install_it(monkeypatch: pytes
 def test_a_market_on_stdin_is_refused() -> None:
     ran = run_swapcli("mcp", "--market", "-")
     assert ran.exit_code == 2
-    assert "reads stdin, where the agent speaks" in ran.stderr
+    assert "reads stdin, which the agent uses" in ran.stderr

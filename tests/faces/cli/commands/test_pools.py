@@ -31,7 +31,7 @@ def test_all_pools_of_a_market_are_listed_the_deepest_first(name: str) -> None:
     depths = [pool["liquidityUsd"] or 0.0 for pool in listed]
     assert depths == sorted(depths, reverse=True)
     assert [pool["pool"] for pool in pools(name, "--limit", "7")] == [pool["pool"] for pool in listed[:7]]
-    assert not any(pool["leftOut"] for pool in listed)
+    assert not any("skippedReason" in pool for pool in listed)
 
 
 def test_tokens_select_the_pools_that_trade_them() -> None:
@@ -80,14 +80,14 @@ def test_reasons_for_pools_that_quotes_leave_out(tmp_path: Path) -> None:
          "fee_ppm": 3000, "reserves": [str(10**24), str(10**24)]}
     )  # fmt: skip
     file.write_text(json.dumps(document))
-    reasons = {pool["pool"].lower(): pool["leftOut"] for pool in pools("testnet", "--market", str(file))}
+    reasons = {pool["pool"].lower(): pool.get("skippedReason") for pool in pools("testnet", "--market", str(file))}
     assert reasons[twin] == "Dai takes a fee of 2% on transfers"
     assert [str(reasons[key]).split(":")[0] for key in (dust, EMPTY_V2)] == ["dust", "dust"]
 
 
 def test_pools_that_the_router_cannot_execute_say_so() -> None:
     listed = pools("base", "--limit", "0", "--router-dialect", "universal-router")
-    refused = {pool["amm_name"] for pool in listed if pool["leftOut"]}
+    refused = {pool["protocol"] for pool in listed if "skippedReason" in pool}
     assert "aerodromeV3" in refused
     assert not refused & {"uniswapV3", "uniswapV4"}
 
@@ -113,7 +113,9 @@ def test_ids_are_short_in_a_table_and_whole_elsewhere() -> None:
     words = ("pools", "base", "ETH", "USDC")
     ids = [pool["pool"] for pool in pools(*words[1:])]
     assert any(len(each) == 66 and each == each.lower() for each in ids)
-    table, full, plain = (run_swapcli(*words, *options).stdout for options in (("--table",), ("--table", "--full"), ()))
+    table, full, plain = (
+        run_swapcli(*words, *options).stdout for options in (("--format=table",), ("--format=table", "--verbose"), ())
+    )
     assert [each in plain and each in full for each in ids] == [True] * len(ids)
     assert [f"{each[:6]}…{each[-4:]}".lower() in table for each in ids] == [True] * len(ids)
     assert not any(each in table for each in ids)

@@ -32,7 +32,7 @@ def test_a_token_that_no_pool_prices_has_no_price(market_file: str) -> None:
     ran = run_swapcli("price", "testnet", "LONELY", "--market", market_file, "--json")
     assert ran.exit_code == 0
     (price,) = ran.json["prices"]
-    assert (price["priceUsd"], price["price"], price["pools"]) == (None, None, [])
+    assert not {"priceUsd", "price", "pools"} & price.keys()
     assert "no pool gives a price" in run_swapcli("price", "testnet", "LONELY", "--market", market_file).stdout
 
 

@@ -17,7 +17,7 @@ from tests.support.command import run_swapcli
 @pytest.mark.parametrize("name", network_names())
 def test_protocols_lists_a_networks_protocols(name: str) -> None:
     listed = run_swapcli("protocols", name, "--json").json
-    assert [(entry["protocol"], entry["amm_name"]) for entry in listed] == [
+    assert [(entry["protocolId"], entry["protocol"]) for entry in listed] == [
         (protocol.id, protocol.amm_name) for protocol in find_network(name).protocols
     ]
 
@@ -25,7 +25,7 @@ def test_protocols_lists_a_networks_protocols(name: str) -> None:
 def test_without_a_network_the_networks_are_named() -> None:
     refused = run_swapcli("protocols", "--json")
     assert refused.exit_code == 2
-    assert refused.error["hint"].startswith(f"name one of {', '.join(network_names())}")
+    assert refused.error["hint"].startswith(f"use one of {', '.join(network_names())}")
 
 
 @pytest.fixture(params=["base", "citrea", "starknet"])
@@ -44,15 +44,15 @@ def test_protocols_tell_how_many_pools_of_each_are_in_the_store(stored_market: t
     )
     pools = json.loads(run_swapcli("market", "export", name).stdout)["pools"]
     counts = Counter(pool["protocol"] for pool in pools)
-    assert [entry["pools"] for entry in listed] == [counts[entry["amm_name"]] for entry in listed]
-    assert {entry["pools_source"] for entry in listed} == {"store"}
-    assert [entry | {"pools_source": "embedded"} for entry in listed] == without
+    assert [entry["pools"] for entry in listed] == [counts[entry["protocol"]] for entry in listed]
+    assert {entry["poolsSource"] for entry in listed} == {"store"}
+    assert [entry | {"poolsSource": "embedded"} for entry in listed] == without
     assert pools_column(run_swapcli("protocols", name, "--store", folder).stdout) == [
         f"{entry['pools']:,}" for entry in listed
     ]
 
 
-def pools_column(listing: str, title: str = "POOLS") -> list[str]:
+def pools_column(listing: str, title: str = "Pools") -> list[str]:
     """Return the column of numbers below its title."""
     titles, *rows = listing.splitlines()
     return [row[titles.index(title) :].split()[0] for row in rows]
@@ -62,7 +62,7 @@ def pools_column(listing: str, title: str = "POOLS") -> list[str]:
 def test_without_a_store_embedded_pools_are_counted(name: str) -> None:
     pools = json.loads(run_swapcli("market", "export", name).stdout)["pools"]
     counts = Counter(pool["protocol"] for pool in pools)
-    column = pools_column(run_swapcli("protocols", name).stdout, "MODELLED")
+    column = pools_column(run_swapcli("protocols", name).stdout, "Modelled")
     assert column == [str(counts[protocol.amm_name]) for protocol in find_network(name).protocols]
 
 
@@ -75,9 +75,9 @@ def test_missing_facts_have_a_date_and_addresses_a_certainty(name: str) -> None:
         run_swapcli("protocols", name, "--json").json,
         strict=True,
     ):
-        assert entry["facts_date"] == network.facts_date
-        assert (f"(as of {network.facts_date})" in row) == (entry["reason"] is not None)
-        assert entry["contract"] or not entry["can_sync"]
+        assert entry["factsDate"] == network.facts_date
+        assert (f"(as of {network.facts_date})" in row) == ("reason" in entry)
+        assert "contract" in entry or not entry["canSync"]
 
 
 def test_block_and_time_of_the_last_agreement_are_shown(tmp_path: Path) -> None:
@@ -85,10 +85,10 @@ def test_block_and_time_of_the_last_agreement_are_shown(tmp_path: Path) -> None:
     (entry,) = (
         each
         for each in run_swapcli("protocols", "base", "--store", str(tmp_path), "--json").json
-        if each["last_agreed"]
+        if "lastAgreed" in each
     )
-    assert entry["amm_name"] == "uniswapV3"
-    assert entry["last_agreed"] == {"block": 21_000_000, "timestamp": 1_764_547_200, "swaps": 3}
+    assert entry["protocol"] == "uniswapV3"
+    assert entry["lastAgreed"] == {"block": 21_000_000, "timestamp": 1_764_547_200, "swaps": 3}
     rows = run_swapcli("protocols", "base", "--store", str(tmp_path)).stdout.splitlines()
     assert [row.split()[1] for row in rows if "2025-12-01 00:00Z, block 21,000,000" in row] == ["uniswapV3"]
 

@@ -19,7 +19,6 @@ def test_the_deployment_has_the_contract_and_its_arguments(name: str) -> None:
     assert printed == {
         "network": name,
         "chainId": known.chain_id,
-        "to": None,
         "value": "0",
         "calldata": build_deployment(known).calldata,
     }

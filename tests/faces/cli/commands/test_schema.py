@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
 from swapcli.faces.cli.tools.schemas import build_schema, printed_by
-from swapcli.interface.document_types import DOCUMENTS
+from swapcli.interface.document_types import DOCUMENTS, KEEPS_EMPTY_FIELDS
 from swapcli.interface.json_schemas import build_document_schema
 from tests.faces.cli.json_commands import JSON_COMMANDS, LONG_RUNNING, ORDER, WALLET, Run, json_command_runner
 from tests.support.command import run_swapcli
@@ -28,6 +29,20 @@ def check(name: str, document: Any) -> None:
     """Check a document against its schema, closed: fields that the schema does not name are errors."""
     errors = [str(error) for error in Draft202012Validator(closed(build_document_schema(name))).iter_errors(document)]
     assert not errors, errors[0][:500]
+    if name not in KEEPS_EMPTY_FIELDS:
+        assert [*empty_fields(document)] == []
+
+
+def empty_fields(document: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of fields that are null, "", [] or {}."""
+    if isinstance(document, list):
+        for number, each in enumerate(document):
+            yield from empty_fields(each, f"{path}{number}.")
+    elif isinstance(document, dict):
+        for field, value in document.items():
+            if value in (None, "", [], {}):
+                yield f"{path}{field}"
+            yield from empty_fields(value, f"{path}{field}.")
 
 
 def closed(schema: Any) -> Any:
@@ -41,9 +56,15 @@ def closed(schema: Any) -> Any:
 
 def test_every_command_with_json_has_a_schema() -> None:
     documents = {name.replace(" ", "-") for name in {*JSON_COMMANDS, *LONG_RUNNING}}
-    assert documents | {"backtest-results", "proof", "route-batch", "route-watch", "sync-watch", "error"} == set(
-        DOCUMENTS
-    )
+    assert documents | {
+        "backtest-results",
+        "plan-next",
+        "proof",
+        "route-batch",
+        "route-watch",
+        "sync-watch",
+        "error",
+    } == set(DOCUMENTS)
 
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, *printed_by()])
@@ -103,7 +124,7 @@ def test_decoded_swaps_fit_the_schema(options: tuple[str, ...]) -> None:
 
 def test_lines_of_a_batch_fit_the_schema() -> None:
     orders = [
-        {"id": each, "token_in": "ETH", "token_out": each, "amount_in": "10000000000000"} for each in ("USDC", "?")
+        {"id": each, "tokenIn": "ETH", "tokenOut": each, "inputAmount": "10000000000000"} for each in ("USDC", "?")
     ]
     stdin = "\n".join(map(json.dumps, orders)).encode()
     lines = run_swapcli("route", "base", "--batch", "-", stdin=stdin).stdout.splitlines()

@@ -21,6 +21,7 @@ from tests.support.command import clean_environment, run_swapcli
 from tests.support.service import build_order_query
 from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S, ServiceProcess, ready_file_option, run_service
 from tests.support.testnet import USDC, WETH
+from tests.support.waiting import until
 
 
 def get(url: str, **headers: str) -> tuple[int, object]:
@@ -38,7 +39,7 @@ ORDER = f"/testnet/v2/route?amount=1000000000000000000&tokenInAddress={WETH}&tok
 
 def test_one_line_says_where_it_is_and_once_is_one_request(market_file: str, tmp_path: Path) -> None:
     file, option = ready_file_option(tmp_path)
-    with run_service("--once", "--market", market_file, *option) as service:
+    with run_service("--max-requests", "1", "--market", market_file, *option) as service:
         ready = {"url": service.url, "pid": service.process.pid, "networks": ["testnet"], "modelled": ["testnet"]}
         assert service.ready_message == ready
         assert json.loads(file.read_text()) == service.ready_message
@@ -53,8 +54,21 @@ def test_one_line_says_where_it_is_and_once_is_one_request(market_file: str, tmp
     assert (logged["status"], logged["network"]) == (200, "testnet")
 
 
+def test_a_full_disk_under_its_output_does_not_end_it(market_file: str, tmp_path: Path) -> None:
+    file, option = ready_file_option(tmp_path)
+    command = [*SWAPCLI_COMMAND, "serve", "--port", "0", "--market", market_file, *option]
+    with open("/dev/full", "w") as full, subprocess.Popen(command, stdout=full, stderr=full) as process:
+        try:
+            until(file.exists)
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1.0)
+            assert get(json.loads(file.read_text())["url"] + ORDER)[0] == 200
+        finally:
+            process.kill()
+
+
 def test_a_request_that_is_refused_is_one_too(market_file: str) -> None:
-    with run_service("--once", "--market", market_file) as service:
+    with run_service("--max-requests", "1", "--market", market_file) as service:
         assert get(service.url + "/testnet/v2/route")[0] == 400
         assert service.wait() == 0
 
@@ -86,11 +100,11 @@ def test_a_service_beyond_this_machine_is_warned_of_loudly(market_file: str) -> 
     assert service.stderr.startswith("WARNING: listening on 0.0.0.0: anyone who can reach this machine")
 
 
-@pytest.mark.parametrize(("state", "is_warned"), [("safe", True), ("latest", False)])
-def test_a_state_that_is_not_followed_is_named_at_start(market_file: str, state: str, is_warned: bool) -> None:
-    with run_service("--market", market_file, env={"SWAPCLI_STATE": state}) as service:
+@pytest.mark.parametrize(("block", "is_warned"), [("safe", True), ("latest", False)])
+def test_a_block_that_is_not_followed_is_named_at_start(market_file: str, block: str, is_warned: bool) -> None:
+    with run_service("--market", market_file, env={"SWAPCLI_BLOCK": block}) as service:
         assert service.stop() == 0
-    warning = "WARNING: the setting state is safe, but a service follows and quotes the latest block\n"
+    warning = "WARNING: the setting `block` is `safe`, but a service follows and quotes the latest block\n"
     assert service.stderr == warning * is_warned
 
 
@@ -121,8 +135,7 @@ REFUSED = [
     (["--host", "203.0.113.1"], "cannot listen on 203.0.113.1"),
     (["--max-requests", "0"], "--max-requests: expected a whole number above 0"),
     (["--max-requests", "-1"], "--max-requests: expected"),
-    (["--max-requests", "1", "--once"], "cannot be combined with"),
-    (["--workers", "2", "--once"], "cannot be combined with"),
+    (["--workers", "2", "--max-requests", "1"], "cannot be combined with"),
     (["--networks", "nowhere"], 'no network "nowhere"'),
     (["--market", "/nonexistent"], "cannot read /nonexistent"),
     (["--ready-file", "/nonexistent/folder/file"], "cannot write /nonexistent/folder/file"),
@@ -142,7 +155,7 @@ def test_invalid_options_fail_before_anything_is_printed(options: list[str], mes
 
 def test_a_market_file_is_served_for_its_network_alone(market_file: str) -> None:
     ran = run_swapcli("serve", "--market", market_file, "--networks", "base")
-    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, "error: the market file is for testnet alone")
+    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, "error: the market file is only for testnet")
 
 
 def test_a_broken_file_of_keys_stops_the_start(market_file: str, tmp_path: Path) -> None:
@@ -318,16 +331,16 @@ def test_the_store_of_a_network_goes_before_the_embedded_market(stores: Path) ->
     pool = json.loads(run_swapcli("market", "export", "base").stdout)
     few = {**pool, "pools": pool["pools"][:3]}
     run_swapcli("market", "import", "-", "--replace", "--store", str(stores), stdin=json.dumps(few).encode())
-    with run_service("--once", "--networks", "base", "--store", str(stores)) as service:
+    with run_service("--max-requests", "1", "--networks", "base", "--store", str(stores)) as service:
         assert health(service)[1] == "Base router is alive and well: 3 pools, modelled state"
         assert service.wait() == 0
-    with run_service("--once", "--networks", "8453", env={"SWAPCLI_STORE_DIR": str(stores)}) as service:
+    with run_service("--max-requests", "1", "--networks", "8453", env={"SWAPCLI_STORE_DIR": str(stores)}) as service:
         assert service.ready_message["networks"] == ["base"]
         assert "3 pools" in health(service)[1]
 
 
 def test_state_of_no_moment_is_never_young_enough() -> None:
-    with run_service("--once", "--networks", "base", "--max-age", "60") as service:
+    with run_service("--max-requests", "1", "--networks", "base", "--max-age", "60") as service:
         message = (
             "base is quoted on modelled state, which has no timestamp, so a maximum age of 60 seconds cannot be met"
         )
@@ -338,7 +351,7 @@ def test_a_store_that_cannot_be_used_stops_the_start(stores: Path) -> None:
     (stores / "base.sqlite").write_bytes(b"no store" * 100)
     ran = run_swapcli("serve", "--networks", "base", "--store", str(stores), "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
-    assert "is not a store of swapcli" in ran.error["message"]
+    assert "is not a swapcli store" in ran.error["message"]
 
 
 def test_a_network_that_only_its_store_knows_is_served_by_name(market_file: str, tmp_path: Path) -> None:

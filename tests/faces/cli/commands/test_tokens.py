@@ -34,7 +34,7 @@ def test_the_tokens_of_a_store_are_those_of_its_market(stored_market: tuple[str,
 def pools_column(listing: str) -> list[str]:
     """Return the column of numbers below its title."""
     titles, *rows = listing.splitlines()
-    return [row[titles.index("POOLS") :].split()[0] for row in rows]
+    return [row[titles.index("Pools") :].split()[0] for row in rows]
 
 
 def test_a_market_file_goes_before_a_store(stored_market: tuple[str, str], market_file: str) -> None:

@@ -156,11 +156,11 @@ def test_the_tokens_of_a_store_are_offered(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("route", "--live", "n"), {"never"}),
-        (("route", "--live", "=", "n"), {"never"}),
+        (("route", "--live", "r"), {"require"}),
+        (("route", "--live", "=", "r"), {"require"}),
         (("route", "--live=r"), {"--live=require"}),
         (("route", "--live", "ba"), {"base"}),
-        (("route", "--live", "never", "ba"), {"base"}),
+        (("route", "--live", "auto", "ba"), {"base"}),
         (("route", "base", "--watch", "5", "cbB"), {"cbBTC"}),
         (("route", "base", "--watch", "cbB"), {"cbBTC"}),
     ],

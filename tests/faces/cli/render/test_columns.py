@@ -51,15 +51,15 @@ class Row(NamedTuple):
 
 ROWS: dict[str, tuple[Row, ...]] = {
     "route": (
-        Row(("base", "ETH", "USDC", "25", "--table", "--certify")),
-        Row(("base", "cbBTC", "DAI", "2", "--table", "--destination", ME)),
+        Row(("base", "ETH", "USDC", "25", "--format=table", "--certify")),
+        Row(("base", "cbBTC", "DAI", "2", "--format=table", "--destination", ME)),
         Row(
             (
                 "starknet",
                 "STRK",
                 "USDC",
                 "5",
-                "--table",
+                "--format=table",
                 "--destination",
                 "0x123456789012345678901234567890123456789012345678901234567890",
             )
@@ -67,47 +67,54 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("base", "ETH", "USDQ", "1"), exit_code=2),
     ),
     "compare": (
-        Row(("base", "ETH", "USDC", "25", "--table")),
-        Row(("base", "cbBTC", "DAI", "2", "--table")),
+        Row(("base", "ETH", "USDC", "25", "--format=table")),
+        Row(("base", "cbBTC", "DAI", "2", "--format=table")),
         Row(("base", "ETH", "USDQ", "1"), exit_code=2),
     ),
     "depth": (
-        Row(("citrea", "cBTC", "ctUSD", "--table")),
-        Row(("citrea", "cBTC", "ctUSD", "--table", "--amounts", "9")),
+        Row(("citrea", "cBTC", "ctUSD", "--format=table")),
+        Row(("citrea", "cBTC", "ctUSD", "--format=table", "--amounts", "9")),
     ),
+    "plan": (Row(("base", "ETH", "USDC", "500", "--over", "4h", "--parts", "3", "--format=table")),),
     "calldata": (
-        Row(("base", "USDC", "ETH", "1500", "--table", "--destination", ME, "--with-approval")),
+        Row(("base", "USDC", "ETH", "1500", "--format=table", "--destination", ME, "--with-approval")),
         Row(
             (
                 "starknet",
                 "STRK",
                 "USDC",
                 "5",
-                "--table",
+                "--format=table",
                 "--destination",
                 "0x123456789012345678901234567890123456789012345678901234567890",
             )
         ),
     ),
-    "execute": (Row(("-", "--destination", ME, "--table"), stdin=("route", "base", "ETH", "USDC", "1", "--json")),),
+    "execute": (
+        Row(("-", "--destination", ME, "--format=table"), stdin=("route", "base", "ETH", "USDC", "1", "--json")),
+    ),
     "decode": (
         Row(
-            ("-", "--from", ME, "--table"),
+            ("-", "--from", ME, "--format=table"),
             stdin=("calldata", "base", "ETH", "USDC", "25", "--destination", ME, "--json"),
         ),
-        Row(("-", "--value", "7", "--table"), exit_code=7, stdin=("calldata", "starknet", *STARKNET_ORDER, "--json")),
-        Row((f"0x095ea7b3{ME[2:]:0>64}{'f' * 64}", "--network", "base", "--table"), exit_code=7),
-        Row(("0xdeadbeef", "--table"), exit_code=7),
+        Row(
+            ("-", "--value", "7", "--format=table"),
+            exit_code=7,
+            stdin=("calldata", "starknet", *STARKNET_ORDER, "--json"),
+        ),
+        Row((f"0x095ea7b3{ME[2:]:0>64}{'f' * 64}", "--network", "base", "--format=table"), exit_code=7),
+        Row(("0xdeadbeef", "--format=table"), exit_code=7),
         Row(("0x8619b04e",), exit_code=2),
     ),
-    "router deploy-payload": (Row(("base", "--table")), Row(("starknet", "--table"), exit_code=2)),
-    "sync": (Row(("starknet", "--tokens", "STRK", "--table"), exit_code=2),),
-    "market import": (Row(("{market}", "--store", "{folder}", "--replace", "--table")),),
-    "market export": (Row(("citrea", "{folder}/exported.json", "--table")),),
+    "router deploy-payload": (Row(("base", "--format=table")), Row(("starknet", "--format=table"), exit_code=2)),
+    "sync": (Row(("starknet", "--tokens", "STRK", "--format=table"), exit_code=2),),
+    "market import": (Row(("{market}", "--store", "{folder}", "--replace", "--format=table")),),
+    "market export": (Row(("citrea", "{folder}/exported.json", "--format=table")),),
     "market info": (
-        Row(("--store", "{stores}", "--table")),
-        Row(("testnet", "--store", "{stores}", "--table")),
-        Row(("--store", MISSING, "--table"), exit_code=2),
+        Row(("--store", "{stores}", "--format=table")),
+        Row(("testnet", "--store", "{stores}", "--format=table")),
+        Row(("--store", MISSING, "--format=table"), exit_code=2),
     ),
     "market remove": (Row(("nosuch", "--store", "{stores}"), exit_code=2),),
     "serve": (Row(("--networks", "nosuch"), exit_code=2),),
@@ -115,42 +122,46 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("--http", "nosuch"), exit_code=2),
         Row(("--market", MISSING, "--offline", "--http", "nosuch"), exit_code=2),
     ),
-    "health": (Row(("--table",)), Row(("base", "nosuch"), exit_code=2)),
+    "health": (Row(("--format=table",)), Row(("base", "nosuch"), exit_code=2)),
     "keys create": (Row(("A name of an integrator", "--keys-file", "{folder}/keys.json")),),
-    "keys list": (Row(("--keys-file", "{stores}/keys.json", "--table")),),
-    "keys revoke": (Row(("nosuch", "--keys-file", "{stores}/keys.json", "--table"), exit_code=2),),
+    "keys change": (
+        Row(("nosuch", "--streams", "5", "--keys-file", "{stores}/keys.json", "--format=table"), exit_code=2),
+    ),
+    "keys list": (Row(("--keys-file", "{stores}/keys.json", "--format=table")),),
+    "keys usage": (Row(("--keys-file", "{stores}/keys.json", "--format=table")),),
+    "keys revoke": (Row(("nosuch", "--keys-file", "{stores}/keys.json", "--format=table"), exit_code=2),),
     "networks add": (Row(("nosuch", "--config", "{folder}/set.yaml"), exit_code=2),),
     "networks remove": (Row(("nosuch", "--config", "{folder}/set.yaml"), exit_code=2),),
-    "networks show": (Row(("ethereum", "--table")), Row(("starknet", "--table"))),
-    "networks check": (Row(("nosuch", "--table"), exit_code=2),),
+    "networks show": (Row(("ethereum", "--format=table")), Row(("starknet", "--format=table"))),
+    "networks check": (Row(("nosuch", "--format=table"), exit_code=2),),
     "tokens": (
-        Row(("monad", "--table")),
-        Row(("starknet", "--table")),
-        Row(("testnet", "--store", "{stores}", "--table")),
+        Row(("monad", "--format=table")),
+        Row(("starknet", "--format=table")),
+        Row(("testnet", "--store", "{stores}", "--format=table")),
     ),
-    "protocols": (Row(("base", "--table")), Row(("testnet", "--store", "{stores}", "--table"))),
-    "schema": (Row(("--table",)), Row(("route",), is_code=True)),
+    "protocols": (Row(("base", "--format=table")), Row(("testnet", "--store", "{stores}", "--format=table"))),
+    "schema": (Row(("--format=table",)), Row(("route",), is_code=True)),
     "pools": (
-        Row(("base", "ETH", "USDC", "--table")),
-        Row(("starknet", "STRK", "--table")),
-        Row(("testnet", "--store", "{stores}", "--table")),
-        Row(("base", "cbBTC", "DAI", "--table")),
-        Row(("base", "--router-dialect", "settler", "--limit", "0", "--table")),
+        Row(("base", "ETH", "USDC", "--format=table")),
+        Row(("starknet", "STRK", "--format=table")),
+        Row(("testnet", "--store", "{stores}", "--format=table")),
+        Row(("base", "cbBTC", "DAI", "--format=table")),
+        Row(("base", "--router-dialect", "settler", "--limit", "0", "--format=table")),
     ),
-    "price": (Row(("base", "ETH", "cbBTC", "--table")), Row(("base", "ETH", "--in", "nosuch"), exit_code=2)),
-    "balance": (Row(("base", "0x" + "22" * 20, "ETH", "--table"), exit_code=2),),
-    "allowance": (Row(("base", "0x" + "22" * 20, "USDC", "--table"), exit_code=2),),
-    "backtest": (Row(("base", MISSING, "--blocks", "1..2", "--table"), exit_code=2),),
-    "hindsight": (Row(("starknet", "0x" + "12" * 32, "--table"), exit_code=2),),
-    "prove": (Row(("nosuch", "--table"), exit_code=2),),
-    "verify": (Row(("starknet", "0x12", "--table"), exit_code=2),),
-    "record": (Row(("starknet", "0x12", "--table"), exit_code=2),),
-    "config show": (Row(("--table",)),),
+    "price": (Row(("base", "ETH", "cbBTC", "--format=table")), Row(("base", "ETH", "--in", "nosuch"), exit_code=2)),
+    "balance": (Row(("base", "0x" + "22" * 20, "ETH", "--format=table"), exit_code=2),),
+    "allowance": (Row(("base", "0x" + "22" * 20, "USDC", "--format=table"), exit_code=2),),
+    "backtest": (Row(("base", MISSING, "--blocks", "1..2", "--format=table"), exit_code=2),),
+    "hindsight": (Row(("starknet", "0x" + "12" * 32, "--format=table"), exit_code=2),),
+    "prove": (Row(("nosuch", "--format=table"), exit_code=2),),
+    "verify": (Row(("starknet", "0x12", "--format=table"), exit_code=2),),
+    "record": (Row(("starknet", "0x12", "--format=table"), exit_code=2),),
+    "config show": (Row(("--format=table",)),),
     "config path": (Row(()),),
     "config get": (Row(("slippage",)),),
     "config set": (Row(("slippage", "1", "--config", "{folder}/set.yaml")),),
     "config unset": (Row(("slippage", "--config", "{folder}/set.yaml")),),
-    "config init": (Row(("--config", "{folder}/config.yaml", "--force")),),
+    "config init": (Row(("--config", "{folder}/config.yaml", "--replace")),),
     "help": (Row(()), *(Row((topic,)) for topic in ORDER)),
     "completion": tuple(Row((shell,), is_code=True) for shell in SHELLS),
 }
@@ -209,7 +220,7 @@ def test_the_output_of_a_command_fits_any_width(path: str, places: dict[str, str
             if not row.is_code:
                 assert too_wide(ran.stdout, width) == []
                 check(ran.stdout + ran.stderr)
-        if path not in ("compare", "keys create", "health", "market import"):  # a new key, and the time it took
+        if path not in ("compare", "keys create", "health", "market import", "plan"):  # a new key, and times
             for width in (80, 120):
                 if f"In {width} columns" not in results[width].stdout:
                     assert facts(results[50].stdout) == facts(results[width].stdout)
@@ -268,7 +279,7 @@ def test_a_terminal_without_colors_gets_no_escapes(case: str) -> None:
 
 
 def test_pipes_get_no_links() -> None:
-    ran = run_swapcli("tokens", "citrea", "--table", "--color", "always", env={"TERM": "xterm"})
+    ran = run_swapcli("tokens", "citrea", "--format=table", "--color", "always", env={"TERM": "xterm"})
     assert "\x1b[1m" in ran.stdout
     assert "\x1b]" not in ran.stdout
 
@@ -284,8 +295,8 @@ def test_an_explorer_is_a_web_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", ["0", "", "-5", "x", "10001", "99999999999", "9" * 5_000, "٣"])
 def test_a_width_that_is_none_counts_as_unknown(columns: str) -> None:
     for command in (
-        ("route", "base", "ETH", "USDC", "1.5", "--offline", "--table"),
-        ("networks", "--table"),
+        ("route", "base", "ETH", "USDC", "1.5", "--offline", "--format=table"),
+        ("networks", "--format=table"),
         ("help", "routing"),
     ):
         ran, expected = (run_swapcli(*command, env={"COLUMNS": each}) for each in (columns, "80"))

@@ -24,14 +24,14 @@ def test_a_list_as_csv_has_the_rows_of_its_json(words: tuple[str, ...]) -> None:
     assert len(rows) == len(documents) > 1
     for row, document in zip(rows, documents, strict=True):
         for name, value in document.items():
-            if name == "time":
+            if name == "timeS":
                 continue
             text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
             assert row[name] in (text, f"'{text}")
 
 
 def test_a_batch_as_csv_has_a_line_per_order() -> None:
-    orders = [{"id": n, "token_in": "ETH", "token_out": out, "amount_in": "10"} for n, out in enumerate(["USDC", "?"])]
+    orders = [{"id": n, "tokenIn": "ETH", "tokenOut": out, "inputAmount": "10"} for n, out in enumerate(["USDC", "?"])]
     stdin = "\n".join(map(json.dumps, orders)).encode()
     ran = run_swapcli("route", "base", "--batch", "-", "--format", "csv", stdin=stdin)
     lines = run_swapcli("route", "base", "--batch", "-", stdin=stdin).stdout.splitlines()

@@ -29,7 +29,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), NESTED)
 
 
 def no_network(_: str) -> Any:
-    raise AssertionError("there is no network")
+    raise AssertionError("unknown network")
 
 
 def answer(tool: ToolDefinition, document: object, **call: Any) -> dict[str, Any]:
@@ -79,6 +79,15 @@ def test_amounts_stand_in_whole_tokens_where_they_are() -> None:
     amounts = [{"field": "levels.0.inputAmount", "whole": "1.5", "symbol": "ETH", "raw": "15"}]
     document = {"levels": [{"inputAmount": "15", "level": 1.0}], "amounts": amounts}
     assert brief_document(TOOL["depth"], document, {})["levels"] == [{"inputAmount": "1.5 ETH", "level": 1.0}]
+
+
+def test_a_decoded_swap_may_have_tokens_that_nobody_knows() -> None:
+    swaps = [
+        {"inputToken": {"address": "0xaa", "symbol": "USDC"}, "outputToken": {"address": "0xbb"}, "pool": "0xcc"},
+        {"inputToken": {"address": "0xaa"}, "sharePercent": 50.0, "pool": "0xcc"},
+    ]
+    lines = brief_document(TOOL["decode"], {"swaps": swaps}, {})["swaps"]
+    assert lines == ["USDC > 0xbb (0xcc)", "50% 0xaa > an unknown token (0xcc)"]
 
 
 def test_warnings_and_dangers_stay() -> None:

@@ -33,10 +33,11 @@ def test_each_worked_example_works_as_it_is_shown() -> None:
     answers = with_client(use)
     assert [answer for is_error, answer in answers if is_error] == []
     quoted, reverse, depth, _, built, decoded = (answer for _, answer in answers)
-    assert all(quoted[name].endswith(" USDC") for name in ("outputAmount", "minReceived", "outputNetOfGas"))
+    assert all(quoted[name].endswith(" USDC") for name in ("outputAmount", "minReceived", "outputAfterGas"))
+    assert set(re.findall(r"\b[a-z]+[A-Z]\w+", EXAMPLES[0].conclusion)) <= quoted.keys()
     assert quoted["priceImpactPercent"] < 1
     assert reverse["outputAmount"].startswith("5000")
-    (level,) = (each for each in depth["levels"] if each["levelPercent"] == 1.0)
+    (level,) = (each for each in depth["levels"] if each["impactPercent"] == 1.0)
     within, beyond = (float(level[each]["inputAmount"].split()[0]) for each in ("within", "beyond"))
     assert within < beyond
     assert built["transactions"][-1]["what"] == "swap"

@@ -22,9 +22,9 @@ def by_field(document: object) -> dict[str, tuple[str, str]]:
 
 @given(raw=st.integers(-(2**256), 2**256), decimals=st.integers(0, 40))
 def test_a_whole_amount_is_exactly_the_raw_one(raw: int, decimals: int) -> None:
-    document = {"inputToken": USDC, "outputToken": WETH | {"decimals": decimals}, "outputNetOfGas": str(raw)}
+    document = {"inputToken": USDC, "outputToken": WETH | {"decimals": decimals}, "outputAfterGas": str(raw)}
     (found,) = whole_amounts(document, None)
-    assert found["raw"] == str(raw)
+    assert found["baseUnits"] == str(raw)
     whole = Decimal(found["whole"]).as_tuple()
     scaled = int("".join(map(str, whole.digits))) * 10 ** (decimals + int(whole.exponent))
     assert (-scaled if whole.sign else scaled) == raw

@@ -44,9 +44,9 @@ def test_no_text_of_the_program_has_an_option_in_a_tool(tool: object) -> None:
         ("give --offline", "give offline"),
         ("add --from ADDRESS", "add sender ADDRESS"),
         ("allow them with --allow-fees", "allow them with the user's option allow-fees"),
-        ("name a node with --rpc-url", "name a node with the setting rpc_url"),
-        ("swapcli tokens base lists what the market holds", "the tool tokens lists what the market holds"),
-        ("swapcli sync NETWORK --store DIR makes it", "swapcli sync NETWORK with the option store DIR makes it"),
+        ("set a node with --rpc-url", "set a node with the setting rpc_url"),
+        ("swapcli tokens base lists the market's tokens", "the tool tokens lists the market's tokens"),
+        ("swapcli sync NETWORK --store DIR creates it", "swapcli sync NETWORK with the option store DIR creates it"),
         ('no token "--json" on base', 'no token "--json" on base'),
     ],
 )  # fmt: skip

@@ -1,7 +1,4 @@
-"""Ask for a route and have it encoded, with the client that openapi-python-client makes: `URL NETWORK ORDER RECIPIENT`.
-
-Prints a line of JSON for each way: the operation, and the output of the route and of the payload.
-"""
+"""Route, calldata and execute with the client that openapi-python-client makes: `URL TRIPS`, both as in `trips.py`."""
 
 from __future__ import annotations
 
@@ -12,40 +9,56 @@ from typing import Any
 
 from service_client import Client, models
 
-WAYS = {
-    "base": (("first_generation", "route", "execute"), ("second_generation", "route_v2", "calldata_v2")),
-    "citrea": (("first_generation", "route", "execute"), ("second_generation", "route_v2", "calldata_v2")),
-    "monad": (("first_generation", "route", "calldata"), ("second_generation", "route_v2", "calldata_v2")),
-    "hyperevm": (
-        ("first_generation", "route_hyperevm", "execute_hyperevm"),
-        ("second_generation", "route_v2", "calldata_v2"),
-    ),
-    "starknet": (("first_generation", "route_starknet", "execute_starknet"),),
-}
+
+class Caller:
+    """Operations of one network, which has some of its own: `executeStarknet`."""
+
+    def __init__(self, url: str, network: str) -> None:
+        self.client, self.network = Client(base_url=url, raise_on_unexpected_status=True), network
+
+    def __call__(self, tag: str, name: str, **arguments: Any) -> Any:
+        try:
+            operation, places = import_module(f"service_client.api.{tag}.{name}_{self.network}"), []
+        except ModuleNotFoundError:
+            operation = import_module(f"service_client.api.{tag}.{name}")
+            enum = "".join(part.capitalize() for part in f"{name}_network".split("_"))
+            places = [getattr(models, enum)(self.network)]
+        return operation.sync(*places, client=self.client, **arguments)
 
 
-def main(url: str, network: str, order: dict[str, str], recipient: str) -> None:
-    client = Client(base_url=url, raise_on_unexpected_status=True)
-    amounts = {"amount": order["amount"]}
-    tokens = {"token_in_address": order["tokenInAddress"], "token_out_address": order["tokenOutAddress"]}
-    for tag, ask, build in WAYS[network]:
-        places = [] if ask.endswith(f"_{network}") else [_network_enum(ask)(network)]
-        found = _operation(tag, ask).sync(*places, client=client, **amounts, **tokens)
-        request_type = models.CalldataRequestV2 if build == "calldata_v2" else models.ExecuteRequest
-        for route in (found, models.PostedRoute.from_dict(found.to_dict())):
-            body = request_type(route=route, slippage=0.5, destination=recipient)
-            places = [] if build.endswith(f"_{network}") else [_network_enum(build)(network)]
-            payload = _operation(tag, build).sync(*places, client=client, body=body)
-            print(json.dumps([build, type(payload).__name__, found.output_amount, payload.route.amount_out]))
+def travel(url: str, trip: dict[str, str]) -> dict[str, Any]:
+    call, first, second = Caller(url, trip["network"]), "first_generation", "second_generation"
+    order = {name: trip[name] for name in ("amount", "token_in_address", "token_out_address")}
+    terms = {"slippage": 0.5, "destination": trip["destination"]}
+
+    route = expect(models.RouteV1, call(first, "route", **order, details=True))
+    own = call(first, "calldata", body=models.OrderRequest(**order, **terms))
+    assert type(own) is (models.StarknetCalldataV1 if trip["network"] == "starknet" else models.CalldataV1)
+    posted = models.ExecuteRequest(route=models.PostedRoute.from_dict(route.to_dict()), **terms)
+    built = call(first, "calldata", body=posted)
+    assert type(built) is (list if trip["network"] == "starknet" else models.Execute)
+    executed = call(first, "execute", body=posted)
+    told = {
+        "first": [route.output_amount, own.route.output_amount, executed.route.amount_out],
+        "state": route.state.kind,
+        "second": [],
+    }
+    if trip["network"] != "starknet":
+        route = expect(models.RouteV2, call(second, "route_v2", **order))
+        body = models.CalldataRequestV2(route=models.PostedRoute.from_dict(route.to_dict()), **terms)
+        built = expect(models.CalldataV2, call(second, "calldata_v2", body=body))
+        told["second"] = [route.output_amount, built.route.amount_out]
+    unknown = call(first, "route", **order | {"token_in_address": trip["unknown_token"]})
+    same = call(first, "route", **order | {"token_in_address": order["token_out_address"]})
+    told["no_route"] = expect(models.RouteNotFound, unknown).error_message
+    told["fault"] = expect(models.StatusFault, same).message
+    return told
 
 
-def _operation(tag: str, name: str) -> Any:
-    return import_module(f"service_client.api.{tag}.{name}")
-
-
-def _network_enum(operation: str) -> Any:
-    return getattr(models, f"{''.join(part.capitalize() for part in operation.split('_'))}Network")
+def expect(form: type, value: Any) -> Any:
+    assert type(value) is form, value
+    return value
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4])
+    print(json.dumps([travel(sys.argv[1], trip) for trip in json.loads(sys.argv[2])]))

@@ -246,13 +246,13 @@ def test_plans_are_read_eight_deep_and_as_long_as_a_transaction() -> None:
 def test_a_plan_that_pays_nobody_is_unusual() -> None:
     call = read(pull(A, ROUTER, 5), (0x03, b""))
     assert call.order is None
-    assert "no command pays anybody" in call.oddities
+    assert "no command pays anyone" in call.oddities
 
 
 @pytest.mark.fuzz
 def test_random_programs_between_hostile_pools_pay_the_minimum() -> None:
     rng, executed = generator("router run"), 0
-    for number in range(examples(80, full=1_500, fuzz=5_000)):
+    for number in range(examples(30, full=1_500, fuzz=5_000)):
         calldata = execute(random_program(rng))
         order = decode_calldata(calldata, WETH, VALUE).order
         router = HostileRouter(rng, {A: 150, B: 30} if number % 3 == 0 else {})

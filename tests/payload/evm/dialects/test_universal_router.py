@@ -35,6 +35,7 @@ from swapcli.payload.evm.typed_data import TypedData
 from swapcli.payload.permits import check_signer, read_message
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.testing.evm import selector
 from tests.chain.contract_fixture import WETH
 from tests.chain.gas import measure, share_within
 from tests.chain.trader import INTEGRATOR, KEY, USER, V4_FEATURES, Trade, Trader, check_outcome, features
@@ -45,7 +46,6 @@ from tests.chain.universal_fixture import (
     open_universal_trader,
     permit2_allowance,
 )
-from tests.contracts.evm import selector
 from tests.examples import examples, seeds
 from tests.payload.signing.test_signing_values import check_gas_after_approvals
 from tests.quoting.review.test_payload_rehearsal import check_decoded, warnings_of
@@ -236,7 +236,7 @@ def test_a_permit_replaces_the_approval_of_the_router(trader: Trader) -> None:
                 message, nonce = read_message(node, PermitKind.PERMIT2, terms, CHAIN_ID)
                 signature = sign(message)
                 check_signer(node, message, signature, USER)
-                with pytest.raises(InvalidOption, match=r"is not 0x[0-9a-f]+'s for this permit"):
+                with pytest.raises(InvalidOption, match=r"for this permit was not made by 0x[0-9a-f]+"):
                     check_signer(
                         node,
                         message._replace(primary_type="PermitDetails", message=message.message["details"]),

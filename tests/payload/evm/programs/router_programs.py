@@ -14,8 +14,8 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam, RouterSwapParam
 from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
+from swapcli.testing.evm import selector
 from tests.chain.trader import INTEGRATOR, USER
-from tests.contracts.evm import selector
 from tests.payload.evm.programs.program import Program
 from tests.payload.evm.programs.venues import Trial, Venues
 from tests.payload.evm.programs.world import RECIPIENT, STRANGERS, ProgramWorld

@@ -11,8 +11,8 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import SETTLER
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.payload.evm.settler_actions import hash_multiplier
+from swapcli.testing.evm import selector
 from tests.chain.trader import INTEGRATOR, USER
-from tests.contracts.evm import selector
 from tests.payload.evm.programs.program import Program
 from tests.payload.evm.programs.venues import Trial, Venue, Venues
 from tests.payload.evm.programs.world import RECIPIENT, STRANGERS, ProgramWorld

@@ -41,7 +41,7 @@ def search(world: ProgramWorld) -> Search:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_program_that_passes_keeps_its_promise(search: Search, target: str) -> None:
-    count = examples(60, full=1_000, fuzz=4_000)
+    count = examples(30, full=1_000, fuzz=4_000)
     tally = search.run(target, HOSTILE, generator(f"programs {target}").getrandbits(32), count)
     assert [message(search, each) for each in tally.findings] == []
     assert tally.counts["passed"] >= LEAST_PASSING * count

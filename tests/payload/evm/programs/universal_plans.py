@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from eth_abi.abi import encode
 
-from tests.contracts.evm import selector
+from swapcli.testing.evm import selector
 
 ROUTER, SENDER = "0x" + "2".zfill(40), "0x" + "1".zfill(40)
 """The recipients that stand for the router and for the sender."""

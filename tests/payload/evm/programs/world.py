@@ -23,13 +23,14 @@ from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.families.row import PoolUse
 from swapcli.payload.evm import encode_call
 from swapcli.payload.evm.extra_data import encode_extra_data
+from swapcli.testing.evm import Contract, selector
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
 from tests.chain.market_reader import read_market
 from tests.chain.settler_fixture import PROTOCOLS as SETTLER_PROTOCOLS
 from tests.chain.trader import INTEGRATOR, USER
 from tests.chain.universal_fixture import CHAIN_ID, PROTOCOLS, UniversalFixture
-from tests.contracts.evm import Contract, compile_solidity, selector
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.programs.program import ExecutedProgram, Program
 
 RECIPIENT: Final = "0x" + "be" * 20

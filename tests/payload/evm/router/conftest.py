@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.core.model.market import MarketState
+from swapcli.testing.evm import Chain
 from tests.chain.market_reader import read_market
-from tests.contracts.evm import Chain
 from tests.payload.evm.router.vault_pools import VaultPools
 
 

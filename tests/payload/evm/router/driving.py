@@ -13,8 +13,8 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, UnsignedTransaction
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.payload.evm import build_call, build_transaction
+from swapcli.testing.evm import RevertedError, selector
 from tests.chain.contract_fixture import WETH, ContractFixture
-from tests.contracts.evm import RevertedError, selector
 
 ALICE = "0x" + "a1" * 20
 BOB = "0x" + "b0" * 20

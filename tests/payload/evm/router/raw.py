@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall
+from swapcli.testing.evm import RevertedError
 from tests.chain.contract_fixture import WETH, ContractFixture
-from tests.contracts.evm import RevertedError
 from tests.payload.evm.router.driving import ALICE
 
 _UNLIMITED = 2**256 - 1

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from swapcli.payload.evm.router import read_artifact
+from swapcli.testing.evm import Chain, Contract, ContractArtifact, RevertedError, selector
 from tests.contracts.build import ROUTER
-from tests.contracts.evm import Artifact, Chain, Contract, RevertedError, selector
 from tests.payload.evm.build import SIGNATURES
 
 PUBLISHED = {"swap": "8619b04e", "swapIntegrator": "21ed51f7", "swapWithPermit": "df9f8e3a"}
@@ -28,7 +28,7 @@ MOST_CODE_BYTES = 24_576
 @pytest.mark.parametrize(("name", "expected"), (PUBLISHED | OWN).items())
 def test_functions_have_the_published_selectors_and_abi(name: str, expected: str) -> None:
     assert selector(SIGNATURES[name]).hex() == expected
-    contract = Contract(Chain(), "0x" + "0" * 40, Artifact(read_artifact().abi, b""))
+    contract = Contract(Chain(), "0x" + "0" * 40, ContractArtifact(read_artifact().abi, b""))
     assert contract.calldata(SIGNATURES[name], *arguments(name))[:4].hex() == expected
 
 
@@ -64,7 +64,9 @@ def test_the_code_fits_the_size_limit_and_the_paris_opcodes() -> None:
     assert artifact.settings["evmVersion"] == "paris"
     chain = Chain()
     wrapped = "0x" + "ee" * 20
-    contract = chain.deploy(Artifact(artifact.abi, bytes.fromhex(artifact.bytecode[2:])), wrapped, wrapped, 0, 0)
+    contract = chain.deploy(
+        ContractArtifact(artifact.abi, bytes.fromhex(artifact.bytecode[2:])), wrapped, wrapped, 0, 0
+    )
     code = chain.code(contract.address)
     assert 5_000 < len(code) <= MOST_CODE_BYTES
     # PUSH0, TLOAD, TSTORE, MCOPY

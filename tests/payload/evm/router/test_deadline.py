@@ -8,8 +8,8 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.payload.evm import build_transaction
+from swapcli.testing.evm import Chain, RevertedError
 from tests.chain.contract_fixture import ContractFixture
-from tests.contracts.evm import Chain, RevertedError
 from tests.payload.evm.router.driving import ALICE, CAROL, Built, build, carry_out, error, refusal, single, weth
 from tests.payload.evm.router.test_families import pool_of
 from tests.payload.evm.router.test_permit import NOW_S

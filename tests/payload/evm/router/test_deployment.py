@@ -147,8 +147,8 @@ def test_an_unsupported_deployment_names_the_setting() -> None:
     citrea = find_network("citrea")
     refused(citrea._replace(wrapped_native=None), "wrapped native token", "wrapped_native")
     refused(citrea._replace(protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")
-    refused(citrea._replace(protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which means", "protocols")
-    refused(citrea._replace(protocols=(v4(3),)), "pool_manager of v4 is not known", "deployments")
+    refused(citrea._replace(protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which is reserved", "protocols")
+    refused(citrea._replace(protocols=(v4(3),)), "pool_manager of v4 is unknown", "deployments")
     deployments = tuple(Deployment(("v4",), "V4", {"pool_manager": each}) for each in (MANAGER, "0x" + "55" * 20))
     refused(citrea._replace(protocols=(v4(3),), deployments=deployments), "2 of pool_manager", "deployments")
 
@@ -177,6 +177,6 @@ def test_the_own_dialect_names_the_family_that_it_cannot_execute(protocol: str) 
     assert public.executable_pool(pool) is pool
     if protocol == "tessera":
         assert own.executable_pool(pool) is None
-        assert own.refusal_reason(pool) == "the contract has no step for pools of the family sampled"
+        assert own.refusal_reason(pool) == "the contract has no step for sampled pools"
     else:
         assert own.executable_pool(pool) is pool

@@ -13,8 +13,8 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
+from swapcli.testing.evm import RevertedError
 from tests.chain.contract_fixture import DECIMALS, PROTOCOLS
-from tests.contracts.evm import RevertedError
 from tests.examples import examples
 from tests.payload.evm.router.driving import ALICE, BOB, CAROL, NATIVE, weth
 from tests.payload.evm.router.raw import send_raw
@@ -112,7 +112,7 @@ def balances_of(fixture: VaultPools, owner: str) -> dict[str, int]:
     return {token: fixture.balance(token, owner) for token in (*map(fixture.address, SYMBOLS), NATIVE)}
 
 
-@settings(max_examples=examples(400, full=1_500, fuzz=5_000))
+@settings(max_examples=examples(120, full=1_500, fuzz=5_000))
 @given(seed=st.integers(0, 2**64))
 def test_a_call_moves_only_the_callers_input_and_output(fixture: VaultPools, market: MarketState, seed: int) -> None:
     call = random_call(Random(seed), fixture, market)

@@ -13,9 +13,10 @@ from swapcli.core.model.network import Deployment
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.families.row import RouterPoolKind
+from swapcli.testing.evm import Contract, RevertedError, selector
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.random_routes import random_route
-from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, build, carry_out, error, single, weth
 from tests.payload.evm.router.raw import raw_refusal, send_raw
 from tests.payload.evm.router.test_families import pool_of, random_amount, random_type

@@ -10,7 +10,8 @@ from eth_abi.abi import encode
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.families.row import RouterPoolKind
-from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector
+from swapcli.testing.evm import Contract, RevertedError, selector
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, error, weth
 from tests.payload.evm.router.raw import raw_refusal, send_raw
 from tests.payload.evm.router.test_hostile import AMOUNT, CALLBACKS, MALLORY, WEIGHTED, Action, callback

@@ -12,10 +12,10 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.swap_terms import Integrator, after_fee
 from swapcli.core.model.swap_type import SwapType
 from swapcli.payload.evm import build_transaction
+from swapcli.testing.evm import Chain, selector
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route
-from tests.contracts.evm import Chain, selector
 from tests.payload.evm.router.driving import (
     ALICE,
     BOB,

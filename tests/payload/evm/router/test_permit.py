@@ -9,8 +9,8 @@ from eth_account import Account
 
 from swapcli.core.model.market import MarketState
 from swapcli.payload.evm import Permit, encode_permit_call
+from swapcli.testing.evm import Chain, RevertedError
 from tests.chain.contract_fixture import ContractFixture
-from tests.contracts.evm import Chain, RevertedError
 from tests.payload.evm.router.driving import ALICE, BOB, Built, build, error, single
 from tests.payload.evm.router.test_families import pool_of
 

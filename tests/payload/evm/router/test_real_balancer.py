@@ -13,7 +13,8 @@ import pytest
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.families.row import RouterPoolKind
-from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, RevertedError
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.router.test_vault_pools import carry_out, single_call
 from tests.payload.evm.router.vault_pools import BUFFER_DOLLARS, POOL_DOLLARS, SHARES, Offer, VaultPools
 from tests.support.outside_ids import keccak256

@@ -9,8 +9,9 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
+from swapcli.testing.evm import RevertedError
 from tests.chain.contract_fixture import ContractFixture
-from tests.contracts.evm import RevertedError, compile_solidity
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.router.driving import (
     ALICE,
     BOB,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
+from swapcli.testing.evm import RevertedError
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_curve, open_pair, open_solidly
 from tests.chain.random_routes import random_route
-from tests.contracts.evm import RevertedError
 from tests.examples import examples
 from tests.payload.evm.router.driving import ALICE, BOB, CAROL, NATIVE, Built, build, error, single
 
@@ -80,7 +80,7 @@ def check_swap(fixture: ContractFixture, market: MarketState, built: Built, amou
     return received
 
 
-@settings(max_examples=examples(15, full=60))
+@settings(max_examples=examples(6, full=60))
 @given(seed=st.integers(0, 2**64), pot=st.integers(10**29, 2 * 10**30))
 def test_random_share_token_routes_settle_at_any_share_value(shared: ContractFixture, seed: int, pot: int) -> None:
     rng = Random(seed)

@@ -9,8 +9,9 @@ import pytest
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.families.row import RouterPoolKind
+from swapcli.testing.evm import RevertedError
 from tests.chain.odd_tokens import STETH_POT, add_token, forget_tokens
-from tests.contracts.evm import RevertedError, compile_solidity
+from tests.contracts.evm import compile_solidity
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, balances_of, error, weth
 from tests.payload.evm.router.raw import raw_refusal, send_raw
 from tests.payload.evm.router.test_share_tokens import MAX_ROUNDING

@@ -9,9 +9,9 @@ import pytest
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.evm.router import build_deployment
 from swapcli.payload.evm.router.versions import find_version, read_versions
+from swapcli.testing.evm import Chain
 from tests.chain.contract_fixture import ContractFixture
 from tests.contracts.build import ROUTER_VERSIONS, router_version, runtime_code
-from tests.contracts.evm import Chain
 
 DEPLOYED_BEFORE = "0x0c30b9b4e8b314497282d5bb0a977f9d369409608d92dd499131173c07e3ca50"
 """The code of the version before deadlines."""

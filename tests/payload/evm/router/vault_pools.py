@@ -16,8 +16,9 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterSwapParam
 from swapcli.families.row import RouterPoolKind
+from swapcli.testing.evm import DEPLOYER, BaseChain, Contract
 from tests.chain.contract_fixture import CENTS, DECIMALS, PROTOCOLS, WETH, ContractFixture
-from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity
+from tests.contracts.evm import compile_solidity
 
 FLUID_NATIVE = "0x" + "ee" * 20
 INFINITY_KEY = "(address,address,address,address,uint24,bytes32)"

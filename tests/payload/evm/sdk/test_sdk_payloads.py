@@ -86,9 +86,9 @@ def test_no_payload_of_the_sdk_is_called_dangerous(case: dict[str, Any]) -> None
     sender, fee = case["recipient"] or "0x" + "11" * 20, case["fee"]
     words = ("decode", "-", "--from", sender, "--json", "--offline")
     ran = run_swapcli(*words, stdin=json.dumps(document).encode())
-    assert (ran.exit_code, ran.json["dangers"]) == ((7, ["PAYMENT_UNKNOWN"]) if fee else (0, []))
+    assert (ran.exit_code, ran.json.get("dangers", [])) == ((7, ["PAYMENT_UNKNOWN"]) if fee else (0, []))
     assert ran.json["order"]["exactOutput"] == case["exactOut"]
-    assert all(swap["amm_name"] for swap in ran.json["swaps"])
+    assert all(swap["protocol"] for swap in ran.json["swaps"])
     if fee and "shareE18" in fee:
         env = {"SWAPCLI_INTEGRATOR_ADDRESS": fee["recipient"], "SWAPCLI_INTEGRATOR_FEE_BPS": "100"}
         assert run_swapcli(*words, stdin=json.dumps(document).encode(), env=env).exit_code == 0
@@ -98,6 +98,6 @@ def test_the_view_says_what_an_exact_output_costs_at_most() -> None:
     case = next(each for each in CASES if each["exactOut"] and each["fee"] is None)
     ran = run_swapcli("decode", case["calldata"], "--network", "base", "--value", case["value"], "--offline")
     assert ran.exit_code == 0
-    assert f"{case['minimum']} raw" in ran.stdout
+    assert f"{case['minimum']} base units" in ran.stdout
     lines = ran.stdout.splitlines()
-    assert [line.split("  ")[0] for line in lines if " raw" in line] == ["At most", "You buy"]
+    assert [line.split("  ")[0] for line in lines if " base units" in line] == ["At most", "You buy"]

@@ -21,7 +21,8 @@ from swapcli.payload.evm.simulation import (
     runtime_code,
 )
 from swapcli.payload.evm.transactions import build_approvals
-from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, selector, solidity
+from swapcli.testing.evm import DEPLOYER, Chain, Contract, RevertedError, selector
+from tests.contracts.evm import solidity
 from tests.payload.evm.build import ADDRESSES, NUMBERS
 
 ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20

@@ -24,7 +24,8 @@ from swapcli.payload.evm.simulation import (
 )
 from swapcli.payload.evm.simulation.rehearsal import FAILED_TRIAL
 from swapcli.payload.evm.transactions import build_approvals
-from tests.contracts.evm import selector, solidity
+from swapcli.testing.evm import selector
+from tests.contracts.evm import solidity
 from tests.payload.evm.build import ADDRESSES, NUMBERS
 from tests.payload.evm.simulation.test_call import ALICE, BOB, PLENTY, SWAP_TYPE, Scene, swap_calls
 

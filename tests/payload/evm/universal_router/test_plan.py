@@ -83,7 +83,7 @@ def random_cases(seed: str, count: int, version: str = "2.0") -> list[Case]:
 @pytest.mark.parametrize("version", V4_TYPES)
 def test_random_routes_decode_to_what_the_quote_says(version: str) -> None:
     seen: Counter[str] = Counter()
-    for case in random_cases("universal", examples(150, full=500, fuzz=3_400), version):
+    for case in random_cases("universal", examples(60, full=500, fuzz=3_400), version):
         payload, route = case.build(), case.route
         wrapped = case.market.network.wrapped_native_address
         assert wrapped is not None
@@ -146,7 +146,7 @@ def test_a_permit_replaces_the_allowance_in_permit2() -> None:
 def test_a_share_of_the_surplus_is_refused() -> None:
     (case,) = random_cases("surplus", 1)
     case.integrator = Integrator(INTEGRATOR, 0, 100)
-    with pytest.raises(InvalidRoute, match=r"pays integrators a fee, but no share of the surplus$"):
+    with pytest.raises(InvalidRoute, match=r"cannot pay integrators a share of the surplus$"):
         case.build()
 
 
@@ -155,7 +155,7 @@ def test_an_unknown_release_is_refused() -> None:
     network = case.market.network
     router = network.dialect_router._replace(version="3.0")
     case.market = case.market._replace(network=network._replace(routers={UNIVERSAL_ROUTER: router}))
-    with pytest.raises(ConfigError, match=r'^the encoding of version "3\.0" of the Universal Router is not known$'):
+    with pytest.raises(ConfigError, match=r'^Universal Router version "3\.0" is not supported$'):
         case.build()
 
 

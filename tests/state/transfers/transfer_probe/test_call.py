@@ -31,7 +31,8 @@ from swapcli.state.transfers.transfer_probe import (
     runtime_code,
 )
 from swapcli.state.transfers.transfer_probe.call import TrialTransfer
-from tests.contracts.evm import Chain, compile_solidity, selector
+from swapcli.testing.evm import Chain, selector
+from tests.contracts.evm import compile_solidity
 
 PROBE, OWN, ONE, OTHER = (f"0x{digit * 40}" for digit in "abcd")
 addresses = st.binary(min_size=20, max_size=20).map(lambda raw: f"0x{raw.hex()}")
@@ -139,7 +140,7 @@ def test_the_worst_of_several_trials_counts() -> None:
             TransferBehaviour(TransferKind.FEE, 30_000, 1, 0),
             "takes a fee of 3% when it is bought, of 0.0001% when it is sold",
         ),
-        (TransferBehaviour.with_fee(0), "transfers what is sent"),
+        (TransferBehaviour.with_fee(0), "transfers the exact amount sent"),
     ],
 )
 def test_a_behaviour_is_described_in_words(behaviour: TransferBehaviour, sentence: str) -> None:

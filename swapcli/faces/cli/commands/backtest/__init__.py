@@ -40,15 +40,17 @@ class BlockAnswer(NamedTuple):
 @app.command(formats=LIST_FORMATS)
 def backtest(
     network: options.NetworkName,
-    orders: Annotated[str, argument("FILE", "CSV of orders: token_in, token_out, amount, and perhaps id; - is stdin.")],
+    orders: Annotated[str, argument("FILE", "CSV file of orders (swapcli help history); - is stdin.")],
     *,
     blocks: Annotated[str | None, option("--blocks", "First and last block.", _BLOCKS, "A..B")] = None,
     every: Annotated[str | None, option("--every", "Quote at every K-th block.  [default: 1]", _BLOCKS, "K")] = None,
     results: Annotated[
-        str | None, option("--results", "Write each quote to this file; .csv, else JSON lines.", _BLOCKS, "FILE")
+        str | None, option("--results", "Write each quote to this file (.csv or .jsonl).", _BLOCKS, "FILE")
     ] = None,
-    resume: Annotated[bool, option("--resume", "Go on after the blocks that the file has.", _BLOCKS)] = False,
-    workers: Annotated[str | None, option("--workers", "Processes that quote.  [default: 1]", _BLOCKS, "N")] = None,
+    resume: Annotated[bool, option("--resume", "Continue after the last block in the file.", _BLOCKS)] = False,
+    workers: Annotated[
+        str | None, option("--workers", "Number of quoting processes.  [default: 1]", _BLOCKS, "N")
+    ] = None,
     limits: LimitOptions,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
@@ -63,18 +65,16 @@ def backtest(
       swapcli backtest base orders.csv --blocks 23000000..23100000 --every 1000
       swapcli backtest base orders.csv --blocks 23000000..23000100 --workers 2
 
-    The file has a title line, such as token_in,token_out,amount, and an order on each line, with amounts in whole
-    tokens, or with --raw in the smallest unit. Every order is quoted at every K-th block with the gas price of its
-    time. The summary has the median and the quantiles of the rate, and how often, and by how much, the split route
-    pays more after gas than the best single path. --format csv and --results give each quote. With --results an
-    interrupted backtest goes on with --resume; only one at a time can write to a file. Blocks older than some minutes
-    need an archive node; what it says of final blocks is kept, so that a second run asks it nothing (swapcli help
-    history).
+    Quotes every order at every K-th block, with that block's state and gas price. The summary shows the rates, and how
+    often the split route beats the best single path after gas. --format csv prints each quote, and --results saves each
+    one. Old blocks need an archive node. Data from final blocks is cached, so a second run needs no node.
+
+    See also: swapcli help history.
     """
     numbers = _parse_blocks(blocks, every)
     worker_count = parse_workers(workers)
     if resume and results is None:
-        raise InvalidOption("--resume needs the file with the earlier results", hint="name it with --results")
+        raise InvalidOption("--resume needs the file with the earlier results", hint="add --results FILE")
     flags = settings_of(limits, store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS)
     from swapcli import Backtest
@@ -103,7 +103,7 @@ def backtest(
         for answer in opened.answer_all(numbers[done:], worker_count):
             if answer.error is not None:
                 if file is not None:
-                    again = "--resume goes on after the blocks that have results"
+                    again = "--resume continues after the last block with results"
                     answer.error.hint = f"{answer.error.hint}; {again}" if answer.error.hint else again
                 raise answer.error
             quotes += answer.quotes
@@ -114,7 +114,9 @@ def backtest(
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(result if results is None else result._replace(quotes=None))
     elif session.output.format is OutputFormat.CSV:
-        session.output.print_rows(result.rows())
+        from swapcli.quoting.backtest import QUOTE_FIELDS
+
+        session.output.print_rows(result.rows(), QUOTE_FIELDS)
     else:
         from swapcli.faces.cli.commands.backtest.view import build_backtest_view
 
@@ -172,10 +174,10 @@ def _parse_blocks(text: str | None, every: str | None) -> range:
     """Return the numbers of the blocks to quote at. Raises `InvalidOption`."""
     example = "such as --blocks 23000000..23100000 --every 1000"
     if text is None:
-        raise InvalidOption("a backtest needs blocks", hint=example)
+        raise InvalidOption("a backtest needs a range of blocks", hint=example)
     match = _is_range(text.strip())
     if match is None:
-        raise InvalidOption(f'--blocks: "{printable(text[:80])}" is no range of blocks', hint=example)
+        raise InvalidOption(f'--blocks: "{printable(text[:80])}" is not a range of blocks', hint=example)
     first, last = (int(part.replace(",", "").replace("_", "")) for part in match.groups())
     if last < first:
         raise InvalidOption(f"--blocks: the last block {last:,} comes before the first {first:,}", hint=example)

@@ -10,16 +10,19 @@ from swapcli import BacktestOrder, InvalidInput, SwapcliError, Token
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.files import read_text_lines, shown_name
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
+from swapcli.quoting.order_keys import AMOUNT, TOKEN_IN, TOKEN_OUT, other_spelling, with_current_keys
 
-_REQUIRED: Final = ("token_in", "token_out", "amount")
+_REQUIRED: Final = (TOKEN_IN, TOKEN_OUT, AMOUNT)
 _COLUMNS: Final = (*_REQUIRED, "id")
+_COLUMN_BY_LOWER: Final = {column.lower(): column for column in _COLUMNS}
+"""Spreadsheets may change the case of titles."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ":": "colons", " ": "spaces"}
 """Of other tables than CSV. They are not read: with semicolons, 1,5 is often one and a half."""
-_EXAMPLE: Final = "the first line is token_in,token_out,amount and the next one perhaps ETH,USDC,1.5"
+_EXAMPLE: Final = "the first line must be tokenIn,tokenOut,amount; an example of an order is ETH,USDC,1.5"
 
 
 def read_orders(name: str, find: Callable[[str], Token], *, raw: bool) -> list[BacktestOrder]:
-    """Return the orders of a file; one without an id has the number of its line.
+    """Return the orders of a file; one without an id has its number among them, from 1 on.
 
     `find` returns a token by its symbol or address; with `raw`, amounts are in base units. Raises `InvalidInput` with
     the number of a malformed line.
@@ -27,29 +30,31 @@ def read_orders(name: str, find: Callable[[str], Token], *, raw: bool) -> list[B
     shown = shown_name(name)
     rows = _read_rows(read_text_lines(name), shown)
     number, row = next(rows, (1, []))
-    titles = [title.lower() for title in row]
+    titles = [_COLUMN_BY_LOWER.get(title.lower(), title) for title in row]
+    if len(set(titles)) == len(titles):
+        titles = [*with_current_keys(dict.fromkeys(titles))]
     _check_titles(shown, number, titles)
     orders: dict[str, BacktestOrder] = {}
     for number, row in rows:
         if len(row) != len(titles):
             raise _invalid(shown, number, _separated(row) or f"has {len(row)} cells instead of {len(titles)}")
         cells = dict(zip(titles, row, strict=True))
-        order_id = cells.get("id") or str(number)
+        order_id = cells.get("id") or str(len(orders) + 1)
         if order_id in orders:
-            raise _invalid(shown, number, f'has the id "{printable(order_id)}" of an earlier line')
+            raise _invalid(shown, number, f'repeats the id "{printable(order_id)}" of an earlier line')
         try:
-            token_in, token_out = find(cells["token_in"]), find(cells["token_out"])
+            token_in, token_out = find(cells[TOKEN_IN]), find(cells[TOKEN_OUT])
             amount = (
-                parse_raw_amount(cells["amount"])
+                parse_raw_amount(cells[AMOUNT])
                 if raw
-                else parse_amount(cells["amount"], token_in.decimals, token_in.symbol)
+                else parse_amount(cells[AMOUNT], token_in.decimals, token_in.symbol)
             )
         except SwapcliError as error:
             error.place = f"line {number} of {shown}"
             raise
         orders[order_id] = BacktestOrder(order_id, token_in, token_out, amount)
     if not orders:
-        raise InvalidInput(f"{shown} has no orders", hint=_EXAMPLE)
+        raise InvalidInput(f"{shown} contains no orders", hint=_EXAMPLE)
     return list(orders.values())
 
 
@@ -64,11 +69,14 @@ def _read_rows(lines: Iterable[str], shown: str) -> Iterator[tuple[int, list[str
     except csv.Error as error:
         limit = csv.field_size_limit()
         is_long = "field limit" in str(error)
-        problem = f"has a cell of over {limit:,} characters" if is_long else f"is not CSV: {error}"
+        problem = f"has a cell with more than {limit:,} characters" if is_long else f"is not CSV: {error}"
         raise _invalid(shown, rows.line_num, problem) from None
 
 
 def _check_titles(shown: str, number: int, titles: list[str]) -> None:
+    other = other_spelling(titles)
+    if other is not None:
+        raise _invalid(shown, number, f"has the column {other[0]}, which must be named {other[1]}")
     missing = [title for title in _REQUIRED if title not in titles]
     unknown = [title for title in titles if title not in _COLUMNS]
     if missing:

@@ -66,9 +66,9 @@ class BacktestResults:
         self._is_empty = size == 0
         if found and not _are_equal(last := found[-len(orders) :], quote(last[0].block)):
             raise InvalidInput(
-                f"the results of block {last[0].block:,} in {self._name} are not what it gives now: the settings, the"
-                " known pools or the orders have changed",
-                hint="resume with the same ones, or write to another file",
+                f"the results of block {last[0].block:,} in {self._name} differ from a fresh run: the settings, the "
+                "known pools or the orders have changed",
+                hint="restore them, or write to a new file",
                 details={"block": last[0].block},
             )
         return found
@@ -92,7 +92,7 @@ class BacktestResults:
             row = dict(zip(QUOTE_FIELDS, next(csv.reader([text])), strict=True)) if self._is_csv else json.loads(text)
 
             def count(name: str) -> int | None:
-                return None if row[name] in (None, "") else int(row[name])
+                return None if row.get(name) in (None, "") else int(row[name])
 
             return BacktestQuote(
                 int(row["block"]),
@@ -100,13 +100,13 @@ class BacktestResults:
                 _unescaped(str(row["id"])) if self._is_csv else str(row["id"]),
                 int(row["inputAmount"]),
                 count("outputAmount"),
-                count("outputNetOfGas"),
+                count("outputAfterGas"),
                 count("gasUnits"),
-                count("singlePathAmount"),
-                count("singlePathNetOfGas"),
+                count("singlePathOutputAmount"),
+                count("singlePathAfterGas"),
                 count("pools"),
-                row["error"] or "",
-                GasValueSource(row["gasValueSource"]) if row["gasValueSource"] else None,
+                row.get("error") or "",
+                GasValueSource(row["gasValueSource"]) if row.get("gasValueSource") else None,
             )
         except (ValueError, KeyError, TypeError, StopIteration, csv.Error):
             raise self._foreign(number) from None
@@ -114,7 +114,7 @@ class BacktestResults:
     def _foreign(self, number: int) -> InvalidInput:
         return InvalidInput(
             f"line {number} of {self._name} is not the next result of this backtest",
-            hint="resume with the same blocks and orders, or write to another file",
+            hint="use the same blocks and orders, or write to a new file",
             details={"line": number},
         )
 

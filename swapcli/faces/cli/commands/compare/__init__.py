@@ -44,13 +44,16 @@ def _names_aggregators(word: str) -> bool:
 
 
 def _names_own_aggregators(word: str, words: "Sequence[str]") -> bool:
-    """Return whether the word after --aggregators has the name of an aggregator in the settings, not of a network."""
+    """Return whether the word after --aggregators names an aggregator of the settings or a package, not a network."""
     from swapcli.core.networks.definition_files import packaged_networks
+    from swapcli.core.plugins import AGGREGATOR_GROUP, plugins
     from swapcli.faces.cli.errors import peek_setting
 
     own = peek_setting("aggregators", words)
-    names = () if word.lower() in packaged_networks() or not isinstance(own, dict) else own
-    return any(name in names for name in split_lists([word]))
+    if word.lower() in packaged_networks():
+        return False
+    known = own if isinstance(own, dict) else {}
+    return any(name in known or name in plugins(AGGREGATOR_GROUP) for name in split_lists([word]))
 
 
 @app.command(formats=LIST_FORMATS)
@@ -64,14 +67,14 @@ def compare(
     certify: options.Certify = False,
     proof: options.ProofFile = None,
     api_url: Annotated[
-        list[str] | None, option("--api-url", "Also ask this service; may be repeated.", SOURCE, "URL")
+        list[str] | None, option("--api-url", "Also compare this service (repeatable).", SOURCE, "URL")
     ] = None,
     api_key_file: options.ApiKeyFile = None,
     aggregators: Annotated[
         list[str] | None,
         option(
             "--aggregators",
-            "Also ask public aggregators, all or those named: tokens, amount and sender leave this machine.",
+            "Also send the order to aggregators: a,b,c.  [default: all]",
             AGGREGATORS,
             "[NAMES]",
             OptionalValue("all", _names_aggregators, _names_own_aggregators),
@@ -79,25 +82,22 @@ def compare(
     ] = None,
     sender: Annotated[
         str | None,
-        option(
-            "--from", "Sender to ask and simulate for.  [default: an address that nobody owns]", AGGREGATORS, "ADDRESS"
-        ),
+        option("--from", "Sender for offers and simulations.  [default: an unused address]", AGGREGATORS, "ADDRESS"),
     ] = None,
     check: Annotated[
         str | None,
         option(
             "--check",
-            "Which nodes simulate the offers; without a value, public ones too.  [default: auto]",
+            "Simulate on your nodes; `always` adds public ones.  [default: auto]",
             AGGREGATORS,
             f"[{'|'.join(CHECK_MODES)}]",
             OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
         ),
     ] = None,
     source: LocalSourceOptions,
-    block: options.Block = None,
     output: OutputOptions,
 ) -> int:
-    """Compare ways, services and aggregators to fill an order.
+    """Compare routes, services and aggregators for an order.
 
     \b
     Examples:
@@ -105,34 +105,31 @@ def compare(
       swapcli compare base ETH USDC 25 --api-url https://api.example.com
       swapcli compare base ETH USDC 25 --aggregators lifi,kyberswap
 
-    Compares the split route, the best single path, the best direct swap, each protocol alone, and services, all at the
-    same moment; those computed here share one state. The best output net of gas comes first. Without --api-url the
-    service of the settings answers too, if there is one. An API key goes to a service that is alone, and otherwise only
-    to that of the settings. The exit status is 0 if this process found a route, even if services fail.
+    Compares the split route, the best single path, the best direct swap, each protocol on its own, and services. The
+    best output after gas comes first. All routes computed on this machine use the same state. If a service fails, the
+    exit status is still 0. An API key is sent only to the service in the settings, or to --api-url if you give it once.
 
-    With --aggregators, what others offer is simulated on a node (--rpc-url, --check) for one sender on one block, and
-    ranked by what it pays, not by what it says; see swapcli help aggregators.
+    --aggregators sends the tokens, the amount and the sender to the aggregators. Their offers are simulated on a node
+    and ranked by the simulated output. See swapcli help aggregators.
     """
     session = open_session(
         output,
         settings_of(limits, source, api_key_file=api_key_file, check=check),
         rpc_url=source.rpc_url,
         offline=source.offline,
-        block=block,
+        quotes_past_blocks=True,
         formats=LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, "compare", network, raw=limits.raw)
     names = split_lists(aggregators or ())
-    if names and block is not None:
+    if names and session.setup.block is not None:
         raise InvalidOption("aggregators quote on their own state, so --block cannot be combined with --aggregators")
     if proof is not None:
         check_folder(proof)
-    context = open_local_context(
-        session, network, skip_bad_pools=source.skip_bad_pools, certify=certify, proof=proof is not None
-    )
+    context = open_local_context(session, network, certify=certify, proof=proof is not None)
     order = context.build_order(written)
-    urls = _service_urls(session, api_url or (), is_past=block is not None)
+    urls = _service_urls(session, api_url or (), is_past=session.setup.block is not None)
     asked = _aggregator_options(context, names, sender)
     from swapcli.faces.cli.commands.compare.view import build_comparison_details, csv_documents
 
@@ -165,7 +162,7 @@ def _service_urls(session: Session, given: "tuple[str, ...] | list[str]", *, is_
     if session.setup.is_offline and given:
         raise InvalidOption(
             "a service is reached over the network, so --offline cannot be combined with --api-url",
-            hint="give one of them",
+            hint="use only one of them",
         )
     configured = [session.settings.api_url] if session.settings.api_url and not session.setup.is_offline else []
     return list(dict.fromkeys(given or configured))
@@ -175,13 +172,13 @@ def _aggregator_options(context: QuoteContext, names: list[str], sender: str | N
     """Return what asks aggregators, None if none is named. Raises `InvalidOption`, `InvalidAddress`."""
     if not names:
         if sender is not None:
-            raise InvalidOption("--from is for offers of aggregators", hint="add --aggregators")
+            raise InvalidOption("--from is used only with --aggregators", hint="add --aggregators")
         return None
     session, network = context.session, context.network
     if session.setup.is_offline:
         raise InvalidOption(
-            "aggregators are asked over the network, so --offline cannot be combined with --aggregators",
-            hint="give one of them",
+            "aggregators are queried over the network, so --offline cannot be combined with --aggregators",
+            hint="use only one of them",
         )
     from swapcli.core.networks.address import display_address
     from swapcli.faces.cli.account_options import SENDER, parse_account_option
@@ -189,12 +186,12 @@ def _aggregator_options(context: QuoteContext, names: list[str], sender: str | N
     address = None if sender is None else parse_account_option(sender, network, session, SENDER)
     chosen = context.market.choose_aggregators(names, address)
     assert chosen is not None
-    whose = ", which nobody owns," if sender is None else ""
+    whose = " (an address without an owner)" if sender is None else ""
     shown = display_address(chosen.sender, network.kind)
     session.output.note(f"the tokens, the amount and the sender {shown}{whose} are sent to {', '.join(chosen.hosts)}")
     if chosen.left_out:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in chosen.left_out.items())
-        session.output.note(f"not asked: {reasons}")
+        session.output.note(f"not queried: {reasons}")
     return chosen
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from swapcli import Alternative, AlternativeKind, Comparison, NoRoute, SimulationOutcome
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import format_usd
-from swapcli.core.model.token import in_tokens, whole_tokens
+from swapcli.core.model.number_format import format_short_amount, format_usd
+from swapcli.core.model.token import in_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.render.quote_facts import Fact, certificate_facts, symbol
+from swapcli.faces.cli.render.quote_facts import Fact, certificate_facts, short_amount, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, state_columns, unreal_label
 from swapcli.quoting.alternatives import REMOTE_KINDS
 
@@ -30,19 +30,18 @@ _UNKNOWN = "unknown"
 
 
 def build_comparison_details(found: Comparison) -> DetailView:
-    """Build the view of a comparison: a row for each alternative; protocols without a route share the last line."""
+    """Build the view of a comparison: a row for each alternative that has an amount, and why the others have none."""
     order = found.order
-    title = f"{in_tokens(order.amount, order.token_in)} → {symbol(order.token_out)} on {found.network.name}"
-    shown = [each for each in found.alternatives if not _is_quiet(each)]
+    best, _ = found.alternatives[0].shown_amounts
+    bought = symbol(order.token_out) if best is None else short_amount(best, order.token_out)
+    title = f"{in_tokens(order.amount, order.token_in)} → {bought} on {found.network.name}"
+    shown = [each for each in found.alternatives if each.amount_out is not None]
     rows = [_row(found, each) for each in shown]
     columns = comparison_columns(symbol(order.token_out), is_simulated=found.is_simulated)
-    if not any(row[-1] for row in rows):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
     listing = ListView(columns, tuple(rows))
     label = unreal_label(found.figures.state) if found.figures else ""
-    return DetailView(
-        printable(title), tuple(_facts(found)), lists=(listing,), footer=_without_route(found), label=label
-    )
+    footer = "\n".join(_footer(found))
+    return DetailView(printable(title), tuple(_facts(found)), lists=(listing,) * bool(rows), footer=footer, label=label)
 
 
 def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Column, ...]:
@@ -52,21 +51,30 @@ def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Colu
     """
     return (
         Column("way"),
-        *((Column(f"pays {bought}"), Column("says", drop_order=3)) if is_simulated else (Column(bought),)),
+        *(
+            (Column(f"pays {bought}"), Column("quotes", drop_order=3))
+            if is_simulated
+            else (Column(bought, is_symbol=True),)
+        ),
         Column("vs split"),
         Column("gas", drop_order=4 if is_simulated else 3),
-        Column("net of gas", drop_order=2),
+        Column("after gas", drop_order=2),
         Column("time", is_whole=True, drop_order=1),
         Column("note"),
     )
 
 
-def _without_route(found: Comparison) -> str:
-    """Count the protocols that have no route of their own; empty if all have one."""
+def _footer(found: Comparison) -> Iterator[str]:
+    """Yield why alternatives have no amount or fail in a simulation, and how many protocols have no route alone."""
+    for each in found.alternatives:
+        if each.amount_out is None and not _is_quiet(each):
+            message = printable(each.error.message) if each.error else "no response"
+            yield f"{_way(each)}: {', '.join(filter(None, [message, _package_note(each)]))}"
+        elif each.simulation and each.simulation.reason:
+            yield f"{_way(each)}: {printable(each.simulation.reason)}"
     count = sum(map(_is_quiet, found.alternatives))
-    return (
-        f"{count} more protocol{'s have' if count > 1 else ' has'} no route alone; --json lists them." if count else ""
-    )
+    if count:
+        yield f"{count} more protocol{'s have' if count > 1 else ' has'} no route alone; --json lists them."
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
@@ -99,19 +107,15 @@ def _is_quiet(each: Alternative) -> bool:
 
 
 def _row(found: Comparison, each: Alternative) -> tuple[str, ...]:
-    time = "" if each.time_s is None else f"{each.time_s * 1000:,.0f} ms"
-    empty = ("",) * (5 if found.is_simulated else 4)
-    if each.amount_out is None:
-        return _way(each), *empty, time, printable(each.error.message) if each.error else ""
     decimals = found.order.token_out.decimals
-    says = whole_tokens(each.amount_out, decimals)
+    says = _whole(each.amount_out, decimals)
     return (
         _way(each),
         *(("" if _is_unproven(each) else _whole(each.amount_paid, decimals), says) if found.is_simulated else (says,)),
         _bps(found.versus_split_bps(each)),
         _gas(each),
         _whole(each.paid_net_of_gas, decimals),
-        time,
+        "" if each.time_s is None else f"{each.time_s * 1000:,.0f} ms",
         _note(each),
     )
 
@@ -123,7 +127,7 @@ def _is_unproven(each: Alternative) -> bool:
 
 
 def _whole(amount: int | None, decimals: int) -> str:
-    return _UNKNOWN if amount is None else whole_tokens(amount, decimals)
+    return _UNKNOWN if amount is None else format_short_amount(amount, decimals)
 
 
 def _way(each: Alternative) -> str:
@@ -131,21 +135,22 @@ def _way(each: Alternative) -> str:
 
 
 def _gain(found: Comparison) -> str:
-    """Say how much more the best alternative pays than the next one, both net of gas."""
+    """Say how much more the best alternative pays than the next one, both after gas."""
     second = found.versus_best_bps(found.alternatives[1]) if len(found.alternatives) > 1 else None
-    return "" if second is None else f"{abs(second):,.2f} bps more than the next, net of gas"
+    return "" if second is None else f"{abs(second):,.2f} bps more than the next, after gas"
 
 
 def _note(each: Alternative) -> str:
-    """Return what the simulation says of an alternative, and the state of a service; all others share one state."""
-    return ", ".join(filter(None, [_simulation_note(each), _state_note(each)]))
+    """Return what the simulation says of an alternative, the state of a service, and the package of an aggregator."""
+    return ", ".join(filter(None, [_simulation_note(each), _state_note(each), _package_note(each)]))
+
+
+def _package_note(each: Alternative) -> str:
+    return printable(f"added by {each.package}") if each.package else ""
 
 
 def _simulation_note(each: Alternative) -> str:
-    if each.simulation is None:
-        return ""
-    words = _OUTCOMES[each.simulation.outcome]
-    return f"{words}: {printable(each.simulation.reason)}" if each.simulation.reason else words
+    return "" if each.simulation is None else _OUTCOMES[each.simulation.outcome]
 
 
 def _state_note(each: Alternative) -> str:

@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
+import re
 from typing import Annotated
 
 from swapcli import DecodedPayload, InvalidOption
@@ -19,7 +20,7 @@ from swapcli.faces.cli.options import (
     option,
     settings_of,
 )
-from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.output import Output, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.payload.decode.given_transaction import MAX_BYTES
 from swapcli.quoting.review.decode import PayloadDecoder, PayloadFacts
@@ -42,24 +43,24 @@ def _refuse_unread(error: Exception, *, output: OutputOptions, **_: object) -> i
 def decode(
     calldata: Annotated[
         str,
-        argument("[CALLDATA]", "Calldata, felts or transactions, or a file of them; - or none is stdin."),
+        argument("[CALLDATA]", "Calldata, felts, transactions or a file.  [default: stdin]"),
     ] = STDIN,
     *,
     network: Annotated[
         str | None, option("--network", "Network of the transaction.  [default: guessed]", ROUTING, "NETWORK")
     ] = None,
     to: Annotated[str | None, option("--to", "Contract that the transaction calls.", ROUTING, "ADDRESS")] = None,
-    value: Annotated[str | None, option("--value", "Value of the transaction, in wei.", ROUTING, "WEI")] = None,
-    sender: Annotated[str | None, option("--from", "Sender or its ENS name.", ROUTING, "ADDRESS")] = None,
+    value: Annotated[str | None, option("--value", "Value of the transaction in wei.", ROUTING, "WEI")] = None,
+    sender: Annotated[str | None, option("--from", "Sender: address or ENS name.", ROUTING, "ADDRESS")] = None,
     destination: Annotated[
         str | None, option("--destination", "Recipient of the output.  [default: --from]", ROUTING, "ADDRESS")
     ] = None,
     slippage: Slippage = None,
-    strict: Annotated[bool, option("--strict", "Exit with status 7 also if the verdict is unknown.", OUTPUT)] = False,
+    strict: Annotated[bool, option("--strict", "Also exit with status 7 if the verdict is unknown.", OUTPUT)] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
-    """Say what a payload does before you sign it.
+    """Check a payload before you sign it.
 
     \b
     Example:
@@ -67,43 +68,54 @@ def decode(
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 
-    It reads calls of all router dialects, approvals and messages to sign, alone, in lists of transactions, or in the
-    output of swapcli, nodes and wallets (`swapcli help transactions`). It compares recipient, minimum, deadline, value,
-    router, tokens and pools with a fresh quote of the same order. Each difference is a warning.
+    Reads swaps on all supported routers, approvals and permits. The payload may come from swapcli, a node or a wallet.
+    swapcli compares it with a fresh quote for the same order, and warns you about each difference.
 
-    The first line is the verdict: DANGER (exit status 7), Unknown, or No danger found. "Unknown" lists the missing
-    facts, such as your account. Give --from and a node to compare everything.
+    The first line is the verdict: DANGER (exit status 7), Unknown, or No danger found. If it is Unknown, the missing
+    facts are listed. For a complete check, add --from and a node.
+
+    See also: swapcli help decoding.
     """
     flags = settings_of(source, slippage=slippage)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     if calldata == STDIN:
         if is_stdin_terminal():
-            raise UsageError("no calldata given: give it, or pipe it in")
+            raise UsageError("no calldata given: add it, or pipe it in")
         if str(session.settings.market) == STDIN:
             raise InvalidOption("calldata and --market cannot both be read from stdin")
         calldata = read_bounded_file(STDIN, 4 * MAX_BYTES).decode(errors="replace")
-    elif is_regular(calldata):
+    elif is_regular(calldata) or (_is_like_path(calldata) and not calldata.startswith("0x")):
         calldata = read_bounded_file(calldata, 4 * MAX_BYTES).decode(errors="replace")
-    decoder = PayloadDecoder(session.sources, source.skip_bad_pools, _LABELS, session.start_waiting)
+    decoder = PayloadDecoder(session.sources, _LABELS, session.start_waiting)
     decoded = decoder.decode(calldata, PayloadFacts(network, to, value, sender, destination))
     return _print(session, decoded, is_strict=strict)
+
+
+_is_like_path = re.compile(r"[^\s\[{\"]*(/[^\s\[{\"]*|\.[A-Za-z]{2,5})").fullmatch
 
 
 def _print(session: Session, decoded: DecodedPayload, *, is_strict: bool) -> int:
     """Print a payload and the codes that forbid signing, and return the exit status. Doubts count if `is_strict`."""
     output = session.output
+    status = exit_codes.UNSAFE if decoded.dangers or (is_strict and decoded.doubts) else exit_codes.OK
+    try:
+        _print_review(output, decoded)
+    except BrokenPipeError:  # A reader that leaves early, as in `swapcli decode ... | head -1`, changes no verdict.
+        return status
+    if decoded.dangers:
+        output.note(f"do not sign this: {', '.join(decoded.dangers)}")
+    elif status:
+        output.note(f"exit status 7 because of --strict: {', '.join(decoded.doubts)}")
+    if status:
+        output.flush_notes()
+    return status
+
+
+def _print_review(output: Output, decoded: DecodedPayload) -> None:
     if output.format is OutputFormat.JSON:
         output.print_document(decoded)
     else:
         from swapcli.faces.cli.commands.decode.view import build_decode_view
 
-        output.warn(decoded.warnings)
+        output.warn(each for each in decoded.warnings if each.message not in decoded.verdict.message)
         output.print_details(build_decode_view(decoded))
-    if decoded.dangers:
-        output.note(f"do not sign this: {', '.join(decoded.dangers)}")
-    elif is_strict and decoded.doubts:
-        output.note(f"exit status 7 because of --strict: {', '.join(decoded.doubts)}")
-    else:
-        return exit_codes.OK
-    output.flush_notes()
-    return exit_codes.UNSAFE

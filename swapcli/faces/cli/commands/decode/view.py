@@ -25,7 +25,7 @@ from swapcli.core.networks.explorer import contract_page
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.faces.cli.render.state_wording import describe_block, describe_origin
+from swapcli.faces.cli.render.state_wording import describe_origin
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
 from swapcli.payload.review.deadline_warnings import ENDLESS_S
 from swapcli.payload.review.decoded_replay import ReviewedSwap
@@ -43,7 +43,15 @@ def build_decode_view(decoded: DecodedPayload) -> DetailView:
     """Build the view of a decoded payload. Its first line is the verdict."""
     words = _Words(decoded.review)
     listing = [words.swap_list()] if decoded.review.swaps else []
-    return DetailView(decoded.verdict.message, tuple(words.facts(decoded.reviewed_at_s)), lists=tuple(listing))
+    facts = [*words.facts(decoded.reviewed_at_s), *_state(decoded)]
+    return DetailView(decoded.verdict.message, tuple(facts), lists=tuple(listing))
+
+
+def _state(decoded: DecodedPayload) -> Iterator[Fact]:
+    """Yield the state that the payload was compared with, unless the verdict says that its prices are not real."""
+    state = decoded.review.state
+    if state is not None and (state.is_live or str(state.kind) not in decoded.verdict.message):
+        yield Fact("State", describe_origin(state))
 
 
 class _Words:
@@ -70,9 +78,6 @@ class _Words:
         if len(self._review.transactions) > 1:
             for number, reviewed in enumerate(self._review.transactions, start=1):
                 yield self._transaction(number, reviewed)
-        state = self._review.state
-        if state is not None:
-            yield Fact("State", describe_origin(state), describe_block(state))
 
     def _called(self) -> str:
         """Name the function and the router that are called."""
@@ -81,7 +86,7 @@ class _Words:
         if not call.function:
             return f"an unknown function, {call.selector}{place}" if call.selector else f"no function{place}"
         if call.message is not None:
-            of_safe = "a transaction of a Safe, " if call.message.primary_type == "SafeTx" else ""
+            of_safe = "a Safe transaction, " if call.message.primary_type == "SafeTx" else ""
             return f"a message to sign, {of_safe}{call.function}{place}"
         router = f" of the router {call.dialect}" if call.dialect else ""
         return f"{call.function}{router}{place}"
@@ -107,11 +112,11 @@ class _Words:
         token_out = self._token(order.token_out, is_native=order.is_native_out)
         sold = self._amount(order.amount_in, token_in, order.token_in)
         if order.amount_in:
-            yield Fact("At most" if order.is_exact_out else "You sell", sold, f"{order.amount_in} raw")
+            yield Fact("At most" if order.is_exact_out else "You sell", sold, f"{order.amount_in} base units")
         else:
             yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
         minimum = self._amount(order.min_received, token_out, order.token_out)
-        yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} raw")
+        yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} base units")
         recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
         yield Fact("To", recipient, self._relation(order.recipient))
         if order.has_deadline:
@@ -126,7 +131,7 @@ class _Words:
             return
         for name, amounts in (("You sell", message.sells), ("At least", message.buys)):
             for token, amount in amounts:
-                yield Fact(name, self._amount(amount, self._token(token), token), f"{amount} raw")
+                yield Fact(name, self._amount(amount, self._token(token), token), f"{amount} base units")
         for recipient in message.recipients:
             yield Fact("To", self._address(recipient), self._relation(recipient))
         if message.deadline_s is not None:
@@ -139,7 +144,7 @@ class _Words:
         token_out = self._token(order.token_out, is_native=order.is_native_out)
         if order.amount_out is not None:
             quoted = self._amount(order.amount_out, token_out, order.token_out)
-            yield Fact("Quoted", quoted, f"{order.amount_out} raw")
+            yield Fact("Quoted", quoted, f"{order.amount_out} base units")
         if review.fresh_amount_out is not None:
             gap = review.minimum_gap or 0.0
             note = f"the minimum is {format_percentage(abs(gap))} {'below' if gap >= 0 else 'above'} it"
@@ -164,7 +169,7 @@ class _Words:
         token = self._token(address) if address else None
         is_unlimited = approval.is_unlimited
         shown = f"all {symbol(token) if token else 'tokens'}" if is_unlimited else self._amount(approval.amount, token)
-        yield Fact(name, shown, "without limit" if is_unlimited else f"{approval.amount} raw")
+        yield Fact(name, shown, "without limit" if is_unlimited else f"{approval.amount} base units")
         if address and token is None:
             yield Fact("Token", self._address(address), "unknown")
         if approval.spender is not None:

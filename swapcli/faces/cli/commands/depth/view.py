@@ -8,7 +8,7 @@ from typing import Final
 
 from swapcli import Depth, DepthLevel, DepthPoint, Token
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import format_percentage, format_usd
+from swapcli.core.model.number_format import format_percentage, format_short_amount, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
 from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
@@ -39,9 +39,9 @@ def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:
 def _facts(depth: Depth) -> Iterator[Fact]:
     if not unreal_label(depth.figures.state):
         yield Fact("State", describe_origin(depth.figures.state))
-    bases = dict.fromkeys(point.impact.basis for point in depth.points if point.impact)
-    for basis in bases:
-        yield Fact("Price impact", IMPACT_NOTES[basis], _FEES[basis])
+    basis = next((point.impact.basis for point in depth.points if point.impact), None)
+    if basis is not None:
+        yield Fact("Impact", IMPACT_NOTES[basis], _FEES[basis])
     if depth.has_end:
         last = depth.points[-1].amount_in
         yield Fact("Liquidity", "ends", f"after {in_tokens(last, depth.token_in)} there is no route")
@@ -63,7 +63,7 @@ def point_columns(sold: str, bought: str, *, has_bars: bool = False) -> tuple[Co
 
 
 def _amount_columns(sold: str, bought: str) -> tuple[Column, Column, Column]:
-    return Column(sold), Column("USD", drop_order=1), Column(bought)
+    return Column(sold, is_symbol=True), Column("USD", drop_order=1), Column(bought, is_symbol=True)
 
 
 def _level_row(level: DepthLevel, depth: Depth) -> tuple[str, ...]:
@@ -72,9 +72,9 @@ def _level_row(level: DepthLevel, depth: Depth) -> tuple[str, ...]:
         return name, "", "", "", "exceeded at the smallest amount"
     amounts = _amounts(level.within, depth)
     if level.beyond is None or level.beyond.impact is None:
-        return name, *amounts, "not reached before the liquidity ends"
+        return name, *amounts, "not reached before the liquidity runs out"
     beyond = whole_tokens(level.beyond.amount_in, depth.token_in.decimals)
-    return name, *amounts, f"{_precise_percentage(level.beyond.impact.fraction)} at {beyond}"
+    return name, *amounts, f"{level.beyond.impact.fraction * 100:.4f}% at {beyond}"
 
 
 def _point_list(depth: Depth, width: int | None) -> ListView:
@@ -96,7 +96,7 @@ def _amounts(point: DepthPoint, depth: Depth) -> tuple[str, str, str]:
     return (
         _whole(point.amount_in, depth.token_in),
         "" if point.sold_usd is None else format_usd(point.sold_usd),
-        _whole(point.amount_out, depth.token_out),
+        format_short_amount(point.amount_out, depth.token_out.decimals),
     )
 
 
@@ -105,11 +105,7 @@ def _whole(amount: int, token: Token) -> str:
 
 
 def _impact(point: DepthPoint) -> str:
-    return "unknown" if point.impact is None else format_percentage(point.impact.fraction).replace("less than ", "<")
-
-
-def _precise_percentage(fraction: float) -> str:
-    return f"{fraction * 100:.6f}%"
+    return "unknown" if point.impact is None else format_percentage(point.impact.fraction)
 
 
 def _bar(point: DepthPoint, largest: float, width: int) -> str:

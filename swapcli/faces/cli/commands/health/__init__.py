@@ -31,7 +31,7 @@ def health(
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
     max_age: options.MaxAge = None,
-    state: options.State = None,
+    block: options.Block = None,
     live: options.Live = None,
     offline: options.Offline = False,
     api_url: options.ApiUrl = None,
@@ -39,7 +39,7 @@ def health(
     timeout: options.Timeout = None,
     retries: Annotated[
         str | None,
-        option("--retries", f"Attempts after a failed one.  [default: {REMOTE_RETRIES}]", options.SOURCE, "N"),
+        option("--retries", f"Retries per request.  [default: {REMOTE_RETRIES}]", options.SOURCE, "N"),
     ] = None,
     output: OutputOptions,
 ) -> int:
@@ -50,19 +50,16 @@ def health(
       swapcli health --offline
       swapcli health base monad --json
 
-    Quotes a sample order on each of your networks, or of --all that swapcli knows, from the same sources as a
-    quote, and shows whether its prices are live, stored or modelled. A network is healthy if its prices are real.
-    With --offline, only the markets are checked. With --api-url, the health is that of the service. With --rpc-url,
-    it also checks the node's features that quotes and syncs need, and prints the missing ones: its chain, a recent
-    block, batches, packed calls at a block and at an earlier one, state overrides, and events. If a network is not
-    healthy, or the node cannot be quoted on, the command exits with status 8.
+    Quotes a sample order on each of your networks and shows whether prices are live, stored or modelled. A network is
+    healthy if its prices are real; otherwise the exit status is 8. --offline checks only the markets. --api-url checks
+    a service. --rpc-url also checks the node and lists the features it lacks.
     """
     source = SourceOptions(
         market=market,
         store=store,
         rpc_url=rpc_url,
         max_age=max_age,
-        state=state,
+        block=block,
         live=live,
         offline=offline,
         api_url=api_url,

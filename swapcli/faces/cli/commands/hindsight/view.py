@@ -75,12 +75,12 @@ def _row(swap: SwapHindsight) -> tuple[str, ...]:
     def got(amount: int | None) -> str:
         if amount is None:
             return ""
-        return exact_amount(amount, bought) if bought else f"{amount} raw"
+        return exact_amount(amount, bought) if bought else f"{amount} base units"
 
     return (
         swap.transaction,
         str(found.block.number),
-        exact_amount(net.amount_in, sold) if sold else f"{net.amount_in} raw",
+        exact_amount(net.amount_in, sold) if sold else f"{net.amount_in} base units",
         got(swap.amount_out),
         got(swap.best_amount_out),
         _bps(swap.difference_bps),

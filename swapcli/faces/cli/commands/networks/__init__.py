@@ -28,20 +28,14 @@ app = CommandApp(
 
 @app.command(formats=LIST_FORMATS)
 def show(
-    network: Annotated[
-        str | None, argument("[NETWORK]", "Network to show; without one, your networks are listed.")
-    ] = None,
+    network: Annotated[str | None, argument("[NETWORK]", "Network to show.  [default: list yours]")] = None,
     *,
     everything: options.AllNetworks = False,
-    file: Annotated[
-        bool, option("--file", "Print the definition of NETWORK, as swapcli networks add takes it.", SETTINGS)
-    ] = False,
-    probe: Annotated[
-        bool, option("--probe", "Check what the public nodes of NETWORK serve, instead of showing it.", SOURCE)
-    ] = False,
+    file: Annotated[bool, option("--file", "Print the network file, for swapcli networks add.", SETTINGS)] = False,
+    probe: Annotated[bool, option("--probe", "Test the network's public nodes.", SOURCE)] = False,
     output: OutputOptions,
 ) -> int:
-    """List the networks, or show one: its nodes, routers, tokens, protocols and contracts, with their sources.
+    """List networks, or show one network's nodes, routers, tokens, protocols and contracts.
 
     \b
     Examples:
@@ -49,18 +43,16 @@ def show(
       swapcli networks base
       swapcli networks base --file > base.json
 
-    The word show may be left out. Your networks are those that a command without a network name uses: the five of the
-    Fibrous API, and those that you add. --file leaves out the nodes that you have named, since their URLs may hold
-    keys.
+    Your networks are the five in the Fibrous API and those you have added. They are used if a command is not given a
+    network name. --file omits your nodes, because their URLs may contain keys. --probe shows the latency, newest block,
+    limits and missing features of each public node. If no node can serve quotes, the command exits with status 8.
 
-    With --probe, as in swapcli networks base --probe, it reads each public node of a network, and shows its latency,
-    the age of its newest block, its limits, and what is missing of what quotes and syncs need. If no node serves what
-    a quote needs, the command exits with status 8.
+    See also: swapcli help networks, swapcli help nodes.
     """
     is_list = probe or (network is None and not file)
     session = open_session(output, formats=LIST_FORMATS if is_list else COMMON_FORMATS)
     if probe and file:
-        raise InvalidOption("--probe cannot be combined with --file", hint="give one of them")
+        raise InvalidOption("--probe cannot be combined with --file", hint="use only one of them")
     if probe:
         return _probe(session, network)
     if file:
@@ -77,23 +69,24 @@ def show(
 
 @app.command()
 def add(
-    source: Annotated[str, argument("FILE|NAME", "Network file (- is stdin), or a network of swapcli networks --all.")],
+    source: Annotated[str, argument("FILE|NAME", "Network file (- is stdin), or a name from networks --all.")],
     *,
-    replace: Annotated[bool, option("--replace", "Replace the file that you have added before.", SETTINGS)] = False,
+    replace: Annotated[bool, option("--replace", "Replace a file that you added earlier.", SETTINGS)] = False,
     rpc_url: options.RpcUrl = None,
     output: OutputOptions,
 ) -> None:
-    """Add a network from a file, or make a further network of swapcli one of yours.
+    """Add a network from a file or by its name.
 
     \b
     Examples:
       swapcli networks add ethereum
       swapcli networks base --file | swapcli networks add - --replace
 
-    The file is JSON or YAML; swapcli help networks explains its keys. It describes a network in full, or extends the
-    one that it names, for example by tokens or protocols. It is stored in the folder networks beside the settings
-    file, whose own values override it. With --rpc-url, the node must confirm it, as in swapcli networks check. A file
-    with a mistake is not stored.
+    The file is JSON or YAML. It defines a network, or extends one with tokens or protocols. It is copied to the folder
+    `networks` next to the settings file; settings override it. With --rpc-url, the node must confirm the definition
+    first, as in swapcli networks check.
+
+    See also: swapcli help networks.
     """
     session = open_session(output, rpc_url=rpc_url)
     from swapcli import add_network
@@ -109,21 +102,19 @@ def add(
 
 @app.command()
 def check(
-    network: Annotated[str, argument("NETWORK", "Network to check; a name or a chain id.")],
+    network: Annotated[str, argument("NETWORK", "Network to check: name or chain id.")],
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> None:
-    """Compare the definition of a network with its chain, and report what it confirms.
+    """Check a network definition against its chain.
 
     \b
     Example: swapcli networks check base --rpc-url http://127.0.0.1:8545
 
-    It reads, from the node that quotes read: the chain id, the code at every address, the symbol and the decimals of
-    each token, the lists of factories and the pools that they find for the network's main tokens, the address of one
-    pool by the init code hash, and the routers that registries name. If the chain contradicts any of it, the command
-    exits with status 8.
+    Reads from the node: chain id, code at every address, symbols and decimals of tokens, factories and their pools, the
+    init code hash, and routers. If the chain contradicts the definition, the command exits with status 8.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url)
     from swapcli import check_network
@@ -140,12 +131,12 @@ def check(
 
 @app.command()
 def remove(
-    network: Annotated[str, argument("NETWORK", "Network that you have added.")],
+    network: Annotated[str, argument("NETWORK", "Network that you added.")],
     *,
     yes: Annotated[bool, option("--yes", "Do not ask for confirmation.", SETTINGS)] = False,
     output: OutputOptions,
 ) -> None:
-    """Remove the file of a network that you have added. Its store is kept.
+    """Remove a network that you added. Its store is kept.
 
     \b
     Example:
@@ -197,11 +188,12 @@ def _probe(session: Session, name: str | None) -> int:
         raise UnhealthyError(
             f"{found.network} has no public nodes",
             details={"networks": [found.network]},
-            hint=f"name some in networks.{found.network}.public_rpc_urls",
+            hint=f"add some to networks.{found.network}.public_rpc_urls",
         )
     if not found.can_quote:
         raise UnhealthyError(
-            f"no public node of {found.network} serves what a quote needs", details={"networks": [found.network]}
+            f"no public node of {found.network} supports everything that a quote needs",
+            details={"networks": [found.network]},
         )
     return exit_codes.OK
 

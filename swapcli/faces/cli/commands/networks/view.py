@@ -33,6 +33,7 @@ NETWORK_COLUMNS = (
     Column("protocols", is_whole=True),
     Column("router", is_whole=True, goes_below=True),
 )
+PACKAGE_COLUMN = Column("package", readable_width=16)
 ROUTER_COLUMNS = (
     Column("dialect", readable_width=16),
     Column("protocols", is_whole=True),
@@ -98,10 +99,16 @@ _SHORT = 100
 
 
 def build_network_list(found: NetworkList) -> ListView:
-    """Build the list of networks, with links to the pages of their routers."""
+    """Build the list of networks, with links to the pages of their routers; packages have a column if there are any."""
     pages = [each.router_page for each in found.networks]
     links = tuple({"router": page} if page else {} for page in pages)
-    return ListView(NETWORK_COLUMNS, tuple(map(_row, found.networks)), links=links)
+    rows = tuple(map(_row, found.networks))
+    packages = [each.package or ABSENT for each in found.networks] + [each.origin for each in found.plugins]
+    if all(each == ABSENT for each in packages):
+        return ListView(NETWORK_COLUMNS, rows, links=links)
+    rows += tuple((each.name, *(ABSENT,) * (len(NETWORK_COLUMNS) - 1)) for each in found.plugins)
+    rows = tuple((*row, printable(package)) for row, package in zip(rows, packages, strict=True))
+    return ListView((*NETWORK_COLUMNS, PACKAGE_COLUMN), rows, links=(*links, *({} for _ in found.plugins)))
 
 
 def _row(listed: ListedNetwork) -> tuple[str, ...]:
@@ -196,12 +203,12 @@ def _routers(found: NetworkDetails) -> ListView:
     document = found.document()
     rows = (
         (
-            each["dialect"],
-            "all" if each["protocols"] is None else str(each["protocols"]),
-            "definition" if each["address"] else "registry",
-            each["address"] or each["registry"] or ABSENT,
+            each["dialect"] + (f" ({printable(package)})" if (package := each.get("package")) else ""),
+            str(each.get("protocols", "all")),
+            "definition" if each.get("address") else "registry",
+            each.get("address") or each.get("registry") or ABSENT,
         )
-        for each in document["routers"]
+        for each in document.get("routers", ())
     )
     return ListView(ROUTER_COLUMNS, tuple(rows))
 
@@ -209,7 +216,7 @@ def _routers(found: NetworkDetails) -> ListView:
 def _tokens(found: NetworkDetails) -> ListView:
     rows = (
         (printable(each["symbol"]), str(each["decimals"]), printable(each["name"]), each["address"])
-        for each in found.document()["tokens"]
+        for each in found.document().get("tokens", ())
     )
     return ListView(TOKEN_COLUMNS, tuple(rows))
 
@@ -217,20 +224,20 @@ def _tokens(found: NetworkDetails) -> ListView:
 def _protocols(found: NetworkDetails) -> ListView:
     rows = (
         (
-            str(each["protocol"]),
-            printable(each["amm_name"]),
-            printable(each["display_name"]),
-            each["family"] or ABSENT,
+            str(each["protocolId"]),
+            printable(each["protocol"]),
+            printable(each["displayName"]),
+            each.get("family") or ABSENT,
         )
-        for each in found.document()["protocols"]
+        for each in found.document().get("protocols", ())
     )
     return ListView(PROTOCOL_COLUMNS, tuple(rows))
 
 
 def _venues(found: NetworkDetails) -> ListView:
     rows = (
-        (printable(venue["name"]), role, address, printable(venue["source"]) or ABSENT)
-        for venue in found.document()["venues"]
-        for role, address in venue["addresses"].items()
+        (printable(venue["name"]), role, address, printable(venue.get("source") or "") or ABSENT)
+        for venue in found.document().get("venues", ())
+        for role, address in venue.get("addresses", {}).items()
     )
     return ListView(VENUE_COLUMNS, tuple(rows))

@@ -34,44 +34,45 @@ def prove(
         str | None,
         option(
             "--folder",
-            "Folder of the report; a later run continues it.  [default: ./swapcli-proof-NETWORK]",
+            "Folder of the report.  [default: ./swapcli-proof-NETWORK]",
             _REPORT,
             "DIR",
         ),
     ] = None,
-    fresh: Annotated[bool, option("--fresh", "Start over: delete the folder's earlier results.", _REPORT)] = False,
+    fresh: Annotated[bool, option("--fresh", "Delete earlier results in the folder.", _REPORT)] = False,
     orders: Annotated[
         str | None, option("--orders", "Orders to quote and simulate.  [default: 20]", _LIMITS, "N")
     ] = None,
     recent: Annotated[
-        str | None, option("--recent", "Newest swaps to verify per venue.  [default: 2]", _LIMITS, "N")
+        str | None, option("--recent", "Newest swaps to verify per protocol.  [default: 2]", _LIMITS, "N")
     ] = None,
-    no_aggregators: Annotated[bool, option("--no-aggregators", "Contact no aggregators.", _LIMITS)] = False,
+    no_aggregators: Annotated[bool, option("--no-aggregators", "Do not contact aggregators.", _LIMITS)] = False,
     time: Annotated[
-        str | None, option("--time", "Time limit, such as 90 (seconds) or 5m.  [default: 2m]", _LIMITS, "TIME")
+        str | None, option("--time", "Time limit: 90 (seconds) or 5m.  [default: 2m]", _LIMITS, "TIME")
     ] = None,
     max_requests: Annotated[
-        str | None, option("--max-requests", "Maximum number of requests to nodes.  [default: 800]", _LIMITS, "N")
+        str | None, option("--max-requests", "Limit the requests to nodes.  [default: 800]", _LIMITS, "N")
     ] = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> int:
-    """Check quotes, swaps and proofs on your machine; write a report.
+    """Check quotes, swaps and proofs on your machine, and write a report.
 
     \b
     Examples:
       swapcli prove base
       swapcli prove base --rpc-url http://localhost:8545 --no-aggregators
 
-    Probes the nodes, quotes sample orders live, simulates each payload, and verifies the newest swaps of each venue.
-    Requests offers from aggregators that need no key, and simulates them. Checks the proof of each quote with a program
-    that shares no code with swapcli. Writes report.html (one page to read or print), report.json and the proofs to the
-    folder. They contain no secrets: no keys, and no addresses of yours or of your node.
+    Tests the nodes, quotes sample orders live, simulates each payload, and verifies the newest swaps of each protocol.
+    Simulates offers from aggregators that need no key. Checks each quote's proof with a separate program. The folder
+    receives report.html, report.json and the proofs. They contain no keys, and neither your address nor your node's.
 
-    Ctrl-C writes a report of the completed checks; run the same command again to continue. The exit status is 7 if
-    anything differs, and 5 if nothing could be checked. See swapcli help proof.
+    Ctrl-C writes a report on the completed checks; run the command again to continue. The exit status is 7 if anything
+    differs, and 5 if nothing could be checked.
+
+    See also: swapcli help proof.
     """
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)

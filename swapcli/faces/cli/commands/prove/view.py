@@ -37,7 +37,7 @@ def _facts(report: ProveReport) -> Iterator[Fact]:
     if report.blocks is not None:
         first, last = report.blocks
         yield Fact("Blocks", f"{first:,}" if first == last else f"{first:,} to {last:,}")
-    note = f"{report.resumed_items:,} checks of earlier runs" if report.resumed_items else ""
+    note = f"{report.resumed_items:,} checks from earlier runs" if report.resumed_items else ""
     yield Fact("Requests", f"{report.requests:,} to nodes in {report.time_s:,.0f} s", note)
     yield Fact("Contacted", printable(", ".join(report.hosts)))
 

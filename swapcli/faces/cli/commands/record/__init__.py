@@ -4,6 +4,7 @@
 
 from typing import Annotated
 
+from swapcli.core.networks.explorer import transaction_of_link
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.options import OutputOptions, argument, option, parse_number, settings_of
@@ -23,13 +24,13 @@ def record(
     transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
     *,
     pool: Annotated[
-        str | None, option("--pool", "Record the last swaps of this pool: its address or id.", options.RECENT, "POOL")
+        str | None, option("--pool", "Record the last swaps of this pool: address or id.", options.RECENT, "POOL")
     ] = None,
     recent: Annotated[
         str | None,
         option(
             "--recent",
-            f"Record the last N swaps of each protocol, or of --pool.  [default there: {_DEFAULT_SWAPS}]",
+            f"Record the last N swaps.  [default with --pool: {_DEFAULT_SWAPS}]",
             options.RECENT,
             "N",
         ),
@@ -50,19 +51,17 @@ def record(
       swapcli record base --pool 0x6c561b446416e1a00e8e93e221854d6ea4171372
       swapcli record base --recent 5 --json
 
-    Each recorded pool has its state at the parent block, read from a node, and its swaps in the next block. Amounts
-    come from the swap events, not from swapcli's quotes. A swap is skipped, with the reason, if something besides the
-    pool's own swaps changed it earlier in the block, or if its event does not show the output of an exact input. Blocks
-    older than some minutes need an archive node.
+    Reads each pool's state at the parent block, and its swaps from the events of the next block. A swap is skipped,
+    with the reason, if something else changed the pool earlier in the block. Old blocks need an archive node. The JSON
+    is a list of pools that other programs can replay. It identifies neither you nor your node. If no swap could be
+    recorded, the exit status is 5.
 
-    The JSON is a list of pools that other programs can replay: family, tokens, decimals, fee_ppm, state as in market
-    files (swapcli help pools), and swaps. It contains only public contracts and transactions; it identifies neither you
-    nor your node. If no swap could be recorded, the exit status is 5.
+    See also: swapcli help history.
     """
     if transaction is not None and (pool is not None or recent is not None):
-        raise UsageError("--pool and --recent find the swaps themselves; they cannot be combined with a transaction")
+        raise UsageError("--pool and --recent find the swaps themselves, so they cannot be combined with a transaction")
     if transaction is None and pool is None and recent is None:
-        raise UsageError("give the hash of a transaction, --pool POOL, or --recent 3 for each protocol")
+        raise UsageError("give a transaction hash, --pool POOL, or --recent 3")
     if transaction is not None and max_requests is not None:
         raise UsageError("--max-requests needs --pool or --recent")
     count = parse_number("--recent", recent, options.MAX_RECENT_SWAPS) or _DEFAULT_SWAPS
@@ -73,7 +72,7 @@ def record(
         found = (
             market.record_recent(count, pool=pool, max_requests=requests)
             if transaction is None
-            else market.record(transaction)
+            else market.record(transaction_of_link(transaction))
         )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)

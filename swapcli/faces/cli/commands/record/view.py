@@ -28,7 +28,7 @@ def build_recording_view(found: Recording) -> DetailView:
 
 
 def _facts(found: Recording) -> Iterator[Fact]:
-    yield Fact("Swaps", str(found.swaps), "--json or --output FILE.json has them with the state of their pools")
+    yield Fact("Swaps", str(found.swaps), "--json or --output FILE.json includes the state of their pools")
     for reason, count in Counter(each.reason for each in found.skipped).items():
         yield Fact("Left out", str(count), printable(reason))
     if found.problem:

@@ -9,7 +9,6 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
-from swapcli.faces.cli.files import write_text_file
 from swapcli.faces.cli.options import (
     OUTPUT,
     OrderOptions,
@@ -19,17 +18,17 @@ from swapcli.faces.cli.options import (
     option,
     settings_of,
 )
-from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.picture_options import PictureOptions
+from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, ROUTE_FORMATS, Output, OutputFormat
 from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
+from swapcli.faces.cli.view_options import ViewOptions
 from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.commands.route.alert import Condition, Receiver
     from swapcli.quoting.review.presign_checker import AnyChecker
 
-PUBLIC = ("batch_options",)
+PUBLIC = ("batch_options", "order_file")
 
 app = CommandApp()
 
@@ -41,13 +40,11 @@ class AlertOptions(NamedTuple):
 
     when: Annotated[
         str | None,
-        option("--when", "With --watch, tell when a field crosses a number: 'FIELD > NUMBER'.", _ALERT, "CONDITION"),
+        option("--when", "With --watch: alert once if 'FIELD > NUMBER' becomes true.", _ALERT, "CONDITION"),
     ] = None
-    notify: Annotated[str | None, option("--notify", "Post the quote as JSON to this address then.", _ALERT, "URL")] = (
-        None
-    )
+    notify: Annotated[str | None, option("--notify", "Post the alert as JSON to this URL.", _ALERT, "URL")] = None
     run: Annotated[
-        str | None, option("--run", "Run this then; it gets the quote as JSON on stdin.", _ALERT, "COMMAND")
+        str | None, option("--run", "Run this command; it receives the alert as JSON on stdin.", _ALERT, "COMMAND")
     ] = None
 
     @property
@@ -60,11 +57,11 @@ class AlertOptions(NamedTuple):
         if not self.is_set:
             return
         if not is_watch:
-            raise InvalidOption("--when, --notify and --run are for a quote that is watched", hint="give --watch")
+            raise InvalidOption("--when, --notify and --run need --watch", hint="give --watch")
         if self.when is None:
             raise InvalidOption("--notify and --run need a condition", hint="for example --when 'outputAmount > 5e9'")
         if (self.notify is None) == (self.run is None):
-            raise InvalidOption("--when needs one way to tell of it", hint="give --notify URL or --run COMMAND")
+            raise InvalidOption("--when needs an action", hint="add --notify URL or --run COMMAND")
         self.parse()  # before a node or a market is opened
 
     def parse(self) -> "tuple[Condition, Receiver]":
@@ -76,7 +73,7 @@ class AlertOptions(NamedTuple):
         return Condition.parse(self.when or ""), receiver
 
 
-@app.command(formats=LIST_FORMATS)
+@app.command(formats=ROUTE_FORMATS)
 def route(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,
@@ -86,45 +83,34 @@ def route(
     order: OrderOptions,
     sender: Annotated[
         str | None,
-        option("--from", "Sender or its ENS name, for an AMOUNT of all or 50%.", options.ROUTING, "ADDRESS"),
+        option("--from", "Sender; required if AMOUNT is all or a percentage.", options.ROUTING, "ADDRESS"),
     ] = None,
     source: SourceOptions,
-    block: options.Block = None,
     batch: BatchOptions,
     watch: Annotated[
         str | None,
         option(
             "--watch",
-            "Quote at every block, or every so many SECONDS, until Ctrl-C.",
+            "Quote at every block, or every SECONDS.",
             OUTPUT,
             "[SECONDS]",
             OptionalValue("", lambda word: word.rstrip("smhdSMHD").replace(".", "", 1).isdecimal()),
         ),
     ] = None,
     alert: AlertOptions,
-    picture: PictureOptions,
+    shown: ViewOptions,
     output: OutputOptions,
 ) -> int:
-    """Find the best route for a swap.
+    """Find the best route for a swap. Prices are live by default. Nothing is signed or sent.
 
     \b
     Examples:
       swapcli route base ETH USDC 1.5
       swapcli route base ETH USDC 1.5 --get outputAmount
-      swapcli route base ETH USDC 50 --view tree --svg route.svg
+      swapcli route base ETH USDC 50 -o route.svg
+      swapcli route base --batch orders.jsonl --results quotes.jsonl
 
-    A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
-    smallest unit, or "amount_decimal" in whole tokens; without an id the number of the line is its id. The output is
-    one line {"id", "result"} per order, in their order; --format csv prints the main figures. A malformed line stops
-    the batch; the error gives its number. The exit status is the lowest one other than 0 of all orders. An interrupted
-    batch with --results goes on where it was with --resume (swapcli help scripting).
-
-    --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
-    per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of
-    a block, and goes on after a failed refresh. Ctrl-C ends it with status 0.
-
-    --when tells once when a field of the JSON, by the name that --get takes, begins to meet a condition: --notify posts
-    {"when", "field", "value", "quote"} to an address, --run runs a command without a shell (swapcli help scripting).
+    See also: swapcli help routing, swapcli help live, swapcli help batches (--batch, --watch, --when).
     """
     session = open_session(
         output,
@@ -132,10 +118,9 @@ def route(
         rpc_url=source.rpc_url,
         offline=source.offline,
         reuses_searches=watch is not None,
-        block=block,
-        formats=COMMON_FORMATS if watch is not None else LIST_FORMATS,
+        quotes_past_blocks=True,
+        formats=COMMON_FORMATS if watch is not None else LIST_FORMATS if batch.batch is not None else ROUTE_FORMATS,
         price_use=PriceUse.SHOWN if watch is None and batch.batch is None else PriceUse.NUMBER,
-        pictures=("svg", "mermaid"),
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch.batch is None:
@@ -148,42 +133,53 @@ def route(
             refuse_stream("--watch")
         if batch.batch is not None:
             refuse_stream("--batch", "--results FILE writes the results of a batch")
-    if block is not None and (watch is not None or sender is not None):
+    if session.setup.block is not None and (watch is not None or sender is not None):
         other = "--watch" if watch is not None else "--from"
         raise InvalidOption(f"a past block never changes, so --block cannot be combined with {other}")
     if watch is not None:
         if batch.batch is not None:
             raise InvalidOption("--watch cannot be combined with --batch")
         written = read_order(words, "route", network, raw=order.raw)
-        _check_watch_alone(written, sender, picture, order.proof, session)
-        return _watch(open_quote_context(session, network, order, source), written, watch, alert, picture, output)
+        _check_watch_alone(written, sender, shown, order.proof, session, output)
+        return _watch(open_quote_context(session, network, order), written, watch, alert, shown, output)
     if batch.batch is None:
         written = read_order(words, "route", network, raw=order.raw, hint=", or --batch")
-        picture = picture.for_file(output.output_file)
-        picture.check(session.output)
-        return _route_one(open_quote_context(session, network, order, source), written, sender, picture, order.proof)
-    if any(picture):
-        raise InvalidOption("--batch prints JSON or CSV and excludes views and pictures")
+        shown.check(session.output)
+        return _route_one(open_quote_context(session, network, order), written, sender, shown, order.proof)
+    if any(shown):
+        raise InvalidOption("--batch prints JSON or CSV, so it cannot be combined with --view or -v")
     if sender is not None:
-        raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out with --batch")
+        raise InvalidOption("--from is used only if AMOUNT is all or a percentage", hint="remove --from")
     batch.check(words, output, session.settings.market, proof=order.proof)
     from swapcli.faces.cli.commands.route.batch import route_batch
 
-    return route_batch(lambda: open_quote_context(session, network, order, source), batch)
+    return route_batch(lambda: open_quote_context(session, network, order), batch)
 
 
 def _check_watch_alone(
-    words: OrderWords, sender: str | None, picture: PictureOptions, proof: str | None, session: Session
+    words: OrderWords,
+    sender: str | None,
+    shown: ViewOptions,
+    proof: str | None,
+    session: Session,
+    output: OutputOptions,
 ) -> None:
     """Raise an error if the command line has options that cannot be combined with --watch."""
-    others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None, "--proof": proof}
+    others = {"--from": sender, "--proof": proof}
     for name, value in others.items():
         if value is not None:
             raise InvalidOption(f"--watch cannot be combined with {name}")
     if words.amount.is_balance_part:
         amount = words.amount.text
         raise InvalidOption(f"--watch needs a fixed amount, not {amount}", hint="write an amount, such as 1.5")
-    picture.check(session.output)
+    shown.check(session.output)
+    if shown.view is not None and _prints_json(session.output, output):
+        raise InvalidOption("--watch prints JSON in a pipe, which excludes --view", hint="add --format plain")
+
+
+def _prints_json(printed: Output, output: OutputOptions) -> bool:
+    """Return whether a watch prints JSON: on request, and in a pipe unless a format is requested."""
+    return printed.format is OutputFormat.JSON or (printed.format is OutputFormat.PLAIN and not output.format)
 
 
 def _watch(
@@ -191,7 +187,7 @@ def _watch(
     words: OrderWords,
     watch: str,
     alert: AlertOptions,
-    picture: PictureOptions,
+    shown: ViewOptions,
     output: OutputOptions,
 ) -> int:
     from swapcli.faces.cli.commands.route.watch import WatchDisplay, WatchedOrder, parse_watch_seconds
@@ -203,13 +199,12 @@ def _watch(
     order, printed = context.build_order(words), context.session.output
     watched = WatchedOrder(context, order, seconds)
     interval_s = watched.interval_s
-    is_piped = printed.format is OutputFormat.PLAIN and not (output.plain or output.format)
-    pace = f"every {interval_s:g} s" if seconds is not None else f"every block, looked for every {interval_s:g} s"
+    pace = f"every {interval_s:g} s" if seconds is not None else f"every block, checked every {interval_s:g} s"
     display: WatchDisplay
-    if printed.format is OutputFormat.JSON or is_piped:
+    if _prints_json(printed, output):
         display = WatchLines(printed._replace(format=OutputFormat.JSON))
     else:
-        display = WatchScreen(printed, picture.shape, pace)
+        display = WatchScreen(printed, shown.shape, pace, verbose=shown.verbose)
     if not alert.is_set:
         return watched.show(display)
     from swapcli.faces.cli.commands.route.alert_receivers import alerting
@@ -219,7 +214,7 @@ def _watch(
 
 
 def _route_one(
-    context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions, proof: str | None
+    context: QuoteContext, words: OrderWords, sender: str | None, shown: ViewOptions, proof: str | None
 ) -> int:
     def open_sender() -> "AnyChecker | None":
         from swapcli.faces.cli.payload_output import open_checker
@@ -227,13 +222,11 @@ def _route_one(
         return open_checker(context.session, context.network, PayloadOptions(sender=sender))
 
     if sender is not None and not words.amount.is_balance_part:
-        raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
+        raise InvalidOption("--from is used only if AMOUNT is all or a percentage", hint="remove it, or use calldata")
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     if proof is not None:
         quote = quote.write_proof(proof)
     output = context.session.output
-    if picture.svg is not None and not picture.draws_to_stdout:
-        write_text_file(picture.svg, quote.svg(picture.width))
     if output.format is OutputFormat.JSON:
         output.print_document(quote)
     elif output.format is OutputFormat.CSV:
@@ -241,13 +234,12 @@ def _route_one(
 
         output.warn(quote.warnings)
         output.print_rows([{name: csv_row(quote.to_dict()).get(name) for name in CSV_COLUMNS if name != "id"}])
-    elif picture.draws_to_stdout or picture.mermaid:
+    elif output.format in (OutputFormat.SVG, OutputFormat.MERMAID):
         output.warn(quote.warnings, is_labelled=True)
-        print(quote.mermaid() if picture.mermaid else quote.svg(picture.width), end="")
+        output.print_picture(quote.svg() if output.format is OutputFormat.SVG else quote.mermaid())
     else:
         from swapcli.faces.cli.render.route_view import build_route_view
 
-        is_brief = output.format is OutputFormat.TABLE and not picture.full
-        view = build_route_view(quote.answer, quote.terms, quote.figures, is_brief=is_brief)
-        output.print_route(view, picture.shape)
+        view = build_route_view(quote.answer, quote.terms, quote.figures, verbose=shown.verbose)
+        output.print_route(view, shown.shape)
     return exit_codes.OK

@@ -1,7 +1,7 @@
 """Alerts of `swapcli route --watch`: a condition on a field of the quote, which is told once when it begins to hold.
 
 Deliveries are made on a thread, so that a slow receiver delays no quote, and repeated until they succeed, as long as
-their quote is not too old. A quote on old state is not looked at.
+their quote is not too old. A quote on old state is not checked.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Condition(NamedTuple):
         except InvalidOperation:
             limit = None
         if match is None or limit is None:
-            raise InvalidOption(f'--when: "{printable(text[:80])}" is no condition', hint=_EXAMPLE)
+            raise InvalidOption(f'--when: "{printable(text[:80])}" is not a condition', hint=_EXAMPLE)
         return cls(f"{match[1]} {match[2]} {match[3]}", match[1], match[2], limit)
 
     def value(self, document: Mapping[str, Any]) -> Decimal | None:
@@ -140,7 +140,7 @@ class AlertQueue:
                     return None
             pause_s = backoff_s(failures, FIRST_RETRY_S, MAX_RETRY_S)
             if self._is_too_old(alert, pause_s):
-                self._note(f"the alert {alert.when} was given up after {failures} tries: its quote is too old")
+                self._note(f"the alert {alert.when} was dropped after {failures} tries: its quote is too old")
                 return None
             self._is_ended.wait(pause_s)
 
@@ -154,7 +154,7 @@ class AlertingDisplay:
     """Shows the quotes of a watch on another display, and looks whether each of them meets a condition.
 
     The condition is told when it begins to hold, also with the first quote. State older than `max_age_s`, or of unknown
-    age, is not looked at.
+    age, is not checked.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class AlertingDisplay:
         is_old = age_s is None or age_s > self._max_age_s
         if is_old and not self._was_old:
             age = "of unknown age" if age_s is None else f"{age_s} seconds old"
-            self._note(f"the state is {age}, so {self._condition.text} is not looked at")
+            self._note(f"the state is {age}, so {self._condition.text} is not checked")
         self._was_old = is_old
         if is_old or value is None:
             return

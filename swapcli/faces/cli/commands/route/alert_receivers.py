@@ -58,9 +58,9 @@ class HttpReceiver:
         try:
             parts = split_url(url)
         except ValueError:
-            raise InvalidOption("--notify: that is not an address", hint=hint) from None
+            raise InvalidOption("--notify: not a URL", hint=hint) from None
         if parts.scheme not in ("http", "https"):
-            raise InvalidOption("--notify: the address must begin with http:// or https://", hint=hint)
+            raise InvalidOption("--notify: the URL must begin with http:// or https://", hint=hint)
         self._shown = origin_of(parts)
         self._connection = HttpConnection(url, self._shown, proxy=find_proxy(url, os.environ))
 
@@ -72,7 +72,7 @@ class HttpReceiver:
             self._connection.close()
         if 200 <= status < 300:
             return
-        problem = f"{self._shown} answered with status {status}"
+        problem = f"{self._shown} responded with status {status}"
         if status < 500 and status not in _RETRIED:
             raise UpstreamRejected(problem)
         raise UpstreamError(problem)
@@ -90,7 +90,7 @@ class CommandReceiver:
         except ValueError as error:
             raise InvalidOption(f"--run: {error}") from None
         if not self._words:
-            raise InvalidOption("--run: there is no command")
+            raise InvalidOption("--run: no command given")
         self._check_command()
 
     def _check_command(self) -> None:
@@ -103,7 +103,7 @@ class CommandReceiver:
             raise InvalidOption(f"--run: {name} is a folder")
         if os.path.exists(command) and os.path.dirname(command):
             raise InvalidOption(f"--run: {name} is not executable", hint=f"chmod +x {name}")
-        raise InvalidOption(f"--run: there is no command {name}", hint="check its name; a script needs its path")
+        raise InvalidOption(f"--run: no command {name}", hint="check the name; for a script, give its path")
 
     def deliver(self, alert: Alert) -> None:
         """As `Receiver`."""
@@ -119,13 +119,13 @@ class CommandReceiver:
                 check=False,
             )
         except FileNotFoundError:
-            raise UpstreamRejected(f"there is no command {name}") from None
+            raise UpstreamRejected(f"no command {name}") from None
         except subprocess.TimeoutExpired:
-            raise UpstreamError(f"{name} did not end within {COMMAND_TIMEOUT_S:g} seconds") from None
+            raise UpstreamError(f"{name} did not exit within {COMMAND_TIMEOUT_S:g} seconds") from None
         except OSError as error:
             raise UpstreamRejected(f"{name} cannot be run: {error.strerror}") from None
         if ran.returncode:
-            raise UpstreamError(f"{name} ended with status {ran.returncode}")
+            raise UpstreamError(f"{name} exited with status {ran.returncode}")
 
 
 def _variables(prefix: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -25,15 +25,21 @@ from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
+from swapcli.quoting.order_keys import (
+    AMOUNT,
+    INPUT_AMOUNT,
+    OUTPUT_AMOUNT,
+    TOKEN_IN,
+    TOKEN_OUT,
+    other_spelling,
+    with_current_keys,
+)
 
-KEYS = ("id", "token_in", "token_out", "amount_in")
-INTERFACE_KEYS = {"tokenInAddress": "token_in", "tokenOutAddress": "token_out", "amount": "amount_in"}
-"""The interface's names of the same, which bring amounts in the smallest unit as well."""
-DECIMAL = "amount_decimal"
-"""The amount in whole tokens, in place of `amount_in`."""
+AMOUNTS = (AMOUNT, INPUT_AMOUNT, OUTPUT_AMOUNT)
+KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
 LABELS = ("kind", "size", "usd")
 """Keys that say what an order is an example of, in generated batches; they change nothing."""
-EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}'
+EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
 
 
 class BatchOrder(NamedTuple):
@@ -62,7 +68,7 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     context = open_context()
     enable_garbage_collection()
     output = context.session.output
-    entries = _parse_entries(read_lines(options.batch))
+    entries = parse_entries(read_lines(options.batch))
     with ExitStack() as stack:
         write: Callable[[str], None] = output.print_ready_line
         has_header, answered_count = False, 0
@@ -167,14 +173,14 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
 
 def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:
     """Return the result of an order. Raises `SwapcliError`."""
-    order = _parse_order(entry)
+    order = parse_order(entry, is_reverse=context.options.reverse)
     token_in, token_out = context.market.token(order.token_in), context.market.token(order.token_out)
     sold = token_out if context.options.reverse else token_in
     amount = parse_amount(order.amount, sold.decimals, sold.symbol) if isinstance(order.amount, str) else order.amount
     return context.quote(context.options.build_order(token_in, token_out, amount)).to_dict()
 
 
-def _parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
+def parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
     """Yield the order of each line that is not blank, as it arrives.
 
     Raises `InvalidInput` with the number of a malformed line.
@@ -190,44 +196,49 @@ def _parse_entry(line: bytes, number: int) -> Entry:
         raise _invalid_line(number, error.problem.replace(f"line {error.line}, column", "column")) from error
     if not isinstance(entry, dict):
         raise _invalid_line(number, "is not a JSON object")
-    entry = _with_our_keys(entry, number)
-    unknown = next((key for key in entry if key not in (*KEYS, DECIMAL) and key not in LABELS), None)
+    entry = with_current_keys(entry)
+    other = other_spelling(entry)
+    if other is not None:
+        raise _invalid_line(number, f"has the key {other[0]}, which must be named {other[1]}")
+    unknown = next((key for key in entry if key not in KEYS and key not in LABELS), None)
     if unknown is not None:
-        raise _invalid_line(number, f"has the key {describe(unknown)}, which no order has")
-    missing = [key for key in KEYS if key not in entry and not (key == "amount_in" and DECIMAL in entry)]
-    if missing:
-        raise _invalid_line(number, f"has no {', '.join(missing)}")
+        raise _invalid_line(number, f"has the unknown key {describe(unknown)}")
+    missing = [key for key in (TOKEN_IN, TOKEN_OUT) if key not in entry]
+    amounts = [key for key in AMOUNTS if key in entry]
+    if missing or not amounts:
+        raise _invalid_line(number, f"has no {', '.join([*missing, *([] if amounts else [AMOUNT])])}")
+    if len(amounts) > 1:
+        raise _invalid_line(number, f"has two amounts: {' and '.join(amounts)}")
+    entry = entry if "id" in entry else {"id": number, **entry}
     if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
         raise _invalid_line(number, "has an id that is neither a string nor an integer")
     return entry
-
-
-def _with_our_keys(entry: dict[str, Any], number: int) -> dict[str, Any]:
-    """Return an order by our own keys, with the number of its line as its id if it has none."""
-    for other, key in INTERFACE_KEYS.items():
-        if other in entry:
-            if key in entry:
-                raise _invalid_line(number, f"has both {key} and {other}")
-            entry = {key if name == other else name: value for name, value in entry.items()}
-    if DECIMAL in entry and "amount_in" in entry:
-        raise _invalid_line(number, f"has two amounts: one in smallest units, and {DECIMAL} in whole tokens")
-    return entry if "id" in entry else {"id": number, **entry}
 
 
 def _invalid_line(number: int, problem: str) -> InvalidInput:
     return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
 
 
-def _parse_order(entry: Entry) -> BatchOrder:
-    token_in, token_out = entry["token_in"], entry["token_out"]
+def parse_order(entry: Entry, *, is_reverse: bool = False) -> BatchOrder:
+    """Return the order of an entry; with `is_reverse`, its amount is the one to buy. Raises `InvalidInput`."""
+    token_in, token_out = entry[TOKEN_IN], entry[TOKEN_OUT]
     if not isinstance(token_in, str) or not isinstance(token_out, str):
-        raise InvalidInput("token_in and token_out must be strings")
-    if DECIMAL in entry:
-        return BatchOrder(token_in, token_out, _written(entry[DECIMAL], f"{DECIMAL} must be a number, such as 1.5"))
-    written = _written(entry["amount_in"], "amount_in must be a decimal integer, as a string or a number")
+        raise InvalidInput(f"{TOKEN_IN} and {TOKEN_OUT} must be strings")
+    if AMOUNT in entry:
+        return BatchOrder(token_in, token_out, _written(entry[AMOUNT], f"{AMOUNT} must be a number, such as 1.5"))
+    key = OUTPUT_AMOUNT if OUTPUT_AMOUNT in entry else INPUT_AMOUNT
+    if is_reverse != (key == OUTPUT_AMOUNT):
+        hint = f"use {OUTPUT_AMOUNT}" if is_reverse else "add --reverse"
+        raise InvalidInput(
+            f"{key} cannot be the amount of an order {'with' if is_reverse else 'without'} --reverse", hint=hint
+        )
+    written = _written(entry[key], f"{key} must be an integer in base units")
     whole = _without_exponent(written)
     if _FRACTION.fullmatch(whole):
-        raise InvalidInput(f"{written} is no whole number of smallest units; {DECIMAL} takes whole tokens")
+        raise InvalidInput(
+            f"{key} must be an integer in base units, not {written}",
+            hint=f'for whole tokens, use "{AMOUNT}": "{written}"',
+        )
     return BatchOrder(token_in, token_out, parse_raw_amount(whole))
 
 
@@ -237,7 +248,7 @@ def _written(amount: object, problem: str) -> str:
         raise InvalidInput(problem)
     written = str(amount)
     if isinstance(amount, float) and sum(map(str.isdigit, written.partition("e")[0])) > sys.float_info.dig:
-        raise InvalidInput(f"{written} may have lost digits on its way", hint="write large amounts as strings")
+        raise InvalidInput(f"{written} may have lost digits", hint="write large amounts as strings")
     return written
 
 

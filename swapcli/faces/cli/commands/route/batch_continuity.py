@@ -33,11 +33,10 @@ def check_continuity(
             if _is_equal(before, now):
                 continue
             if not is_fixed and _is_of_another_block(before, now):
-                return f"the results in {name} belong to earlier blocks than the next ones"
+                return f"the results in {name} are from earlier blocks than the new results"
         raise InvalidInput(
-            f"result {number} of {name} is not what its order gives now: the settings, the market or the order have"
-            " changed",
-            hint="resume with the same settings, market and orders, or write to another file",
+            f"result {number} of {name} differs from a fresh quote: the settings, the market or the order have changed",
+            hint="restore them, or write to a new file",
             details={"result": number},
         )
     return None

@@ -19,13 +19,11 @@ class BatchOptions(NamedTuple):
     """Which orders are quoted, by how many processes, and where the results go."""
 
     batch: Annotated[str | None, option("--batch", "Quote the orders in this file; - is stdin.", _BATCH, "FILE")] = None
-    workers: Annotated[str | None, option("--workers", "Processes that quote a batch.  [default: 1]", _BATCH, "N")] = (
+    workers: Annotated[str | None, option("--workers", "Number of quoting processes.  [default: 1]", _BATCH, "N")] = (
         None
     )
-    results: Annotated[
-        str | None, option("--results", "Write the results of a batch to this file.", _BATCH, "FILE")
-    ] = None
-    resume: Annotated[bool, option("--resume", "Quote the orders that have no result in the file yet.", _BATCH)] = False
+    results: Annotated[str | None, option("--results", "Write the results to this file.", _BATCH, "FILE")] = None
+    resume: Annotated[bool, option("--resume", "Continue after the last result in the file.", _BATCH)] = False
 
     @property
     def worker_count(self) -> int:
@@ -36,7 +34,7 @@ class BatchOptions(NamedTuple):
         """Raise `InvalidOption` if there is no batch but an option that needs one."""
         for name, value in (("--workers", self.workers), ("--results", self.results), ("--resume", self.resume)):
             if value is not None and value is not False:
-                raise InvalidOption(f"{name} is for a batch of orders", hint="give --batch FILE")
+                raise InvalidOption(f"{name} needs --batch", hint="add --batch FILE")
 
     def check(self, words: Sequence[str], output: OutputOptions, market: object, *, proof: str | None) -> None:
         """Raise an error if the command line has words or options that cannot be combined with --batch."""
@@ -47,13 +45,13 @@ class BatchOptions(NamedTuple):
             )
         if words:
             raise UsageError("--batch reads the orders from a file: give only NETWORK")
-        if output.plain or output.table or output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):
-            raise InvalidOption("--batch prints JSON or CSV and excludes --plain and --table")
+        if output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):
+            raise InvalidOption(f"--batch prints JSON or CSV, so it cannot be combined with --format {output.format}")
         if self.batch == STDIN == str(market):
             raise InvalidOption("--batch and --market cannot both read stdin")
         if self.resume and self.results is None:
-            raise InvalidOption("--resume needs the file with the earlier results", hint="name it with --results")
+            raise InvalidOption("--resume needs the file with the earlier results", hint="add --results FILE")
         if self.resume and output.get is not None:
             raise InvalidOption(
-                "--resume needs whole results in the file, not one field of each", hint="leave out --get"
+                "--resume needs complete results in the file, not one field of each", hint="remove --get"
             )

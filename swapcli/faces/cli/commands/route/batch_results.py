@@ -22,7 +22,7 @@ Entry: TypeAlias = dict[str, object]
 
 CSV_COLUMNS = (
     "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
-    "outputNetOfGas", "gasValueSource", "expiresAt", "state", "warnings", "errorMessage",
+    "outputAfterGas", "gasValueSource", "expiresAt", "state", "warnings", "errorMessage",
 )  # fmt: skip
 """The columns of a batch as CSV: the order's id, and fields of its result."""
 
@@ -87,10 +87,14 @@ class BatchResults:
             order = next(orders, None)
             expected = None if order is None else _csv_id(order) if self._is_csv else order["id"]
             if order is None or found != expected:
-                of_batch = "the batch is shorter" if order is None else f"that order of the batch is {_shown(expected)}"
+                of_batch = (
+                    "the batch has fewer orders"
+                    if order is None
+                    else f"that place in the batch has order {_shown(expected)}"
+                )
                 raise InvalidInput(
                     f"result {number} of {self._name} belongs to order {_shown(found)}, but {of_batch}",
-                    hint="resume with the same batch, or write to another file",
+                    hint="use the same batch, or write to a new file",
                     details={"result": number},
                 )
             latest.append((number, order, line))
@@ -145,7 +149,7 @@ class BatchResults:
     def _not_results(self, line_number: int) -> InvalidInput:
         return InvalidInput(
             f"line {line_number} of {self._name} is not a batch result in this format",
-            hint="write to another file",
+            hint="write to a new file",
             details={"line": line_number},
         )
 

@@ -37,8 +37,8 @@ def parse_watch_seconds(text: str) -> float | None:
             seconds = 0.0
     if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise InvalidOption(
-            f"--watch takes {MIN_SECONDS} to {MAX_SECONDS:,} seconds, or a duration such as 5m",
-            hint="leave it out for a quote at every block",
+            f"--watch takes a number of seconds from {MIN_SECONDS} to {MAX_SECONDS:,}, or a duration such as 5m",
+            hint="remove the number to quote at every block",
         )
     return seconds
 

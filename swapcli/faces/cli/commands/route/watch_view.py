@@ -48,8 +48,10 @@ class WatchLines:
 class WatchScreen:
     """Draws each quote over the last one; on a terminal without control sequences, and elsewhere, below it."""
 
-    def __init__(self, output: Output, shape: RouteShape, pace: str, stream: TextIO | None = None) -> None:
-        self._output, self._shape, self._pace = output, shape, pace
+    def __init__(
+        self, output: Output, shape: RouteShape, pace: str, stream: TextIO | None = None, *, verbose: bool = False
+    ) -> None:
+        self._output, self._shape, self._pace, self._verbose = output, shape, pace, verbose
         self._stream = stream or sys.stdout
         self._redraws = self._stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
         self._watched: WatchedQuote | None = None
@@ -81,7 +83,7 @@ class WatchScreen:
         )
 
     def _draw(self, quote: SwapQuote, facts: tuple[Fact, ...]) -> None:
-        view = build_route_view(quote.answer, quote.terms, quote.figures)
+        view = build_route_view(quote.answer, quote.terms, quote.figures, verbose=self._verbose)
         lines = self._output.format_route(replace(view, facts=(*view.facts, *facts)), self._shape).splitlines()
         self._output.end_waiting()
         if self._redraws:

@@ -5,8 +5,10 @@
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 from swapcli import BlockTag, InvalidOption
+from swapcli.core.encoding.disk_errors import is_disk_full
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.url import is_loopback_host
 from swapcli.faces.cli import options
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
 
-_STATE_IGNORED = "WARNING: the setting state is {}, but a service follows and quotes the latest block"
+_BLOCK_IGNORED = "WARNING: the setting `block` is `{}`, but a service follows and quotes the latest block"
 _PUBLIC_ADDRESS = (
     "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
     " encrypted; put a TLS proxy in front of it"
@@ -43,24 +45,22 @@ def serve(
         str | None, option("--port", "Port to listen on; 0 picks a free one.  [default: 8000]", SERVER, "PORT")
     ] = None,
     workers: Annotated[
-        str | None, option("--workers", "Processes that answer; one a core is best.  [default: 1]", SERVER, "N")
+        str | None, option("--workers", "Worker processes; use one per core.  [default: 1]", SERVER, "N")
     ] = None,
     networks: Annotated[
-        list[str] | None, option("--networks", "Comma-separated networks.  [default: yours]", SERVER, "LIST")
+        list[str] | None, option("--networks", "Networks to serve: a,b,c.  [default: yours]", SERVER, "LIST")
     ] = None,
     everything: options.AllNetworks = False,
     keys_file: options.KeysFile = None,
     ready_file: Annotated[
-        str | None, option("--ready-file", "Also write the line of JSON to this file.", SERVER, "FILE")
+        str | None, option("--ready-file", "Also write the startup line to this file.", SERVER, "FILE")
     ] = None,
-    once: Annotated[bool, option("--once", "Exit after one request.", LIFECYCLE)] = False,
     max_requests: Annotated[str | None, option("--max-requests", "Exit after N requests.", LIFECYCLE, "N")] = None,
     market: options.MarketFile = None,
-    skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
     feed: Annotated[
         str | None,
-        option("--feed", "Redis server with the feed of swapcli sync --watch --publish.", options.SOURCE, "URL"),
+        option("--feed", "Redis server that sync --watch --publish writes to.", options.SOURCE, "URL"),
     ] = None,
     max_age: options.MaxAge = None,
     live: options.Live = None,
@@ -71,18 +71,17 @@ def serve(
 
     \b
     Examples:
-      swapcli serve --port 0 --offline --once
+      swapcli serve --port 0 --offline --max-requests 1
       swapcli serve --networks base,monad
 
-    When it accepts connections, it prints one line of JSON, {"url", "pid", "networks", "modelled"}; the last are the
-    networks whose prices are modelled at first. The log goes to stderr, one line of JSON per request. On SIGTERM or
-    Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and
-    trusted proxies again. When the terminal that it was started on is closed, it ends, too; nohup prevents that.
+    At startup it prints one line of JSON: {"url", "pid", "networks", "modelled"}. `modelled` lists the networks that
+    have no live prices yet. Those networks return quotes with a warning, and 503 for calldata. With --offline, every
+    endpoint uses modelled prices, so that you can try it. The log on stderr has one line of JSON per request.
 
-    The service follows the newest block of the node that the settings name for a network, else of public nodes. Until a
-    public node responds, quotes are on modelled prices and say so, and requests for calldata return 503. With
-    --offline, every endpoint works on modelled prices, for trials. Requests on state that is too old return 503, and so
-    do orders that could not start within two seconds. `swapcli help service` describes more.
+    SIGTERM and Ctrl-C finish open requests and exit with status 0. SIGHUP reloads API keys, rate limits, CORS origins
+    and trusted proxies.
+
+    See also: swapcli help service, swapcli help deploy.
     """
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import refuse_stream
@@ -108,20 +107,24 @@ def serve(
         return open_session(output, flags, offline=offline)
 
     session = read_session()
-    request_limit = _parse_request_limit(once, max_requests)
+    request_limit = _parse_request_limit(max_requests)
     if workers is not None and request_limit is not None and session.settings.service.workers > 1:
-        raise InvalidOption("--workers cannot be combined with a number of requests: one process counts them")
+        raise InvalidOption("--workers cannot be combined with --max-requests: a single process counts the requests")
     if store is not None and session.settings.service.feed_url is not None:
         raise InvalidOption(
-            "a feed cannot be combined with --store: its pools come from a Redis server", hint="leave one out"
+            "a feed cannot be combined with --store: its pools come from a Redis server", hint="remove one of them"
         )
     from swapcli.faces.service.run_service import ServiceRun, ServiceSetup, run_service
 
     def on_ready(ready: "ReadyService", warn: Callable[[str], object]) -> None:
-        _warn_of_settings(session, warn)
+        _warn_of_settings(session, ready.url, warn)
         if ready_file is not None:
             write_text_file(ready_file, to_json(ready.document()) + "\n")
-        session.output.print_line(ready)
+        try:
+            session.output.print_line(ready)
+        except OSError as error:
+            if not is_disk_full(error):  # it stops no quotes
+                raise
         if sys.stderr is not None and sys.stderr.isatty():
             for line in ready.lines:
                 warn(line)
@@ -136,7 +139,6 @@ def serve(
         on_ready,
         is_terminal_gone,
         request_limit,
-        skip_bad_pools=skip_bad_pools,
     )
     return run_service(run, print_to_stderr)
 
@@ -150,20 +152,18 @@ def _names(session: Session, networks: list[str] | None, *, everything: bool) ->
     return tuple(options.split_lists(networks or ()))
 
 
-def _warn_of_settings(session: Session, warn: Callable[[str], object]) -> None:
+def _warn_of_settings(session: Session, url: str, warn: Callable[[str], object]) -> None:
     """Write warnings of ignored and unsafe settings to the log."""
-    settings = session.settings
-    if settings.state is not BlockTag.LATEST:
-        warn(_STATE_IGNORED.format(settings.state))
-    if not is_loopback_host(settings.service.host):
-        warn(_PUBLIC_ADDRESS.format(settings.service.host))
+    block, host = session.settings.block, urlsplit(url).hostname or ""
+    if block is not BlockTag.LATEST:
+        warn(_BLOCK_IGNORED.format(block))
+    if not is_loopback_host(host):
+        warn(_PUBLIC_ADDRESS.format(host))
 
 
-def _parse_request_limit(once: bool, text: str | None) -> int | None:
+def _parse_request_limit(text: str | None) -> int | None:
     if text is None:
-        return 1 if once else None
-    if once:
-        raise InvalidOption("--once cannot be combined with --max-requests")
+        return None
     if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
         raise InvalidOption("--max-requests: expected a whole number above 0")
     return int(text)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli import InvalidOption, UpstreamError
+from swapcli.core.encoding.disk_errors import is_disk_full
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
@@ -39,8 +40,7 @@ def sync(
         list[str] | None,
         option(
             "--tokens",
-            "Only pools of these tokens: comma-separated symbols or addresses, or @FILE or @URL of a token list."
-            "  [default: all]",
+            "Tokens a,b,c, or a token list @FILE or @URL.  [default: all]",
             FILTER,
             "LIST",
         ),
@@ -49,30 +49,28 @@ def sync(
         list[str] | None,
         option(
             "--protocols",
-            "Only pools of these protocols: comma-separated ids or names.  [default: all]",
+            "Protocols, by id or name: a,b,c.  [default: all]",
             FILTER,
             "LIST",
         ),
     ] = None,
     extended_protocols: Annotated[
-        bool, option("--extended-protocols", "Also pools of protocols that the interface does not list.", FILTER)
+        bool, option("--extended-protocols", "Also sync protocols outside the Fibrous API.", FILTER)
     ] = False,
     min_liquidity: Annotated[
-        str | None, option("--min-liquidity", "Leave out pools with less depth in USD.  [default: 0]", FILTER, "USD")
+        str | None, option("--min-liquidity", "Skip pools with less depth.  [default: 0]", FILTER, "USD")
     ] = None,
     from_block: Annotated[
         str | None,
-        option("--from-block", "First block to search for created pools.  [default: 0]", FILTER, "N"),
+        option("--from-block", "First block to search for new pools.  [default: 0]", FILTER, "N"),
     ] = None,
     accept_losses: Annotated[
-        bool, option("--accept-losses", "Remove pools that can no longer be read, however many.", FILTER)
+        bool, option("--accept-losses", "Remove pools that the node no longer returns.", FILTER)
     ] = False,
-    watch: Annotated[bool, option("--watch", "Follow the chain until interrupted.", FOLLOWING)] = False,
+    watch: Annotated[bool, option("--watch", "Follow the chain until Ctrl-C.", FOLLOWING)] = False,
     publish: Annotated[
         str | None,
-        option(
-            "--publish", "With --watch, publish each block to this Redis server, for serve --feed.", FOLLOWING, "URL"
-        ),
+        option("--publish", "With --watch: publish each block to this Redis server.", FOLLOWING, "URL"),
     ] = None,
     rpc_url: options.RpcUrl = None,
     store: options.StoreDir = None,
@@ -86,15 +84,14 @@ def sync(
       swapcli sync base --tokens ETH,USDC,cbBTC --rpc-url http://127.0.0.1:8545
       swapcli sync base --watch --rpc-url http://127.0.0.1:8545
 
-    A token list, as in --tokens @tokens.json, is JSON in the format of tokenlists.org, or text with one token a line.
+    Quotes use the store from then on. The store always holds the state of one complete block: after an error or Ctrl-C,
+    run the command again to continue. If the node suddenly returns far fewer pools, swapcli stores nothing;
+    --accept-losses overrides this. A token list is JSON in the tokenlists.org format, or text with one token per line.
 
-    Quotes use the store from then on. It always holds one whole block: after an error or Ctrl-C, run the same command
-    again to continue. Without --rpc-url the node is the setting networks.NETWORK.rpc_url, or else a public one. If a
-    node suddenly no longer returns many pools, nothing is stored; --accept-losses removes these pools. With --watch
-    every new block is one line on stderr, or with --json one object per line on stdout.
+    See also: swapcli help live.
     """
     if publish is not None and not watch:
-        raise InvalidOption("--publish requires --watch", hint="give both")
+        raise InvalidOption("--publish requires --watch", hint="use both")
     if watch and output.output_file is not None:
         from swapcli.faces.cli.output_file import refuse_stream
 
@@ -164,7 +161,12 @@ def _follow(
 
     def on_step(step: "ChainStep") -> None:
         on_block()
-        _print_step(session, step)
+        try:
+            _print_step(session, step)
+        except OSError as error:
+            if not is_disk_full(error):
+                raise
+            print_note(f"a block was stored but not printed: {error.strerror}")
 
     try:
         _print(session, filled, is_watching=True)
@@ -184,9 +186,7 @@ def _print_step(session: Session, step: "ChainStep") -> None:
         print_to_stderr(format_step(step))
 
 
-def _print_failure(error: UpstreamError, failures: int, pause_s: float) -> None:
-    from swapcli.quoting.syncing.watch_chain import MAX_CONSECUTIVE_FAILURES
+def _print_failure(error: UpstreamError) -> None:
+    from swapcli.quoting.syncing.watch_chain import MAX_FAILING_S
 
-    print_note(
-        f"{error.message}; retrying in {pause_s:g} s ({failures} of {MAX_CONSECUTIVE_FAILURES} consecutive failures)"
-    )
+    print_note(f"{error.message}; retrying at each block for up to {MAX_FAILING_S / 60:g} minutes")

@@ -4,6 +4,7 @@
 
 from typing import Annotated
 
+from swapcli.core.networks.explorer import transaction_of_link
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.options import OutputOptions, argument, option, parse_number, settings_of
@@ -18,7 +19,7 @@ app = CommandApp()
 @app.command()
 def verify(
     network: options.NetworkName,
-    transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
+    transaction: Annotated[str | None, argument("[TX]", "Hash or explorer link of a mined transaction.")] = None,
     *,
     recent: Annotated[
         str | None, option("--recent", "Verify the last N swaps of each protocol.", options.RECENT, "N")
@@ -37,19 +38,18 @@ def verify(
         0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
       swapcli verify base --recent 3
 
-    Every swap whose pool is known is quoted on the state just before it: the parent block and the earlier events of the
-    block. The output must equal the event's to the unit. It also quotes what the best route would have paid at the
-    parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7. If no
-    swap could be quoted, or the transaction is not mined yet, it is 5.
+    Quotes each swap on the state just before it. The quoted output must equal the swap event's to the last unit. Also
+    shows the output of the best route at the parent block. Old blocks need an archive node. If an output differs, the
+    exit status is 7. If no swap could be quoted, the exit status is 5.
 
-    With --recent, swapcli searches events backwards from the newest block for the last N swaps of each protocol. A
-    protocol without a recent swap is listed with the number of blocks searched. swapcli protocols shows when a
-    protocol's quotes were last found equal.
+    --recent searches backwards from the newest block for the last N swaps of each protocol.
+
+    See also: swapcli help history.
     """
     if transaction is not None and recent is not None:
         raise UsageError("--recent finds the swaps itself, so it cannot be combined with a transaction hash")
     if transaction is None and recent is None:
-        raise UsageError("give the hash of a transaction, or --recent 3 for the last swaps of each protocol")
+        raise UsageError("give a transaction hash, or --recent 3")
     if recent is None and max_requests is not None:
         raise UsageError("--max-requests needs --recent")
     count = parse_number("--recent", recent, options.MAX_RECENT_SWAPS) or 0
@@ -60,7 +60,7 @@ def verify(
         found = (
             market.verify_recent(count, max_requests=requests or options.RECENT_REQUESTS)
             if transaction is None
-            else market.verify(transaction)
+            else market.verify(transaction_of_link(transaction))
         )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)

@@ -80,7 +80,7 @@ def _pool(found: Verification, swap: VerifiedSwap) -> str:
 
 def _amount(found: Verification | RecentVerification, address: str | None, amount: int) -> str:
     token = found.tokens.get(address or "")
-    return exact_amount(amount, token) if token else f"{amount} raw"
+    return exact_amount(amount, token) if token else f"{amount} base units"
 
 
 RECENT_COLUMNS = (
@@ -130,7 +130,7 @@ def _recent_facts(found: RecentVerification, searched: list[RecentVenue]) -> Ite
     reasons: dict[str, list[str]] = {}
     for venue in found.venues:
         if venue.status is VenueStatus.NOT_SEARCHED:
-            reasons.setdefault(venue.reason or "the run ended before it", []).append(venue.protocol.amm_name)
+            reasons.setdefault(venue.reason or "the run ended before the search", []).append(venue.protocol.amm_name)
     for reason, names in reasons.items():
         yield Fact("Not searched", str(len(names)), printable(f"{reason}: {', '.join(names)}"))
 

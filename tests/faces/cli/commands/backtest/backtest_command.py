@@ -13,7 +13,7 @@ from tests.chain.test_block_tags import FINALIZED_BLOCKS
 from tests.chain.trader import Trader
 from tests.support.command import CommandResult, run_swapcli
 
-ORDERS = "id,token_in,token_out,amount\nbuy,ETH,USDC,1.5\nsell,USDC,ETH,2000\ndust,USDC,WBTC,0.000001\n"
+ORDERS = "id,tokenIn,tokenOut,amount\nbuy,ETH,USDC,1.5\nsell,USDC,ETH,2000\ndust,USDC,WBTC,0.000001\n"
 
 
 class BacktestCommand:

@@ -26,13 +26,14 @@ def read(tmp_path: Path, content: str | bytes, *, raw: bool = False) -> list[tup
     ]
 
 
-def test_columns_come_in_any_order_and_lines_number_orders(tmp_path: Path) -> None:
-    text = "\ufeffAmount, token_in, token_out\n1.5,ETH,USDC\n\n2000,USDC,ETH\n"
-    assert read(tmp_path, text) == [("2", "ETH", "USDC", 15 * 10**17), ("4", "USDC", "ETH", 2 * 10**9)]
+def test_columns_come_in_any_order_and_orders_are_numbered_from_one(tmp_path: Path) -> None:
+    text = "\ufeffAmount, tokenin, TokenOut\n1.5,ETH,USDC\n\n2000,USDC,ETH\n"
+    assert read(tmp_path, text) == [("1", "ETH", "USDC", 15 * 10**17), ("2", "USDC", "ETH", 2 * 10**9)]
+    assert read(tmp_path, "id,tokenIn,tokenOut,amount\na,ETH,USDC,7\n", raw=True) == [("a", "ETH", "USDC", 7)]
     assert read(tmp_path, "id,token_in,token_out,amount\na,ETH,USDC,7\n", raw=True) == [("a", "ETH", "USDC", 7)]
 
 
-TITLES = "token_in,token_out,amount"
+TITLES = "tokenIn,tokenOut,amount"
 
 
 @pytest.mark.parametrize(
@@ -53,18 +54,18 @@ def test_any_line_ends_are_read(tmp_path: Path, content: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("token_in;token_out;amount\nETH;USDC;1\n", "line 1 .* is separated by semicolons, not by commas"),
-        ("token_in\ttoken_out\tamount\r\nETH\tUSDC\t1\r\n", "line 1 .* separated by tabs"),
-        ("token_in|token_out|amount\nETH|USDC|1\n", "line 1 .* separated by vertical bars"),
-        ("token_in token_out amount\nETH USDC 1\n", "line 1 .* separated by spaces"),
+        ("tokenIn;tokenOut;amount\nETH;USDC;1\n", "line 1 .* is separated by semicolons, not by commas"),
+        ("tokenIn\ttokenOut\tamount\r\nETH\tUSDC\t1\r\n", "line 1 .* separated by tabs"),
+        ("tokenIn|tokenOut|amount\nETH|USDC|1\n", "line 1 .* separated by vertical bars"),
+        ("tokenIn tokenOut amount\nETH USDC 1\n", "line 1 .* separated by spaces"),
         (f"{TITLES}\nETH;USDC;1,5\n", "line 2 .* separated by semicolons"),
         (f"{TITLES}\nETH,USDC,1,500\n", "line 2 .* has 4 cells instead of 3"),
-        ("token in,token out,amount\n", "line 1 .* has no column token_in, token_out"),
-        (f"{TITLES}\nETH,USDC,{'9' * 140_000}\n", "line 2 .* has a cell of over 131,072 characters"),
-        (f'{TITLES}\nETH,USDC,"1\n{"ETH,USDC,1" * 14_000}', "line 3 .* has a cell of over 131,072 characters"),
+        ("token in,token out,amount\n", "line 1 .* has no column tokenIn, tokenOut"),
+        (f"{TITLES}\nETH,USDC,{'9' * 140_000}\n", "line 2 .* has a cell with more than 131,072 characters"),
+        (f'{TITLES}\nETH,USDC,"1\n{"ETH,USDC,1" * 14_000}', "line 3 .* has a cell with more than 131,072 characters"),
         (f"{TITLES}\nETH,USDC,{'9' * 120_000}\n", "line 2 .* is 2.256"),
         (f"{TITLES}\nETH,USDC,".encode() + b"1\xa0000\n", "line 2 .* is not UTF-8: byte 11 is 0xa0"),
-        (f"{TITLES}\n₮,USDC,1\n".encode("utf-16-le"), "line 1 .* has a NUL character"),
+        (f"{TITLES}\n₮,USDC,1\n".encode("utf-16-le"), "line 1 .* contains a NUL character"),
         (b"\xff\xfet", "line 1 .* is not UTF-8: byte 1 is 0xff"),
         (b"\x1f\x8b\x08\x00", "line 1 .* is not UTF-8"),
     ],
@@ -78,14 +79,16 @@ def test_a_fault_of_the_format_is_named(tmp_path: Path, content: str | bytes, pr
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no column token_in"),
-        ("token_in,token_out,amount\n", "has no orders"),
-        ("token_in,token_out\nETH,USDC\n", "no column amount"),
-        ("token_in,token_out,amount,price\nETH,USDC,1,2\n", "column price"),
-        ("token_in,token_out,amount\nETH,USDC\n", "line 2 .* has 2 cells"),
-        ("token_in,token_out,amount\nETH,NOPE,1\n", "line 2 .*NOPE"),
-        ("token_in,token_out,amount\nETH,USDC,1\nETH,USDC,x\n", "line 3 .*amount"),
-        ("token_in,token_out,amount,id\nETH,USDC,1,a\nETH,USDC,2,a\n", "line 3 .*earlier line"),
+        ("", "no column tokenIn"),
+        ("tokenInAddress,tokenOut,amount\nETH,USDC,1\n", "has the column tokenInAddress, which must be named tokenIn"),
+        ("token_in,tokenIn,tokenOut,amount\nETH,ETH,USDC,1\n", "has the column token_in, which must be named tokenIn"),
+        ("tokenIn,tokenOut,amount\n", "contains no orders"),
+        ("tokenIn,tokenOut\nETH,USDC\n", "no column amount"),
+        ("tokenIn,tokenOut,amount,price\nETH,USDC,1,2\n", "column price"),
+        ("tokenIn,tokenOut,amount\nETH,USDC\n", "line 2 .* has 2 cells"),
+        ("tokenIn,tokenOut,amount\nETH,NOPE,1\n", "line 2 .*NOPE"),
+        ("tokenIn,tokenOut,amount\nETH,USDC,1\nETH,USDC,x\n", "line 3 .*amount"),
+        ("tokenIn,tokenOut,amount,id\nETH,USDC,1,a\nETH,USDC,2,a\n", "line 3 .*earlier line"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, text: str, said: str) -> None:

@@ -26,7 +26,7 @@ def test_a_backtest_goes_on_after_its_last_whole_block(command: BacktestCommand,
     lines = content.splitlines(keepends=True)
     refused = command.run(*words)
     assert refused.exit_code == 2
-    assert "--resume goes on" in refused.stderr
+    assert "add --resume to continue" in refused.stderr
     header = int(name.endswith(".csv"))
     for kept in (0, header + 5, len(lines)):
         half = lines[kept][:7] if kept < len(lines) else b""
@@ -51,7 +51,7 @@ def test_results_of_something_else_are_refused_and_kept(command: BacktestCommand
     other_blocks = command.run("--every", "2", "--results", str(file), "--resume")
     for ran in (other_orders, other_settings, other_blocks):
         assert ran.exit_code == 2, ran.stderr
-        assert "write to another file" in ran.stderr
+        assert "write to a new file" in ran.stderr
     assert file.read_bytes() == content
     with another_writer(file):
         second = command.run(*words, "--resume")

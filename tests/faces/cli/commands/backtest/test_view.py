@@ -19,7 +19,7 @@ def test_the_summary_has_a_row_for_each_order(command: BacktestCommand) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--blocks", "12"), "no range of blocks"),
+        (("--blocks", "12"), "not a range of blocks"),
         (("--blocks", "9..3"), "comes before the first"),
         (("--blocks", "1..2", "--every", "0"), "--every"),
         (("--blocks", "1..2", "--workers", "0"), "--workers"),

@@ -21,16 +21,16 @@ def test_text_and_picture_show_each_transaction(trader: Trader, command: Hindsig
     assert "after gas" in shown.stdout
     assert "no mined transaction" in shown.stdout
     assert all(transaction in shown.stdout for transaction in mined)
-    assert all(venue["venue"] in shown.stdout for venue in found["venues"])
+    assert all(venue["protocol"] in shown.stdout for venue in found["protocols"])
     picture = tmp_path / "hindsight.svg"
     assert command.run(*mined, "-o", str(picture)).exit_code == 0
     dots = ET.fromstring(picture.read_text()).findall(".//{http://www.w3.org/2000/svg}circle")
-    assert len(dots) == sum(len(swap["venues"]) for swap in found["swaps"])
-    assert command.run(*mined, "--svg", "-").stdout == picture.read_text()
+    assert len(dots) == sum(len(swap["protocols"]) for swap in found["swaps"])
+    assert command.run(*mined, "--format", "svg").stdout == picture.read_text()
 
 
 def test_a_picture_of_nothing_is_still_one(command: HindsightCommand) -> None:
-    assert "There are no values." in command.run(NOTHING, "--svg", "-").stdout
+    assert "There are no values." in command.run(NOTHING, "--format", "svg").stdout
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,7 @@ def test_a_picture_of_nothing_is_still_one(command: HindsightCommand) -> None:
         ((), "no transaction given"),
         (("nowhere.txt",), "nowhere.txt"),
         (("0x" + "12" * 31,), "this has 62 digits"),
-        ((NOTHING, "--svg", "-", "--json"), "cannot be combined with --json"),
-        ((NOTHING, "--svg-width", "400"), "--svg-width needs --svg"),
+        ((NOTHING, "--format", "svg", "--json"), "cannot be combined"),
     ],
 )
 def test_mistakes_are_said_before_a_node_is_asked(command: HindsightCommand, words: tuple[str, ...], said: str) -> None:

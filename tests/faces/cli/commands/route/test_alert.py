@@ -149,10 +149,10 @@ def test_a_refused_or_old_alert_is_given_up(age_s: int) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--when", "a > 1", "--run", "true"), "--when, --notify and --run are for a quote that is watched"),
+        (("--when", "a > 1", "--run", "true"), "--when, --notify and --run need --watch"),
         (("--watch", "--run", "true"), "--notify and --run need a condition"),
-        (("--watch", "--when", "a > 1"), "--when needs one way to tell of it"),
-        (("--watch", "--when", "a > 1", "--run", "true", "--notify", "http://x"), "--when needs one way to tell of it"),
+        (("--watch", "--when", "a > 1"), "--when needs an action"),
+        (("--watch", "--when", "a > 1", "--run", "true", "--notify", "http://x"), "--when needs an action"),
     ],
 )
 def test_bad_alert_options_are_one_sentence(words: tuple[str, ...], message: str) -> None:

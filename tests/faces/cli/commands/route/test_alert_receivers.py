@@ -57,26 +57,26 @@ def test_a_command_gets_the_quote_and_its_fields(tmp_path: Path) -> None:
 
 
 def test_a_command_that_fails_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UpstreamError, match="false ended with status 1"):
+    with pytest.raises(UpstreamError, match="false exited with status 1"):
         CommandReceiver("false").deliver(ALERT)
     script = tmp_path / "script.sh"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
     receiver = CommandReceiver(str(script))
     script.unlink()
-    with pytest.raises(UpstreamRejected, match="there is no command"):
+    with pytest.raises(UpstreamRejected, match="no command"):
         receiver.deliver(ALERT)
 
 
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        ("no-such-command --with arguments", "--run: there is no command no-such-command"),
-        ("./missing.sh", "--run: there is no command ./missing.sh"),
-        ("FOLDER/missing/script.sh", "there is no command .*/missing/script.sh"),
+        ("no-such-command --with arguments", "--run: no command no-such-command"),
+        ("./missing.sh", "--run: no command ./missing.sh"),
+        ("FOLDER/missing/script.sh", "no command .*/missing/script.sh"),
         ("FOLDER", "is a folder"),
         ("FOLDER/text.sh 1", "text.sh is not executable"),
-        ("", "there is no command"),
+        ("", "no command"),
         ("'open quote", "No closing quotation"),
     ],
 )
@@ -90,7 +90,7 @@ def test_a_watch_with_a_missing_command_does_not_begin() -> None:
     words = ("--watch", "--when", "outputAmount > 1", "--run", "./missing.sh", "--offline")
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", *words)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert "there is no command ./missing.sh" in ran.stderr
+    assert "no command ./missing.sh" in ran.stderr
 
 
 @pytest.mark.parametrize("url", ["nonsense", "ftp://host.example/s3cret", "https://"])

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.commands.route.batch import KEYS
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import DAI, LONELY, USDC, WETH
 from tests.support.waiting import until
@@ -27,9 +26,9 @@ def order(
 ) -> Order:
     return {
         "id": number,
-        "token_in": token_in,
-        "token_out": token_out,
-        "amount_in": amount,
+        "tokenIn": token_in,
+        "tokenOut": token_out,
+        "inputAmount": amount,
         "size": "ignored",
         "usd": 0.5,
     }
@@ -127,18 +126,24 @@ def test_a_value_that_is_none_fails_its_order_only(batch: Callable[..., CommandR
         ("{", "is not valid JSON: Expecting property name"),
         ("[]", "is not a JSON object"),
         ("1", "is not a JSON object"),
-        ('{"id": 1, "token_in": "A"}', "has no token_out, amount_in"),
-        ('{"id": NaN, "token_in": "A", "token_out": "B", "amount_in": "1"}', "is not valid JSON: NaN is not a number"),
-        ('{"id": 0.5, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
-        ('{"id": true, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
-        ('{"id": [], "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
-        ("[" * 100_000, "is nested too deep"),
-        ("9" * 5_000, "holds a number out of range"),
-        ('{"id": 1, "id": 2, "token_in": "A", "token_out": "B", "amount_in": "1"}', 'has the key "id" twice'),
-        ('{"id": {"a": 1, "a": 1}, "token_in": "A", "token_out": "B", "amount_in": "1"}', 'has the key "a" twice'),
-        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1", "reverse": true}', 'has the key "reverse"'),
-        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1", "\\u001b[2J": 1}', 'has the key "\\u001b[2J"'),
-        ('{"Id": 1, "token_in": "A", "token_out": "B", "amount_in": "1"}', 'has the key "Id"'),
+        ('{"id": 1, "tokenIn": "A"}', "has no tokenOut, amount"),
+        ('{"id": NaN, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', "is not valid JSON: NaN is not a number"),
+        ('{"id": 0.5, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', "neither a string nor an integer"),
+        ('{"id": true, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', "neither a string nor an integer"),
+        ('{"id": [], "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', "neither a string nor an integer"),
+        ("[" * 100_000, "is nested too deeply"),
+        ("9" * 5_000, "contains a number that is out of range"),
+        ('{"id": 1, "id": 2, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', 'has the key "id" twice'),
+        ('{"id": {"a": 1, "a": 1}, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', 'has the key "a" twice'),
+        (
+            '{"id": 1, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1", "reverse": true}',
+            'has the unknown key "reverse"',
+        ),
+        (
+            '{"id": 1, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1", "\\u001b[2J": 1}',
+            'has the unknown key "\\u001b[2J"',
+        ),
+        ('{"Id": 1, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}', 'has the unknown key "Id"'),
     ],
 )
 def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
@@ -150,14 +155,19 @@ def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
     assert ran.error["details"]["line"] == 3
     assert problem in ran.error["message"]
     assert "line 1" not in ran.error["message"]
-    assert set(json.loads(ran.error["hint"].removeprefix("example of a line: "))) == set(KEYS)
+    assert set(json.loads(ran.error["hint"].removeprefix("example of a line: "))) == {
+        "id",
+        "tokenIn",
+        "tokenOut",
+        "amount",
+    }
 
 
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (("--direct", "--plain"), "INVALID_OPTION"),
-        (("--table",), "INVALID_OPTION"),
+        (("--direct", "--format=plain"), "INVALID_OPTION"),
+        (("--format=table",), "INVALID_OPTION"),
         (("ETH",), "USAGE"),
         (("--market", "-"), "INVALID_OPTION"),
         (("--watch",), "INVALID_OPTION"),
@@ -302,7 +312,7 @@ def test_workers_end_with_a_killed_parent(market_file: str) -> None:
         (("--results", "/dev/null/r"), "cannot write"),
         (("--results", "/dev/full"), "is not a regular file"),
         (("--results", "/dev/zero", "--resume"), "is not a regular file"),
-        (("--results", "-"), "the name of a file"),
+        (("--results", "-"), "--results needs a file name"),
         (("--results", ""), "cannot write"),
     ],
 )
@@ -322,18 +332,21 @@ def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n', "belongs to order 9, but that order of the batch is 2"),
-        ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch is shorter"),
+        (
+            '{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n',
+            "belongs to order 9, but that place in the batch has order 2",
+        ),
+        ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch has fewer orders"),
         ("nonsense\n", "is not a batch result"),
         ("nonsense without an end of a line", "is not a batch result"),
-        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1"}\n', "is not a batch result"),
+        ('{"id": 1, "tokenIn": "A", "tokenOut": "B", "inputAmount": "1"}\n', "is not a batch result"),
         ('{"id": 1, "result": {"success": tr\n', "is not a batch result"),
         ('{"id": 1, "result": {"success": tr}}\n', "is not a batch result"),
         ('{"no": 1, "result": {}}\n', "is not a batch result"),
         ('{"id": 1, "result": {"\udcff": 1}}\n', "is not a batch result"),
         ("id,success\n", "is not a batch result"),
         ("\n", "is not a batch result"),
-        (f'{{"id": "{"x" * 5_000}", "result": {{}}}}\n', "xxx..., but that order"),
+        (f'{{"id": "{"x" * 5_000}", "result": {{}}}}\n', "xxx..., but that place in the batch"),
     ],
 )
 def test_results_of_another_batch_are_left_alone(
@@ -369,7 +382,7 @@ def test_results_of_other_settings_are_not_continued(
     before = results.read_text()
     ran = batch(*lines, options=(*to_file, *options, "--resume"))
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert "is not what its order gives now" in ran.stderr
+    assert "differs from a fresh quote" in ran.stderr
     assert results.read_text() == before
     assert batch(order(1), order(2), options=(*to_file, "--resume")).exit_code == 0
 
@@ -404,11 +417,10 @@ def test_two_processes_do_not_write_to_one_file(market_file: str, tmp_path: Path
 @pytest.mark.parametrize(
     "line",
     [
-        '{"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1.5"}',
-        '{"token_in": "ETH", "token_out": "USDC", "amount_decimal": 1.5}',
-        '{"tokenInAddress": "ETH", "tokenOutAddress": "USDC", "amount": "1500000000000000000"}',
-        '{"token_in": "ETH", "token_out": "USDC", "amount_in": 1.5e+18}',
-        '{"token_in": "ETH", "token_out": "USDC", "amount_in": "15e17"}',
+        '{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}',
+        '{"tokenIn": "ETH", "tokenOut": "USDC", "amount": 1.5}',
+        '{"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": 1.5e+18}',
+        '{"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "15e17"}',
     ],
 )
 def test_an_order_is_read_as_other_programs_write_it(line: str) -> None:
@@ -421,8 +433,9 @@ def test_an_order_is_read_as_other_programs_write_it(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"token_in": "ETH", "token_out": "USDC", "amount_in": "1", "amount_decimal": "1"}', "has two amounts"),
-        ('{"token_in": "ETH", "tokenInAddress": "ETH", "token_out": "USDC", "amount": "1"}', "has both token_in and"),
+        ('{"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1", "amount": "1"}', "has two amounts"),
+        ('{"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1", "outputAmount": "1"}', "has two amounts"),
+        ('{"tokenIn": "ETH", "token_in": "ETH", "tokenOut": "USDC", "amount": "1"}', "has the key token_in"),
     ],
 )
 def test_an_order_that_says_a_thing_twice_is_refused(line: str, problem: str) -> None:
@@ -430,9 +443,45 @@ def test_an_order_that_says_a_thing_twice_is_refused(line: str, problem: str) ->
     assert (ran.exit_code, problem in ran.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("amount", ['"amount_in": 1.55e+1', '"amount": "1.5"', '"amount_in": 1.5'])
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        # With the interface's names, amounts are in base units: they are not read as whole tokens.
+        ('{"tokenInAddress": "ETH", "tokenOutAddress": "USDC", "amount": "1"}', "which must be named tokenIn"),
+    ],
+)
+def test_a_key_of_another_name_is_named(line: str, problem: str) -> None:
+    ran = run_swapcli("route", "base", "--batch", "-", stdin=line.encode())
+    assert (ran.exit_code, ran.stdout, problem in ran.stderr) == (2, "", True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}',
+        b'{"token_in": "ETH", "tokenOut": "USDC", "amount_decimal": 1}',
+    ],
+)
+def test_keys_in_snake_case_are_aliases(line: bytes) -> None:
+    current = b'{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}'
+    ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=line + b"\n" + current)
+    alias, expected = (json.loads(each)["result"]["outputAmount"] for each in ran.stdout.splitlines())
+    assert alias == expected
+
+
+def test_an_amount_to_buy_is_the_output_amount_of_a_reverse_order() -> None:
+    line = b'{"tokenIn": "ETH", "tokenOut": "USDC", "outputAmount": "3000000000"}\n'
+    ran = run_swapcli("route", "base", "--batch", "-", "--reverse", "--offline", stdin=line)
+    assert json.loads(ran.stdout)["result"]["outputAmount"] == "3000000000"
+    without = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=line)
+    assert json.loads(without.stdout)["result"]["errorMessage"] == (
+        "outputAmount cannot be the amount of an order without --reverse"
+    )
+
+
+@pytest.mark.parametrize("amount", ['"inputAmount": 1.55e+1', '"inputAmount": "1.5"', '"inputAmount": 1.5'])
 def test_part_of_a_unit_is_refused_with_the_key_for_tokens(amount: str) -> None:
-    line = f'{{"token_in": "ETH", "token_out": "USDC", {amount}}}'
+    line = f'{{"tokenIn": "ETH", "tokenOut": "USDC", {amount}}}'
     ran = run_swapcli("route", "base", "--batch", "-", stdin=line.encode())
     assert ran.exit_code == 2
-    assert "amount_decimal takes whole tokens" in json.loads(ran.stdout)["result"]["errorMessage"]
+    assert "inputAmount must be an integer in base units, not 1" in json.loads(ran.stdout)["result"]["errorMessage"]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.command import clean_environment
 
-ORDER = {"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1.5"}
+ORDER = {"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}
 
 
 @pytest.mark.parametrize(("is_terminal", "options"), [(True, ()), (True, ("--quiet",)), (False, ())])

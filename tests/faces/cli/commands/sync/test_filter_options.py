@@ -54,7 +54,7 @@ def test_a_list_cannot_change_decimals_or_symbols(scene: Scene, tmp_path: Path) 
     (tmp_path / "list.json").write_bytes(listed(scene, ("TKN", "USDC"), symbol="FAKE", name="Fake", decimals=3))
     ran = scene.sync("--tokens", f"@{tmp_path / 'list.json'}", "--json")
     assert ran.exit_code == 0
-    assert "decimals; the chain says" in " ".join(ran.stderr.split())
+    assert "decimals; swapcli uses the chain's value," in " ".join(ran.stderr.split())
     tokens = {each["symbol"]: each["decimals"] for each in scene.stored_market()["tokens"]}
     assert "FAKE" not in tokens
     assert tokens["USDC"] == DECIMALS["USDC"] != 3
@@ -82,7 +82,7 @@ def test_a_list_that_cannot_be_used_is_refused(scene: Scene, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("response", "message"),
     [
-        (http_response(404), "127.0.0.1:[0-9]+ answered with status 404"),
+        (http_response(404), "127.0.0.1:[0-9]+ responded with status 404"),
         (http_response(302, b"", "Location: http://127.0.0.1:1/"), "127.0.0.1:[0-9]+ redirects to .*"),
         (http_response(200, b"\n" * (9 << 20)), "127.0.0.1:[0-9]+ sent more than 8 MiB.*"),
         (http_response(200, b"<html>"), 'the token list of .*: line 1: no token "<html>" on anvil'),

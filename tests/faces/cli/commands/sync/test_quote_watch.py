@@ -108,9 +108,9 @@ def test_a_watch_whose_first_quote_fails_is_an_error(scene: Scene) -> None:
     [
         (("1", "--watch"), "the embedded market of base never changes"),
         (("1", "--watch", "5"), "the embedded market of base never changes"),
-        (("1", "--watch", "0"), "--watch takes 0.1 to 3,600 seconds"),
+        (("1", "--watch", "0"), "--watch takes a number of seconds from 0.1 to 3,600"),
         (("50%", "--watch"), "--watch needs a fixed amount"),
-        (("1", "--watch", "--svg", "x.svg"), "--watch cannot be combined with --svg"),
+        (("1", "--watch", "-o", "x.svg"), "--output: this command does not print svg"),
         (("--watch", "5"), "TOKEN_IN, TOKEN_OUT and AMOUNT are required"),
     ],
 )

@@ -17,7 +17,7 @@ from tests.chain.settings import url_of
 from tests.faces.cli.commands.sync.scene import Scene
 from tests.support.command import run_swapcli
 
-FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
+FACTS = ("tokens", "pools", "protocols", "gasPriceWei", "network")
 
 
 def test_a_sync_creates_the_store_that_it_reports(scene: Scene) -> None:
@@ -27,22 +27,22 @@ def test_a_sync_creates_the_store_that_it_reports(scene: Scene) -> None:
     assert reported["store"] == str(scene.file)
     assert (reported["pools"], reported["newPools"]) == (len(scene.stored_market()["pools"]),) * 2
     assert reported["state"]["kind"] == "synced"
-    assert {each["amm_name"] for each in reported["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
+    assert {each["protocol"] for each in reported["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
     assert sum(each["pools"] for each in reported["protocols"]) == reported["pools"] >= 5
-    assert reported["seconds"] > 0
-    assert reported["poolsPerSecond"] == pytest.approx(reported["pools"] / reported["seconds"], rel=0.2)
+    assert reported["timeS"] > 0
+    assert reported["poolsPerSecond"] == pytest.approx(reported["pools"] / reported["timeS"], rel=0.2)
     info = run_swapcli("market", "info", "anvil", "--json", env=scene.env).json
     assert {name: reported[name] for name in FACTS} == {name: info[name] for name in FACTS}
     scene.check_fresh()
 
 
 def test_skipped_pools_are_reported_with_the_reason(scene: Scene) -> None:
-    (unknown,) = scene.sync("--json").json["leftOut"]
-    assert unknown["reason"] == "the catalogue knows no contract that its pools come from"
+    (unknown,) = scene.sync("--json").json["skipped"]
+    assert unknown["reason"] == "the catalogue has no contract that lists its pools"
     assert (unknown["count"] > 3, len(unknown["examples"])) == (True, 3)
     thin = scene.sync("--min-liquidity", "1000000000", "--json").json
     assert thin["pools"] == 0
-    assert sum(each["count"] for each in thin["leftOut"]) > unknown["count"]
+    assert sum(each["count"] for each in thin["skipped"]) > unknown["count"]
 
 
 def test_a_first_sync_without_pools_changes_no_quote(scene: Scene) -> None:
@@ -56,13 +56,13 @@ def test_a_first_sync_without_pools_changes_no_quote(scene: Scene) -> None:
 
 def test_all_output_formats_show_the_same_facts(scene: Scene) -> None:
     reported = scene.sync("--json").json
-    for form in ("--plain", "--table"):
+    for form in ("--format=plain", "--format=table"):
         ran = scene.sync(form)
         assert (ran.exit_code, ran.stderr) == (0, "")
         for fact in (
             reported["state"]["block"],
             reported["store"],
-            reported["leftOut"][0]["reason"],
+            reported["skipped"][0]["reason"],
             "uniswapV3",
             "synced",
         ):
@@ -121,5 +121,5 @@ def test_without_a_node_a_public_one_is_used_and_reported(name: str) -> None:
     assert heads.mode is FollowMode.POLLING
     assert find_network(name).rpc_urls[0].startswith(node.redacted_url.removesuffix("…"))
     assert session.output.deferred == [
-        f"note: {name} has no node in the settings; using a public one, which may limit requests: {node.redacted_url}"
+        f"note: {name} has no node in the settings; using a public node, which may limit requests: {node.redacted_url}"
     ]

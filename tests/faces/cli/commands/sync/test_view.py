@@ -58,7 +58,7 @@ def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
     result = synced(scene)
     document, sheet = result.document(), build_sync_details(result)
     assert document["poolsPerSecond"] == 2.0
-    assert document["leftOut"] == [
+    assert document["skipped"] == [
         {"reason": OMISSIONS[0].reason, "count": 1_200, "examples": ["0xa\x1b", "0xb"]},
         {"reason": "thin", "count": 1, "examples": ["0xc"]},
     ]
@@ -92,15 +92,18 @@ def test_an_advance_is_shown_as_text_and_as_a_document(advance: Advance, words: 
     step = ChainStep("anvil", advance)
     assert format_step(step) == words
     document = step.document()
-    assert document == {
-        "network": "anvil",
-        "block": 123,
-        "hash": BLOCK.hash,
-        "timestamp": BLOCK.timestamp,
+    facts = {
         "rewoundTo": advance.rewound_to,
         "touched": list(advance.changed),
         "added": list(advance.added),
         "removed": list(advance.removed),
         "drifted": list(advance.changed_without_event),
         "unexplained": list(advance.unexplained),
+    }
+    assert document == {
+        "network": "anvil",
+        "block": 123,
+        "hash": BLOCK.hash,
+        "timestamp": BLOCK.timestamp,
+        **{name: fact for name, fact in facts.items() if fact},
     }

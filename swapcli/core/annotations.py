@@ -1,0 +1,29 @@
+"""The names of `typing` for modules of the core, which imports 3 ms faster without that library.
+
+To type checkers they are those of `typing`. At run time they have no meaning: modules that use them have
+`from __future__ import annotations`, so that no annotation is evaluated.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any as Any
+    from typing import ClassVar as ClassVar
+    from typing import Concatenate as Concatenate
+    from typing import Final as Final
+    from typing import NoReturn as NoReturn
+    from typing import ParamSpec as ParamSpec
+    from typing import Protocol as Protocol
+    from typing import Self as Self
+    from typing import TypeAlias as TypeAlias
+    from typing import TypeVar as TypeVar
+    from typing import cast as cast
+else:
+    Any = ClassVar = Concatenate = Final = NoReturn = Protocol = Self = TypeAlias = object
+
+    def cast(_, value):
+        return value
+
+    def TypeVar(name, **_):  # noqa: N802 as in `typing`
+        return name
+
+    ParamSpec = TypeVar

@@ -1,0 +1,115 @@
+"""The names that installed packages add to swapcli's own: pool families, networks, router dialects and aggregators.
+
+Reading what is installed is I/O, which `core` and `families` never do by themselves. So this module has only the place
+where a layer above registers what reads it (`set_plugin_source`): `swapcli.quoting` does, whenever it is imported. A
+program that uses the core alone finds no plugins, and passes the objects of other packages itself.
+
+Built-in names are looked up first and never get here, so that they cost nothing and no package can take their place.
+Names are listed without importing their package; what an entry point names is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from swapcli.core.records import NamedTuple
+
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds where nothing else needs it
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Protocol, TypeVar
+
+    T = TypeVar("T")
+    Warn = Callable[[str], object]
+    OpenSource = Callable[[], "PluginSource"]
+
+    class PluginSource(Protocol):
+        """What reads the entry points of installed packages."""
+
+        def plugins(self, group: str) -> Mapping[str, Plugin]:
+            """Return the entry points of a group that can be used, by name, without importing them."""
+
+        def load(self, group: str, name: str, check: Callable[[object], T]) -> T | None:
+            """Return what `check` makes of the object of an entry point; None if there is none, or it is skipped."""
+
+        def reason(self, group: str, name: str) -> str | None:
+            """Return why the entry points of this name were skipped, as a sentence; None if none was."""
+
+
+FAMILY_GROUP, NETWORK_GROUP, DIALECT_GROUP, AGGREGATOR_GROUP = PLUGIN_GROUPS = (
+    "swapcli.families", "swapcli.networks", "swapcli.dialects", "swapcli.aggregators",
+)  # fmt: skip
+"""The groups of entry points."""
+
+
+class Plugin(NamedTuple):
+    """An entry point of an installed package: `name` is the one that swapcli uses."""
+
+    group: str
+    name: str
+    package: str
+    version: str
+
+    @property
+    def origin(self) -> str:
+        """The package and its version."""
+        return f"{self.package} {self.version}"
+
+
+_NONE: Mapping[str, Plugin] = MappingProxyType({})
+
+
+class _Registered:
+    """What a layer above has registered."""
+
+    open_source: OpenSource | None = None
+    source: PluginSource | None = None
+    warn: Warn | None = None
+
+
+def set_plugin_source(open_source: OpenSource | None) -> None:
+    """Register what reads the entry points. It is opened when a name is not a built-in one, or for a list of names."""
+    _Registered.open_source, _Registered.source = open_source, None
+
+
+def set_plugin_warn(warn: Warn) -> None:
+    """Let the warnings about skipped entry points of this process go to `warn`, as sentences."""
+    _Registered.warn = warn
+
+
+def plugin_warn() -> Warn | None:
+    """Return what `set_plugin_warn` was given last; None before."""
+    return _Registered.warn
+
+
+def plugins(group: str) -> Mapping[str, Plugin]:
+    """Return the entry points of a group by name, in alphabetical order, without importing them."""
+    source = _opened()
+    return _NONE if source is None else source.plugins(group)
+
+
+def load_plugin(group: str, name: str, check: Callable[[object], T]) -> T | None:
+    """Return what `check` makes of the object that an entry point names; None without one, or if it is skipped.
+
+    `check` raises `TypeError` or `ValueError` for an object that cannot be used. Its entry point is then skipped, like
+    one that raises: with a warning that names package, group and name.
+    """
+    source = _opened()
+    return None if source is None else source.load(group, name, check)
+
+
+def skipped_plugin(group: str, name: str) -> str | None:
+    """Return why the entry points of a name were skipped, for the hint of an error; None if none was."""
+    source = _opened()
+    return None if source is None else source.reason(group, name)
+
+
+def is_plugin(group: str, name: str) -> bool:
+    """Return whether an installed package names an entry point so, be it that it is skipped when it is used."""
+    return name in plugins(group) or skipped_plugin(group, name) is not None
+
+
+def _opened() -> PluginSource | None:
+    if _Registered.source is None and _Registered.open_source is not None:
+        _Registered.source = _Registered.open_source()
+    return _Registered.source

@@ -1,0 +1,192 @@
+"""A plan as a table or plain text: its parts, its costs beside one swap, and what is known of the pools' refill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from swapcli import Plan, PlanProgress, Token
+from swapcli.core.encoding.text import printable
+from swapcli.core.execution.schedule import CostForecast
+from swapcli.core.model.number_format import (
+    format_duration,
+    format_percentage,
+    format_short_amount,
+    format_significant,
+    format_time,
+)
+from swapcli.core.model.token import in_tokens, whole_tokens
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import Column, ListView
+from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
+
+_HOUR_S = 3_600
+_DIGITS = 6
+"""Significant digits of forecasts, which are estimates."""
+
+
+def build_plan_details(plan: Plan) -> DetailView:
+    """Build the view of a plan."""
+    sold = in_tokens(plan.amount_in, plan.token_in)
+    title = f"Plan: {sold} → {symbol(plan.token_out)} on {plan.network.name}"
+    lists = (_part_list(plan), _cost_list(plan))
+    return DetailView(
+        printable(title), tuple(_facts(plan)), lists=lists, footer=_footer(plan), label=unreal_label(plan.state)
+    )
+
+
+def build_progress_details(progress: PlanProgress) -> DetailView:
+    """Build the view of a saved plan after a part was done."""
+    sold = symbol(progress.token_in)
+    title = f"Plan: {sold} → {symbol(progress.token_out)} on {progress.network_name}"
+    waiting = [part for part in progress.parts if part.status != "done"]
+    remaining = in_tokens(sum(part.amount_in for part in waiting), progress.token_in)
+    following = f"part {waiting[0].number} at {format_time(waiting[0].time_s)}" if waiting else "none: all are done"
+    facts = (Fact("Done", f"part {progress.done.number}"), Fact("Next", following), Fact("Remaining", remaining))
+    rows = tuple(
+        (
+            str(part.number),
+            format_time(part.time_s),
+            whole_tokens(part.amount_in, progress.token_in.decimals),
+            part.status,
+        )
+        for part in progress.parts
+    )
+    return DetailView(printable(title), facts, lists=(ListView(progress_columns(sold), rows),))
+
+
+def part_columns(sold: str, bought: str) -> tuple[Column, ...]:
+    """Return the columns of the parts, for the symbols of the tokens."""
+    return (
+        Column("part", is_whole=True),
+        Column("time", is_whole=True),
+        Column(sold, is_symbol=True),
+        Column(f"expected {bought}"),
+        Column("impact", is_whole=True, drop_order=1),
+    )
+
+
+def progress_columns(sold: str) -> tuple[Column, ...]:
+    """Return the columns of the parts of a saved plan."""
+    return (
+        Column("part", is_whole=True),
+        Column("time", is_whole=True),
+        Column(sold, is_symbol=True),
+        Column("status", is_whole=True),
+    )
+
+
+def cost_columns(bought: str) -> tuple[Column, ...]:
+    """Return the columns of the forecasts, for the symbol of the bought token."""
+    return (
+        Column("forecast", readable_width=18),
+        Column(f"expected {bought}"),
+        Column("cost"),
+        Column("impact", drop_order=2),
+        Column("gas", drop_order=1),
+        Column("90% of costs", readable_width=20, drop_order=3),
+        Column("price risk", drop_order=4),
+    )
+
+
+def _facts(plan: Plan) -> Iterator[Fact]:
+    if not unreal_label(plan.state):
+        yield Fact("State", describe_origin(plan.state))
+    yield Fact("Duration", format_duration(plan.terms.horizon_s), f"from {format_time(plan.start_s)}")
+    yield from _measured_facts(plan)
+    yield _gain(plan)
+    bought = symbol(plan.token_out)
+    pair = f"{bought} per {symbol(plan.token_in)}"
+    low, high = (format_significant(Decimal(float(price)), _DIGITS) for price in plan.band)
+    yield Fact("Price band", f"{low} to {high}", f"{pair}; parts at other prices are rejected")
+
+
+def _gain(plan: Plan) -> Fact:
+    schedule, token = plan.schedule, plan.token_out
+    if schedule.extremes is not None:
+        gains = [schedule.one_shot.cost - forecast.cost for forecast in schedule.extremes]
+        shown = " to ".join(_estimate(gain, token) for gain in gains)
+        return Fact(
+            "Gain", f"{shown} {symbol(token)}", "compared with a single swap now: without refill, and with full refill"
+        )
+    if not schedule.waiting_gains:
+        return Fact("Gain", "none", "waiting gains nothing here: sell in a single swap")
+    gain = schedule.one_shot.cost - schedule.forecast.cost
+    share = format_percentage(gain / schedule.one_shot.payout)
+    return Fact("Gain", f"{_estimate(gain, token)} {symbol(token)}", f"{share} more than a single swap now")
+
+
+def _measured_facts(plan: Plan) -> Iterator[Fact]:
+    """Yield what was measured, and on which blocks; or why nothing was."""
+    measured = plan.measured.document()
+    refill, volatility = measured["refill"], measured["volatility"]
+    blocks = f"{format_time(measured['firstTime'] or 0)} to {format_time(measured['lastTime'] or 0)}"
+    if measured["firstBlock"] is not None:
+        blocks = f"blocks {measured['firstBlock']} to {measured['lastBlock']}"
+    if refill is None:
+        yield Fact("Refill", "unknown", f"{measured['refillUnknown']}; the parts are shown without refill")
+    else:
+        swaps = f"measured on {refill['swaps']} swaps, {blocks}"
+        if plan.schedule.extremes is not None:
+            swaps += ", which is inconclusive; the parts are shown without refill"
+        half_life_s = refill["halfLifeS"]
+        yield Fact("Refill", "none" if half_life_s is None else f"half of it in {half_life_s:,.0f} s", swaps)
+    if volatility is None:
+        reason = measured["volatilityUnknown"] or ""
+        yield Fact("Volatility", "unknown", "" if reason == measured["refillUnknown"] else reason)
+    else:
+        hourly = volatility["perSqrtS"] * _HOUR_S**0.5
+        yield Fact("Volatility", f"{hourly:.2%} per hour", f"measured on {volatility['intervals']} intervals")
+
+
+def _footer(plan: Plan) -> str:
+    twap = plan.cow_twap
+    if twap is None:
+        return ""
+    sold = symbol(plan.network.to_wrapped_token(plan.token_in))
+    bought = symbol(plan.network.to_wrapped_token(plan.token_out))
+    part = whole_tokens(int(twap["partSellAmount"]), plan.token_in.decimals)
+    limit = whole_tokens(int(twap["minPartLimit"]), plan.token_out.decimals)
+    return printable(
+        f"The same as a TWAP order in CoW Protocol's app, which needs a Safe: {twap['n']} parts of {part} {sold} every"
+        f" {format_duration(twap['t'])}, each for at least {limit} {bought}. It enforces only that limit, not the sizes"
+        " or the price band of this plan."
+    )
+
+
+def _part_list(plan: Plan) -> ListView:
+    rows = tuple(
+        (
+            str(number),
+            format_time(plan.start_s + round(part.start_s)),
+            format_short_amount(part.amount_in, plan.token_in.decimals),
+            format_short_amount(part.payout, plan.token_out.decimals),
+            format_percentage(part.price_impact),
+        )
+        for number, part in enumerate(plan.schedule.parts, start=1)
+    )
+    return ListView(part_columns(symbol(plan.token_in), symbol(plan.token_out)), rows)
+
+
+def _cost_list(plan: Plan) -> ListView:
+    schedule = plan.schedule
+    forecasts = {"single swap now": schedule.one_shot}
+    if schedule.extremes is None:
+        forecasts["this plan"] = schedule.forecast
+    else:
+        forecasts["plan, no refill"], forecasts["plan, full refill"] = schedule.extremes
+    rows = tuple(_cost_row(name, forecast, plan.token_out) for name, forecast in forecasts.items())
+    return ListView(cost_columns(symbol(plan.token_out)), rows)
+
+
+def _cost_row(name: str, forecast: CostForecast, token: Token) -> tuple[str, ...]:
+    amounts = (forecast.payout, forecast.cost, forecast.impact, forecast.gas)
+    is_spread = forecast.low < forecast.high
+    band = f"{_estimate(forecast.low, token)} to {_estimate(forecast.high, token)}" if is_spread else ""
+    risk = "unknown" if forecast.risk is None else _estimate(forecast.risk, token)
+    return name, *(_estimate(amount, token) for amount in amounts), band, risk
+
+
+def _estimate(amount: float, token: Token) -> str:
+    return format_significant(Decimal(round(amount)).scaleb(-token.decimals), _DIGITS)

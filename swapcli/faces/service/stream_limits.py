@@ -1,0 +1,41 @@
+"""How many event streams each client has open, in all workers of a service."""
+
+from __future__ import annotations
+
+from swapcli.faces.service.shared_memory import Entry, SharedLock, SharedTable, digest_key
+
+_SETS = 1_024
+"""Sets of each worker's table: connections bound the number of streams, and an overfull table forgets some."""
+
+
+class SharedStreams:
+    """The streams of all workers, each with its own table: those of a worker that was killed can be cleared."""
+
+    def __init__(self, workers: int) -> None:
+        self._tables = [SharedTable(_SETS) for _ in range(workers)]
+        self._lock = SharedLock()
+
+    def open(self, slot: int, client: str, limit: int) -> bool:
+        """Count a stream of a client in the worker at a slot, unless it has `limit`; return whether it was counted."""
+        key = digest_key(client)
+        with self._lock:
+            entries = [table.find(key) for table in self._tables]
+            if sum(int(entry.value) for entry in entries if entry is not None) >= limit:
+                return False
+            self._tables[slot].update(key, lambda entry: Entry(entry.value + 1 if entry else 1, 1))
+            return True
+
+    def close(self, slot: int, client: str) -> None:
+        """Count one stream less in the worker at a slot. A client without streams makes room in its table first."""
+
+        def count(entry: Entry | None) -> Entry:
+            left = max(0.0, entry.value - 1) if entry else 0.0
+            return Entry(left, min(left, 1.0))
+
+        with self._lock:
+            self._tables[slot].update(digest_key(client), count)
+
+    def clear(self, slot: int) -> None:
+        """Forget the streams of a worker that has ended."""
+        with self._lock:
+            self._tables[slot].clear()

@@ -1,0 +1,67 @@
+"""Look up the fields that documents may have, by the types of `document_types`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from swapcli.interface import document_types
+
+if TYPE_CHECKING:
+    from swapcli.interface.result import Result
+
+_TRANSPARENT: Final = (Union, UnionType, NotRequired, Required)
+
+
+def row_fields(result: Result) -> list[str]:
+    """Return the fields of the entries of a document that is a list, in order; none for other documents."""
+    (returned,) = get_args(_returned(result)) or (None,)
+    return list(get_type_hints(returned)) if is_typeddict(returned) else []
+
+
+def may_have_field(result: Result, names: Sequence[str]) -> bool:
+    """Return whether the type of a result's document has a field at this path: without it, the field is empty.
+
+    Never for documents that keep their empty fields: a field that they lack was not asked for.
+    """
+    returned = _returned(result)
+    return returned not in _with_empty_fields() and _has(returned, names)
+
+
+def _with_empty_fields() -> tuple[Any, ...]:
+    return (
+        document_types.RouteDocumentJson,
+        document_types.CalldataDocumentJson,
+        document_types.PlannedCalldataJson,
+        document_types.ExecuteDocumentJson,
+    )
+
+
+def _returned(result: Result) -> Any:
+    return get_type_hints(type(result).document, vars(document_types))["return"]
+
+
+def _has(type_: Any, names: Sequence[str]) -> bool:
+    if not names:
+        return True
+    arguments = get_args(type_)
+    if get_origin(type_) in _TRANSPARENT:
+        return any(_has(each, names) for each in arguments if each is not NoneType)
+    if is_typeddict(type_):
+        fields = get_type_hints(type_)
+        return names[0] in fields and _has(fields[names[0]], names[1:])
+    if get_origin(type_) is list:
+        return names[0].isdecimal() and _has(arguments[0], names[1:])
+    return get_origin(type_) is dict and _has(arguments[1], names[1:])

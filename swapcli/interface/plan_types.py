@@ -1,0 +1,215 @@
+"""Types of the documents of `swapcli plan`: a plan, which is also its file, and the payload of one of its parts."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from swapcli.interface.json_types import StateJson, SwapTokenJson, WarningJson
+
+
+class ForecastJson(TypedDict):
+    """What an order is expected to pay and to cost, in base units of the output token.
+
+    `cost` is measured against the fair price at the time of each part: `impact`, with the pools' fees, and `gas`. `low`
+    and `high` are its 90% band. `risk` is the standard deviation of the output from price moves, absent if unknown.
+    """
+
+    parts: int
+    outputAmount: str
+    impact: str
+    gas: str
+    cost: str
+    low: str
+    high: str
+    risk: NotRequired[str | None]
+
+
+class ExtremesJson(TypedDict):
+    """The forecasts if the pools never refill, and if they refill fully before each part."""
+
+    noRefill: ForecastJson
+    fullRefill: ForecastJson
+
+
+class RefillPointJson(TypedDict):
+    """The mean share of a displacement that was gone `afterS` seconds after a swap, with its 90% range."""
+
+    afterS: float
+    shareGone: float
+    range: NotRequired[list[float]]
+
+
+class RefillJson(TypedDict):
+    """How the pools refill after a swap, as measured on `swaps` of them.
+
+    The share of a displacement that is left after t seconds is r + (1 - r) * 2^(-t / `halfLifeS`), where r is
+    `residualShare`; absent means that nothing comes back. Ranges are 90% intervals. `medianDisplacement` is the
+    logarithm of a price ratio, and `fitError` the root mean square distance of `points` from the formula.
+    """
+
+    swaps: int
+    medianDisplacement: float
+    halfLifeS: NotRequired[float | None]
+    halfLifeRangeS: NotRequired[list[float | None]]
+    residualShare: float
+    residualShareRange: NotRequired[list[float]]
+    fitError: float
+    points: NotRequired[list[RefillPointJson]]
+
+
+class VolatilityJson(TypedDict):
+    """The standard deviation of the logarithm of the price per square root of a second, with its 90% range.
+
+    It was measured on `intervals` of `intervalS` seconds.
+    """
+
+    perSqrtS: float
+    range: NotRequired[list[float]]
+    intervals: int
+    intervalS: float
+
+
+class MeasuredMarketJson(TypedDict):
+    """The pools of an order's route, as measured on the last blocks.
+
+    `origin` says where their prices come from: nodeEvents, storedBlocks or none. `refillUnknown` and
+    `volatilityUnknown` say why the two are absent. `moves` counts changes of the price between `firstTime` and
+    `lastTime` (Unix), and `measuredShare` is the part of the order whose pools are known. `requests` went to the node.
+    `problem` is what ended the search early.
+    """
+
+    origin: str
+    source: NotRequired[str | None]
+    firstBlock: NotRequired[int | None]
+    lastBlock: NotRequired[int | None]
+    firstTime: NotRequired[int | None]
+    lastTime: NotRequired[int | None]
+    moves: int
+    problem: NotRequired[str | None]
+    measuredShare: float
+    requests: int
+    baseFeeWei: NotRequired[str | None]
+    refill: NotRequired[RefillJson | None]
+    refillUnknown: NotRequired[str | None]
+    volatility: NotRequired[VolatilityJson | None]
+    volatilityUnknown: NotRequired[str | None]
+
+
+class PriceBandJson(TypedDict):
+    """The prices within which parts are built, in whole output tokens per whole input token."""
+
+    low: str
+    high: str
+
+
+class PartPayloadJson(TypedDict):
+    """The payload that was built for a part: its recipient, the JSON of `calldata`, and the same as a Safe's batch."""
+
+    recipient: str
+    document: NotRequired[dict[str, Any]]
+    safeBatch: NotRequired[dict[str, Any]]
+
+
+class PlanPartJson(TypedDict):
+    """A part of a plan: from `time` (Unix seconds) it may be built. Amounts are in base units, impacts in percent.
+
+    `outputAmount` is the exact output on the planned state. `builtAt`, `payloadEndsAt` and `payload` are those of a
+    built part; a part is done when `plan --done` said so, at `doneAt`.
+    """
+
+    part: int
+    time: int
+    inputAmount: str
+    outputAmount: str
+    priceImpact: float
+    status: Literal["planned", "built", "done"]
+    builtAt: NotRequired[int]
+    payloadEndsAt: NotRequired[int]
+    payload: NotRequired[PartPayloadJson]
+    doneAt: NotRequired[int]
+
+
+class FrontierPointJson(TypedDict):
+    """The cheapest plan at one weight of risk: its expected cost and the deviation of its output, in base units."""
+
+    risk: float
+    parts: int
+    durationS: float
+    cost: str
+    deviation: str
+
+
+class CowTwapJson(TypedDict):
+    """The parameters of the same order as a TWAP order of CoW Protocol, to enter in its own app.
+
+    They are the fields of the struct TWAPOrder.Data of the contract `handler`, with the wrapped native token.
+    `minPartLimit` is the least output of each part, `t0` the start in Unix seconds, `t` the seconds between parts; a
+    `span` of 0 lets a part wait until the next one. `unsold` is what equal parts leave of the order, in base units.
+    """
+
+    handler: str
+    sellToken: str
+    buyToken: str
+    receiver: str
+    partSellAmount: str
+    minPartLimit: str
+    t0: int
+    n: int
+    t: int
+    span: int
+    appData: str
+    unsold: str
+
+
+class PlanJson(TypedDict):
+    """`swapcli plan --json`, and the file that `--save` writes: a large order in parts over time.
+
+    `startsAt`, `endsAt` and the times of parts are in Unix seconds; no part is built after `expiresAt`. `fairPrice` is
+    the mid price in whole tokens. `extremes` are absent if the refill was measured. `frontier` is empty if the refill
+    or the volatility is unknown. `cowTwap` is absent on networks without that contract. `digest` is the SHA-256 hash of
+    the rest of the document, by which a changed file is noticed.
+    """
+
+    planVersion: int
+    network: str
+    chainId: int
+    inputToken: SwapTokenJson
+    outputToken: SwapTokenJson
+    inputAmount: str
+    createdAt: int
+    startsAt: int
+    endsAt: int
+    expiresAt: int
+    risk: str
+    maxImpactPercent: NotRequired[float | None]
+    state: StateJson
+    warnings: NotRequired[list[WarningJson]]
+    fairPrice: float
+    measured: MeasuredMarketJson
+    forecast: ForecastJson
+    oneShot: ForecastJson
+    extremes: NotRequired[ExtremesJson | None]
+    waitingGains: bool
+    priceBand: PriceBandJson
+    parts: NotRequired[list[PlanPartJson]]
+    frontier: NotRequired[list[FrontierPointJson]]
+    cowTwap: NotRequired[CowTwapJson | None]
+    digest: str
+
+
+class BuiltPartJson(TypedDict):
+    """The part that a payload is for. `repeated` says that the payload was built before, and `nextAt` when the next
+    part may be built, absent for the last one."""
+
+    part: int
+    parts: int
+    time: int
+    builtAt: int
+    repeated: bool
+    nextAt: int | None
+
+
+class PlannedFieldsJson(TypedDict):
+    """The field of `swapcli plan --next` beside those of `swapcli calldata`."""
+
+    planPart: BuiltPartJson

@@ -1,0 +1,47 @@
+"""Networks that installed packages define, each in full: they cannot change a network that swapcli comes with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import UnknownNetwork
+from swapcli.core.plugins import NETWORK_GROUP, is_plugin, load_plugin, plugins, skipped_plugin
+
+if TYPE_CHECKING:
+    from swapcli.core.networks.catalogue import NetworkFile
+
+
+def plugin_network_file(name: str, check_parts: Callable[[object, str], None]) -> NetworkFile | None:
+    """Return what reads the definition that a package has of a network; None without one.
+
+    The entry point names a mapping, or the `Path` of a JSON or YAML file, in the form of a network file. `check_parts`
+    checks what only the settings know of a definition. The package is imported by reading, which raises
+    `UnknownNetwork` if its entry point is skipped.
+    """
+    if not is_plugin(NETWORK_GROUP, name):
+        return None
+    from swapcli.core.networks.catalogue import NetworkFile, all_network_names, build_from_file
+
+    plugin = plugins(NETWORK_GROUP).get(name)
+    place = f"{plugin.origin}: {name}" if plugin else name
+
+    def check(value: object) -> object:
+        from swapcli.quoting.config.network_files import open_network_file
+
+        if not isinstance(value, Path | Mapping):
+            raise TypeError("a network must be a mapping, or the pathlib.Path of a network file")
+        content = open_network_file(value).read() if isinstance(value, Path) else value
+        build_from_file(name, NetworkFile(place, lambda: content))
+        check_parts(content, place)
+        return content
+
+    def read() -> object:
+        content = load_plugin(NETWORK_GROUP, name, check)
+        if content is None:
+            hint, names = skipped_plugin(NETWORK_GROUP, name), [*all_network_names(), *plugins(NETWORK_GROUP)]
+            raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": names})
+        return content
+
+    return NetworkFile(place, read)

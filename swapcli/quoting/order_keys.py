@@ -1,0 +1,38 @@
+"""The keys of an order, as used in batch files, by `Market.quote_many` and by the tool `quote_batch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+TOKEN_IN: Final = "tokenIn"
+TOKEN_OUT: Final = "tokenOut"
+AMOUNT: Final = "amount"
+"""In whole tokens, as AMOUNT of the command line."""
+INPUT_AMOUNT: Final = "inputAmount"
+"""In base units, as in the output."""
+OUTPUT_AMOUNT: Final = "outputAmount"
+"""The same of an order that names the amount to buy."""
+
+_SNAKE_CASE: Final[Mapping[object, str]] = MappingProxyType(
+    {"token_in": TOKEN_IN, "token_out": TOKEN_OUT, "amount_in": INPUT_AMOUNT, "amount_decimal": AMOUNT}
+)
+"""Aliases, because many recorded order files have them."""
+_ELSEWHERE: Final[Mapping[object, str]] = MappingProxyType(
+    {**_SNAKE_CASE, "tokenInAddress": TOKEN_IN, "tokenOutAddress": TOKEN_OUT}
+)
+"""Names in other formats. The published interface has `amount` in base units, so its names are not aliases."""
+
+V = TypeVar("V")
+
+
+def with_current_keys(order: Mapping[Any, V]) -> dict[Any, V]:
+    """Return an order with its aliases replaced, except an alias beside the key that it stands for."""
+    current = {key: _SNAKE_CASE.get(key, key) for key in order}
+    return {key if current[key] in order else current[key]: value for key, value in order.items()}
+
+
+def other_spelling(keys: Iterable[object]) -> tuple[str, str] | None:
+    """Return the first key that is another spelling of an order's key, and the correct key; None if there is none."""
+    return next(((str(each), _ELSEWHERE[each]) for each in keys if each in _ELSEWHERE), None)

@@ -1,0 +1,67 @@
+"""The part of a plan that is due, quoted and built by a market of a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Unpack
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.token import Token
+from swapcli.quoting.planning.due_part import BuiltPart, build_due_part
+from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart, open_plan
+from swapcli.quoting.quote_options import parse_account
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.quoting.config import Settings
+    from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
+    from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
+
+
+class QuotesAndPrepares(Protocol):
+    """A `Market`, whose methods these are."""
+
+    @property
+    def network(self) -> Network:
+        """The network of the quotes."""
+
+    @property
+    def source(self) -> QuoteSource:
+        """The source of the quotes."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that apply if a quote has no option."""
+
+    def token(self, name: str) -> Token:
+        """Return a token by its address."""
+
+    def quote(self, token_in: Token, token_out: Token, amount: int, /, **options: Unpack[QuoteKeywords]) -> SwapQuote:
+        """Return the best route for selling an amount in base units."""
+
+    def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
+        """Return the transactions of a quote after their checks."""
+
+
+class _PartOfMarket:
+    """Quotes a part and builds its payload as a market does."""
+
+    def __init__(self, market: QuotesAndPrepares, plan: PlanFile, terms: TransactionKeywords) -> None:
+        self._market, self._plan, self._terms = market, plan, terms
+        self.network, self.source, self.settings = market.network, market.source, market.settings
+        self.recipient = parse_account(terms["destination"], market.network, "destination")
+
+    def quote(self, part: PlannedPart) -> SwapQuote:
+        """Return a fresh quote for the part."""
+        token_in, token_out = map(self._market.token, (self._plan.token_in.address, self._plan.token_out.address))
+        return self._market.quote(token_in, token_out, part.amount_in)
+
+    def prepare(self, quote: SwapQuote) -> PreparedSwap:
+        """Return the payload of a quote after its checks."""
+        return self._market.prepare(quote, **self._terms)
+
+
+def build_market_part(market: QuotesAndPrepares, path: str, terms: TransactionKeywords) -> BuiltPart:
+    """Build the part that is due of the plan in a file, and record it there. Raises as `Market.build_part`."""
+    with open_plan(path) as plan:
+        return build_due_part(plan, _PartOfMarket(market, plan, terms), SYSTEM_CLOCK.now_s())

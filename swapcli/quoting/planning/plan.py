@@ -1,0 +1,362 @@
+"""A plan: a large order in parts over time, with what it is expected to pay and to cost."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from functools import cache
+from math import exp, sqrt
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidAmount, InvalidInput, InvalidOption, NoRoute, PoolError
+from swapcli.core.execution.payout_curve import sample_payouts
+from swapcli.core.execution.schedule import (
+    RISK_LEVELS,
+    CostForecast,
+    ExecutionSchedule,
+    ExecutionTerms,
+    FrontierPoint,
+    execution_frontier,
+    plan_execution,
+)
+from swapcli.core.model.finding import Finding
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import require_different_tokens
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import display_address
+from swapcli.core.records import NamedTuple
+from swapcli.interface.own_document import without_empty_fields
+from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
+from swapcli.quoting.planning.cow_twap import cow_twap
+from swapcli.quoting.planning.measured_market import MeasuredMarket, measure_market
+from swapcli.quoting.planning.plan_file import PLAN_VERSION, PLANNED, price_of, seal
+from swapcli.quoting.planning.plan_terms import PlanTerms
+from swapcli.quoting.planning.route_price import route_fee, route_legs
+from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.sources.quote_source import QuoteSource, require_pools
+from swapcli.state.file_writing import write_text_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from swapcli.interface.plan_types import CowTwapJson, ForecastJson, PlanJson, PlanPartJson
+    from swapcli.quoting.openers.nodes import NodeOpener
+
+_BAND_DEVIATIONS: Final = 3.0
+"""Half of the price band in standard deviations of the price over the horizon: moves beyond are 1 in 370; chosen."""
+_LEAST_BAND: Final = 0.02
+"""The least half of a price band: below, the refill alone would leave it; chosen."""
+_UNKNOWN_BAND: Final = 0.05
+"""Half of the price band if the volatility is unknown; chosen."""
+_LEAST_GROWTH: Final = 1.01
+"""What an order must pay at least, as a multiple of half of it: less means that it drains the pools; chosen."""
+_PROBE_SHARE: Final = 4_096
+"""The mid price is that of this part of the order, which moves no price."""
+_PROBE_OUTPUT: Final = 100_000
+"""Base units of output that tell a price to a thousandth of a percent; smaller probes are doubled."""
+_USUAL_PARTS: Final = 8
+"""The number of parts of a usual plan, unless it is given; chosen."""
+
+
+class PriceBand(NamedTuple):
+    """The prices within which parts are built, in whole output tokens per whole input token."""
+
+    low: Fraction
+    high: Fraction
+
+
+class Plan(NamedTuple):
+    """A plan of an order over time. Amounts are exact, in base units, on the planned state; times are Unix seconds.
+
+    `schedule` has the parts and the forecasts, and `measured` what is known of refill and volatility. `fair_price` is
+    the mid price, in whole output tokens per whole input token.
+
+    Example: `Market.embedded("base").plan("ETH", "USDC", "500", over="4h").write("plan.json")`.
+    """
+
+    network: Network
+    token_in: Token
+    token_out: Token
+    amount_in: int
+    terms: PlanTerms
+    created_s: int
+    schedule: ExecutionSchedule
+    fair_price: float
+    measured: MeasuredMarket
+    band: PriceBand
+    frontier: tuple[FrontierPoint, ...]
+    state: StateSource
+    warnings: tuple[Finding, ...] = ()
+
+    @property
+    def start_s(self) -> int:
+        """When the first part may be built."""
+        return self.terms.start_s or self.created_s
+
+    @property
+    def expires_at_s(self) -> int:
+        """The end of the plan: one part after the horizon."""
+        return self.start_s + self.terms.horizon_s + self.terms.horizon_s // len(self.schedule.parts)
+
+    @property
+    def cow_twap(self) -> CowTwapJson | None:
+        """The parameters of the order as a TWAP order of CoW Protocol; None where there is none."""
+        parts = self.schedule.parts
+        interval_s = round(parts[-1].start_s / (len(parts) - 1)) if len(parts) > 1 else 0
+        times_s = self.start_s, interval_s, len(parts)
+        return cow_twap(self.network, (self.token_in, self.token_out), self.amount_in, times_s, self.band.low)
+
+    def document(self) -> PlanJson:
+        """Return the JSON of `swapcli plan`, which is also the plan's file."""
+        schedule, start_s = self.schedule, self.start_s
+        return seal(
+            without_empty_fields(
+                {
+                    "planVersion": PLAN_VERSION,
+                    "network": self.network.name,
+                    "chainId": self.network.chain_id,
+                    "inputToken": render_swap_token(self.token_in, self.network),
+                    "outputToken": render_swap_token(self.token_out, self.network),
+                    "inputAmount": str(self.amount_in),
+                    "createdAt": self.created_s,
+                    "startsAt": start_s,
+                    "endsAt": start_s + self.terms.horizon_s,
+                    "expiresAt": self.expires_at_s,
+                    "risk": self.terms.risk,
+                    "maxImpactPercent": None
+                    if self.terms.max_impact is None
+                    else round(self.terms.max_impact * 100, 4),
+                    "state": render_state_source(self.state),
+                    "warnings": render_warning_list(self.warnings),
+                    "fairPrice": self.fair_price,
+                    "measured": self.measured.document(),
+                    "forecast": _render_forecast(schedule.forecast),
+                    "oneShot": _render_forecast(schedule.one_shot),
+                    "extremes": schedule.extremes
+                    and {
+                        "noRefill": _render_forecast(schedule.extremes[0]),
+                        "fullRefill": _render_forecast(schedule.extremes[1]),
+                    },
+                    "waitingGains": schedule.waiting_gains,
+                    "priceBand": {"low": _decimal_text(self.band.low), "high": _decimal_text(self.band.high)},
+                    "parts": self._part_rows(),
+                    "frontier": [
+                        {
+                            "risk": point.risk,
+                            "parts": point.parts,
+                            "durationS": point.duration_s,
+                            "cost": str(round(point.cost)),
+                            "deviation": str(round(point.deviation)),
+                        }
+                        for point in self.frontier
+                    ],
+                    "cowTwap": self.cow_twap,
+                }
+            )
+        )
+
+    def _part_rows(self) -> list[PlanPartJson]:
+        return [
+            {
+                "part": number,
+                "time": self.start_s + round(part.start_s),
+                "inputAmount": str(part.amount_in),
+                "outputAmount": str(part.payout),
+                "priceImpact": round(part.price_impact * 100, 4),
+                "status": PLANNED,
+            }
+            for number, part in enumerate(self.schedule.parts, start=1)
+        ]
+
+    def orders(self) -> str:
+        """Return the parts as orders that `swapcli route --batch` takes, one JSON object per line."""
+        tokens = (display_address(token.address, self.network.kind) for token in (self.token_in, self.token_out))
+        token_in, token_out = tokens
+        return "".join(
+            to_json({"id": number, "tokenIn": token_in, "tokenOut": token_out, "inputAmount": str(part.amount_in)})
+            + "\n"
+            for number, part in enumerate(self.schedule.parts, start=1)
+        )
+
+    def write(self, path: str) -> None:
+        """Write the plan to a new file, which `build_part` reads. Raises `InvalidInput`, `InputOutputError`."""
+        check_new_file(path)
+        write_text_file(path, f"{to_json(self.document(), indent=1)}\n")
+
+    def svg(self, width: int | None = None) -> str:
+        """Return the chart of cost and risk as an SVG document. Raises `InvalidOption` if neither is known."""
+        from swapcli.quoting.pictures.frontier_chart import FrontierChart, FrontierDot, render_frontier_chart
+        from swapcli.quoting.pictures.picture_width import parse_width
+
+        if not self.frontier:
+            raise InvalidOption(
+                "the chart of cost and risk needs the refill rate and the volatility, which could not be measured",
+                hint="use a node or a synced store",
+            )
+        forecast, last = self.schedule.forecast, self.schedule.parts[-1]
+        chart = FrontierChart(
+            self.network,
+            self.token_in,
+            self.token_out,
+            self.amount_in,
+            tuple(FrontierDot(dot.parts, dot.duration_s, dot.cost, dot.deviation) for dot in self.frontier),
+            FrontierDot(forecast.parts, last.start_s, forecast.cost, forecast.risk or 0.0),
+        )
+        return render_frontier_chart(chart, parse_width("width", None if width is None else str(width)))
+
+
+def check_new_file(path: str) -> None:
+    """Raise `InvalidInput` if there is a file already, which may be a plan with parts that were built."""
+    if os.path.lexists(path):
+        raise InvalidInput(f"{printable(path)} already exists", hint="choose another name, or remove it first")
+
+
+def make_plan(
+    source: QuoteSource,
+    nodes: NodeOpener,
+    request: QuoteRequest,
+    swap_terms: SwapTerms,
+    terms: PlanTerms,
+    now_s: float,
+) -> Plan:
+    """Plan the order of `request` on one state; all its amounts come from exact quotes.
+
+    Raises `InvalidOption` for terms that no plan can meet and for a service, `InvalidAmount` for an order that is too
+    small to be priced or that drains the pools, and as `QuoteSource.quote` for the whole order.
+    """
+    require_pools(source)
+    order = request.order
+    require_different_tokens(order)
+
+    @cache
+    def quote(amount: int) -> LocalQuote:
+        answer = source.quote(request._replace(order=order._replace(amount=amount)))
+        assert isinstance(answer, LocalQuote)
+        return answer
+
+    def payout(amount: int) -> int:
+        return quote(amount).result.output_amount if amount else 0
+
+    source.pin(pinned=True)
+    try:
+        whole = quote(order.amount)
+        if whole.result.output_amount < _output(quote, order.amount // 2) * _LEAST_GROWTH:
+            raise InvalidAmount("the pools cannot take the whole order", hint="choose a smaller AMOUNT")
+        # A large order also uses dear pools, so gas, fees and past are those of a part's route.
+        usual = quote(max(order.amount // (terms.parts or _USUAL_PARTS), 1))
+        figures = compute_figures(usual, swap_terms)
+        gas = 0 if figures.output_net_of_gas is None else figures.amount_out_after_fee - figures.output_net_of_gas
+        measured = measure_market(source, nodes, usual)
+        # The price at rest: a large swap just before would otherwise count as the market's.
+        fair_price = _mid_price(quote, order.amount) * (measured.rest_ratio or 1.0)
+        curve = sample_payouts(payout, order.amount, fair_price, _hop_fees(usual))
+        execution = ExecutionTerms(
+            order.amount,
+            terms.horizon_s,
+            gas,
+            measured.refill_estimate,
+            measured.volatility_per_sqrt_s,
+            terms.parts,
+            terms.max_impact,
+            RISK_LEVELS[terms.risk],
+        )
+        schedule = plan_execution(curve, execution, payout)
+        tokens = order.token_in, order.token_out
+        band = _price_band(schedule, payout, tokens, terms, measured.volatility_per_sqrt_s)
+    finally:
+        source.pin(pinned=False)
+    return Plan(
+        network=source.network,
+        token_in=order.token_in,
+        token_out=order.token_out,
+        amount_in=order.amount,
+        terms=terms,
+        created_s=int(now_s),
+        schedule=schedule,
+        fair_price=curve.fair_price * 10.0 ** (order.token_in.decimals - order.token_out.decimals),
+        measured=measured,
+        band=band,
+        frontier=execution_frontier(curve, execution),
+        state=whole.state_source,
+    )
+
+
+def _hop_fees(answer: LocalQuote) -> tuple[float, ...]:
+    """Return what the pools of each hop take, as logarithms of price ratios, weighted by their parts of the order."""
+    fees: list[float] = []
+    positions: dict[str, int] = {}
+    for leg in route_legs(answer.quote.steps, answer.pools, answer.quote.amount_in):
+        position = positions.get(leg.token_in, 0)
+        positions.setdefault(leg.token_out, position + 1)
+        fees.extend([0.0] * (position + 1 - len(fees)))
+        fees[position] += route_fee((leg,), answer.pools)
+    return tuple(fees)
+
+
+def _mid_price(quote: Callable[[int], LocalQuote], amount: int) -> float:
+    """Return the mid price of the pools of a small part of an order, in base units of the output per one of the input.
+
+    Raises `InvalidAmount` if even the whole order pays too little to tell a price.
+    """
+    probe = max(amount // _PROBE_SHARE, 1)
+    while probe < amount and _output(quote, probe) < _PROBE_OUTPUT:
+        probe = min(2 * probe, amount)
+    output = _output(quote, probe)
+    if not output:
+        raise InvalidAmount("the order is too small to be priced", hint="choose a larger AMOUNT")
+    return output / probe * exp(sum(_hop_fees(quote(probe))))
+
+
+def _output(quote: Callable[[int], LocalQuote], amount: int) -> int:
+    """Return the output of an amount, 0 where it is too small for any route."""
+    try:
+        return quote(amount).result.output_amount if amount else 0
+    except (NoRoute, PoolError):
+        return 0
+
+
+def _price_band(
+    schedule: ExecutionSchedule,
+    payout: Callable[[int], int],
+    tokens: tuple[Token, Token],
+    terms: PlanTerms,
+    volatility: float | None,
+) -> PriceBand:
+    """Return the band around the prices of the parts: with the measured refill, or with full refill if it is unknown.
+
+    If the pools refill less than that, the parts' prices leave the band, and the rest needs a new plan.
+    """
+    half = terms.band
+    if half is None:
+        moved = _UNKNOWN_BAND if volatility is None else _BAND_DEVIATIONS * volatility * sqrt(terms.horizon_s)
+        half = max(moved, _LEAST_BAND)
+    is_unknown = schedule.extremes is not None
+    paid = [(part.amount_in, payout(part.amount_in) if is_unknown else part.payout) for part in schedule.parts]
+    prices = [price_of(*amounts, *tokens) for amounts in paid]
+    return PriceBand(max(min(prices) * Fraction(1 - half), Fraction(0)), max(prices) * Fraction(1 + half))
+
+
+def _decimal_text(price: Fraction) -> str:
+    """Return a price with 18 significant digits, without exponent."""
+    from decimal import Context
+
+    return f"{Context(prec=18).divide(price.numerator, price.denominator):f}"
+
+
+def _render_forecast(forecast: CostForecast) -> ForecastJson:
+    return {
+        "parts": forecast.parts,
+        "outputAmount": str(round(forecast.payout)),
+        "impact": str(round(forecast.impact)),
+        "gas": str(round(forecast.gas)),
+        "cost": str(round(forecast.cost)),
+        "low": str(round(forecast.low)),
+        "high": str(round(forecast.high)),
+        "risk": None if forecast.risk is None else str(round(forecast.risk)),
+    }

@@ -1,0 +1,145 @@
+"""The states of a route's pools in the last blocks, from the events of a node.
+
+The events of most pools have the price after a swap: concentrated pools say it, pairs say their reserves. Pools whose
+events do not are read at the blocks in which they changed, if those are few enough. Events go back as far as the node
+has them, also where it has no old states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import pass_request_errors
+from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import Log
+from swapcli.families.reading.contract_kinds import KINDS, topic_of
+from swapcli.families.reading.pool_change_events import EVENTS
+from swapcli.families.reading.pool_readers import ref_of_pool
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import key_of_emitter, read_words
+from swapcli.state.mined.swap_verification import SYNCS
+from swapcli.state.mined.swapped_pools import emitters_of
+from swapcli.state.rpc.log_scan import scan_logs
+from swapcli.state.rpc.node import LogFilter, Node
+
+_FIRST_BLOCKS: Final = 256
+"""Of the first range; the others grow, as those of `state.mined.recent_swaps`."""
+_MANY: Final = 2_000
+_NO_FIELDS: Final[Mapping[str, object]] = {}
+ENOUGH: Final = 6_000
+"""Events of a route: from so many a refill can be measured, and more would take seconds."""
+
+
+class PoolUpdate(NamedTuple):
+    """A change of a pool. `fields` are those of its state that the event says; empty if it must be read.
+
+    `log_index` is the position in the block, `transaction` its hash, empty if the node does not return it.
+    """
+
+    block: int
+    log_index: int
+    transaction: str
+    key: str
+    fields: Mapping[str, object]
+
+
+class FoundUpdates(NamedTuple):
+    """The changes of pools in the blocks from `first_block` on, in their order. `problem` ended the search early."""
+
+    updates: tuple[PoolUpdate, ...]
+    first_block: int
+    problem: str = ""
+
+
+class FollowedPool:
+    """A pool whose changes are found by the events of its kind: its reserves, otherwise its swaps, otherwise any
+    change."""
+
+    def __init__(self, ref: PoolRef, network: Network) -> None:
+        row, events = KINDS[ref.kind], EVENTS[ref.kind]
+        self.ref, self._emitters = ref._replace(last_read=None), emitters_of(ref, network)
+        self._decoders = {topic_of(each): decode for each, decode in row.swaps.items()}
+        topics = SYNCS & events.keys() or self._decoders.keys() or events.keys()
+        self._keys = {topic: events.get(topic, key_of_emitter) for topic in topics}
+        items = {item for key_of in self._keys.values() for item in key_of.bloom_items(ref.key, ref.address)}
+        ids = tuple(items - {ref.address}) if all(key_of.is_in_topic for key_of in self._keys.values()) else ()
+        self.filter = LogFilter(tuple(sorted(self._emitters)), tuple(sorted(topics)), 0, 0, ids)
+
+    def read(self, log: Log) -> PoolUpdate | None:
+        """Return the change that an event announces; None if it is not about the pool, or malformed."""
+        if log.address not in self._emitters or not log.topics or log.topics[0] not in self._keys:
+            return None
+        topic, fields = log.topics[0], _NO_FIELDS
+        try:
+            if self._keys[topic](log) != self.ref.key:
+                return None
+            if topic in SYNCS:
+                fields = {"reserves": list(read_words(log, 2))}
+            elif topic in self._decoders:
+                fields = self._decoders[topic](log).state_after
+        except Exception as error:
+            pass_request_errors(error)
+            return None
+        return PoolUpdate(log.block_number, log.log_index, log.transaction, self.ref.key, fields)
+
+
+def followed_pools(pools: Iterable[Pool], network: Network) -> list[FollowedPool]:
+    """Return those of the pools whose changes are announced by events of contracts that are known."""
+    found = []
+    for pool in pools:
+        try:
+            ref = ref_of_pool(pool, network)
+        except Exception as error:
+            pass_request_errors(error)
+            continue
+        if ref and (KINDS[ref.kind].swaps or EVENTS[ref.kind]):
+            is_vault_unknown = KINDS[ref.kind].is_in_vault and emitters_of(ref, network) == {ref.address}
+            found += [] if is_vault_unknown else [FollowedPool(ref, network)]
+    return found
+
+
+def read_updates(
+    node: Node, pools: Sequence[FollowedPool], first_block: int, last_block: int, may_continue: Callable[[], bool]
+) -> FoundUpdates:
+    """Return the changes of pools from the newest block backwards, until they are enough or the first block is reached.
+
+    The search ends when `may_continue` returns False. If the node fails, it ends with the reason.
+    """
+    found: list[PoolUpdate] = []
+    filters = _joined(each.filter for each in pools)
+    last, width = last_block, _FIRST_BLOCKS
+    while filters and last >= first_block and len(found) < ENOUGH:
+        if not may_continue():
+            return FoundUpdates(_ordered(found), last + 1, "the measurement has used all its requests")
+        first = max(last - min(width, node.limits.log_blocks.size) + 1, first_block)
+        try:
+            logs = [log for each in filters for log in _read(node, each._replace(from_block=first, to_block=last))]
+        except UpstreamError as error:
+            return FoundUpdates(_ordered(found), last + 1, error.message)
+        found += [update for log in logs for pool in pools if (update := pool.read(log))]
+        last, width = first - 1, 2 * width if len(logs) < _MANY else width
+    return FoundUpdates(_ordered(found), last + 1)
+
+
+def _joined(filters: Iterable[LogFilter]) -> list[LogFilter]:
+    """Return filters for the same events, those with the same topics as one."""
+    joined: dict[tuple[tuple[str, ...], bool], LogFilter] = {}
+    for each in filters:
+        kind = each.topics, bool(each.ids)
+        other = joined.get(kind, each)
+        addresses = tuple(dict.fromkeys(other.addresses + each.addresses))
+        joined[kind] = each._replace(addresses=addresses, ids=tuple(dict.fromkeys(other.ids + each.ids)))
+    return [*joined.values()]
+
+
+def _read(node: Node, query: LogFilter) -> Iterator[Log]:
+    for scanned in scan_logs(node, query):
+        yield from scanned.logs
+
+
+def _ordered(updates: Iterable[PoolUpdate]) -> tuple[PoolUpdate, ...]:
+    return tuple(sorted(updates, key=lambda each: each[:2]))

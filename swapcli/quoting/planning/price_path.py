@@ -1,0 +1,83 @@
+"""The price of an order's route over time, as swaps and blocks moved it, and the helpers of its estimators."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import pairwise
+
+from swapcli.core.records import NamedTuple
+
+
+class PricePath(NamedTuple):
+    """The mid price of an order's route over time: a step function.
+
+    `log_prices[k]` is the natural logarithm of the price, in any unit, from `times_s[k]` on. Times are seconds, in
+    ascending order; several moves of one block have one time. The path ends at `end_s`, not before its last move.
+    """
+
+    times_s: Sequence[float]
+    log_prices: Sequence[float]
+    end_s: float
+
+    @property
+    def duration_s(self) -> float:
+        """The seconds from its first price to its end."""
+        return self.end_s - self.times_s[0]
+
+    def at(self, time_s: float) -> float:
+        """Return the price after all moves up to a time, which must not be before the first."""
+        return self.log_prices[bisect_right(self.times_s, time_s) - 1]
+
+    def median(self, start_s: float, end_s: float) -> float:
+        """Return the median price of the seconds from `start_s` to a later `end_s`."""
+        first, last = bisect_right(self.times_s, start_s) - 1, bisect_right(self.times_s, end_s)
+        times_s = [start_s, *self.times_s[first + 1 : last], end_s]
+        held_s = [after - before for before, after in pairwise(times_s)]
+        return weighted_median(self.log_prices[first:last], held_s)
+
+
+class Unmeasured(NamedTuple):
+    """Why something could not be measured: a clause in lower case."""
+
+    reason: str
+
+
+class MeasureOrigin(StrEnum):
+    """Where past prices come from."""
+
+    NODE_EVENTS = "nodeEvents"
+    STORED_BLOCKS = "storedBlocks"
+    NONE = "none"
+
+
+class PastPrices(NamedTuple):
+    """The price of a route from `first_block` to `last_block`; they are None if a store gives only their times.
+
+    `source` names the node without credentials, or the store. `measured_share` is the part of the order's flow whose
+    pools are followed; the prices of the others are as if they never moved. `base_fee_wei` is the median of some
+    blocks, None if it is unknown. `problem` shows what ended the search early, empty if nothing did.
+    """
+
+    origin: MeasureOrigin
+    source: str
+    path: PricePath
+    measured_share: float
+    requests: int = 0
+    first_block: int | None = None
+    last_block: int | None = None
+    base_fee_wei: int | None = None
+    problem: str = ""
+
+
+def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
+    """Return the lower median of values with weights; that of the values alone where all weights are 0."""
+    total = sum(weights)
+    ordered = sorted(zip(values, weights if total else [1.0] * len(values), strict=True))
+    half, passed = (total or len(values)) / 2, 0.0
+    for value, weight in ordered:
+        passed += weight
+        if passed >= half:
+            return value
+    return ordered[-1][0]

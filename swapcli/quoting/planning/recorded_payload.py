@@ -1,0 +1,108 @@
+"""The payload of a part as the plan's file has it, with what every output needs of a prepared swap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.finding import Finding, Level
+from swapcli.core.model.network import Network
+from swapcli.core.model.transaction import Purpose
+from swapcli.core.records import NamedTuple
+from swapcli.payload.handoff.wallet_calls import wallet_calls_document
+from swapcli.payload.transactions_to_send import RenderedTransaction
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import CalldataDocumentJson
+    from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
+    from swapcli.interface.plan_types import PartPayloadJson
+    from swapcli.quoting.swap_quote import PreparedSwap
+
+
+class RecordedFigures(NamedTuple):
+    """The figures of a recorded payload: base units, Unix seconds, and the warnings of its time."""
+
+    min_received: int
+    expires_at_s: int
+    warnings: tuple[Finding, ...]
+
+
+class RecordedTransactions(NamedTuple):
+    """The transactions of a recorded payload in the order to send them. Nothing is known of their checks."""
+
+    rendered: tuple[RenderedTransaction, ...]
+    checked: None = None
+
+    def transactions(self) -> list[RenderedTransaction]:
+        """Return the approvals, then the swap."""
+        return list(self.rendered)
+
+
+class RecordedPayload(NamedTuple):
+    """A payload built earlier on `network`, from a plan file."""
+
+    network: Network
+    payload: PartPayloadJson
+
+    @property
+    def built(self) -> RecordedTransactions:
+        """The transactions."""
+        return RecordedTransactions(tuple(map(_read_transaction, self.payload["document"]["transactions"])))
+
+    @property
+    def figures(self) -> RecordedFigures:
+        """The figures."""
+        document = self.payload["document"]
+        return RecordedFigures(
+            int(document["minReceived"]), document["expiresAt"], tuple(map(_read_warning, document["warnings"]))
+        )
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The warnings of the time when the payload was built."""
+        return self.figures.warnings
+
+    def document(self) -> CalldataDocumentJson:
+        """Return the JSON of the payload."""
+        return cast("CalldataDocumentJson", self.payload["document"])
+
+    def safe_batch(self) -> SafeBatchJson:
+        """Return the file of Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
+        if "safeBatch" not in self.payload:
+            raise InvalidOption(f"a Safe batch needs an EVM network, not {self.network.name}", hint="use --json")
+        return cast("SafeBatchJson", self.payload["safeBatch"])
+
+    def wallet_calls(self) -> WalletCallsRequestJson:
+        """Return the request `wallet_sendCalls`. The CLI uses it only on EVM networks."""
+        return wallet_calls_document(self.built.transactions(), self.network.chain_id)
+
+
+def record_payload(prepared: PreparedSwap) -> PartPayloadJson:
+    """Return what the file of a plan keeps of a payload."""
+    transactions = prepared.built.transactions()
+    record: PartPayloadJson = {
+        "recipient": prepared.payload.call.route.recipient,
+        "document": {**prepared.document()},
+    }
+    if all(each.request is not None for each in transactions):
+        record["safeBatch"] = {**prepared.safe_batch()}
+    return record
+
+
+def _read_transaction(recorded: Mapping[str, Any]) -> RenderedTransaction:
+    request = {name: value for name, value in recorded.items() if name != "what"}
+    is_call = "calldata" in request
+    return RenderedTransaction(
+        Purpose(recorded["what"]),
+        request["to"],
+        request["calldata"] if is_call else request["data"],
+        request["value"] if is_call else str(int(str(request["value"]), 0)),
+        request.get("entrypoint"),
+        "the router",
+        None if is_call else request,
+    )
+
+
+def _read_warning(recorded: Mapping[str, str]) -> Finding:
+    return Finding(recorded["code"], Level.WARN, recorded["message"])

@@ -1,0 +1,90 @@
+"""Review a payload from a plan's file before it is shown again: someone else may have written the file.
+
+The digest of the file only finds accidents, since anyone can compute it. So a recorded payload is read as `decode`
+reads one of any origin.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidInput, InvalidPlan
+from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import format_time
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import parse_network_address
+from swapcli.payload.decode.decode_payload import decode_payload
+from swapcli.payload.decode.documents import parse_payload
+from swapcli.payload.review.review_verdict import verdict_of
+from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
+from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart
+from swapcli.quoting.quote_options import parse_address_option
+from swapcli.quoting.review.document_review import review_document
+from swapcli.quoting.review.payload_review import review_payload
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.quoting.config import Settings
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+_PRICE_MOVE_PPM: Final = 10_000
+"""How far the price may have risen since the payload was built; chosen for the minutes that it is valid."""
+
+
+def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, source: QuoteSource, settings: Settings) -> None:
+    """Raise `InvalidPlan` if a recorded payload is dangerous, or is not the order of its part for this recipient.
+
+    Its minimum must be that of a fresh quote, as far as the slippage and a move of the price since then allow.
+    """
+    assert part.payload is not None
+    limit_ppm = settings.slippage_ppm + _PRICE_MOVE_PPM
+    for recorded in (part.payload["document"], part.payload.get("safeBatch")):
+        if recorded is None:
+            continue
+        try:
+            review = _review(to_json(recorded), recipient, source, SlippageLimits(limit_ppm, limit_ppm))
+        except InvalidInput as error:
+            raise _invalid(plan, part, error.message) from None
+        verdict = verdict_of(review)
+        if verdict.status == "danger":
+            raise _invalid(plan, part, verdict.message)
+        if not _is_order_of(plan, part, review, source.network):
+            raise _invalid(plan, part, "it is a different order")
+        if review.minimum_gap is None and not review.call.wraps:
+            raise _invalid(plan, part, "its minimum cannot be compared with a fresh quote")
+
+
+def _review(text: str, recipient: str, source: QuoteSource, limits: SlippageLimits) -> PayloadReview:
+    given, network, now_s = parse_payload(text), source.network, SYSTEM_CLOCK.now_s()
+    call = decode_payload(given.payload, network.wrapped_native_address)
+    to, sender = (
+        None if address is None else parse_address_option(address, network, name)
+        for name, address in (("to", given.payload.to), ("sender", given.payload.sender))
+    )
+    signing = Signing(to, given.payload.value, sender, recipient)
+    review = review_payload(call, source, signing, now_s, limits)
+    return review_document(review, given, source, now_s, limits)
+
+
+def _is_order_of(plan: PlanFile, part: PlannedPart, review: PayloadReview, network: Network) -> bool:
+    """Return whether a reviewed call sells the part. A call without its amount is limited by what is sent with it."""
+    order = review.call.order
+    if order is None:
+        return False
+    is_pair = _is_token(order.token_in, plan.token_in, network) and _is_token(order.token_out, plan.token_out, network)
+    return is_pair and (order.max_amount_in or order.amount_in) in (0, part.amount_in)
+
+
+def _is_token(address: str, token: Token, network: Network) -> bool:
+    """Return whether an address is that of a token of the plan, or of its wrapped form."""
+    canonical = parse_network_address(token.address, network)
+    return address in (canonical, network.to_wrapped_token(token._replace(address=canonical)).address)
+
+
+def _invalid(plan: PlanFile, part: PlannedPart, problem: str) -> InvalidPlan:
+    return InvalidPlan(
+        f"the payload of part {part.number} in {printable(plan.name)} is not used: {problem}",
+        hint=f"wait until it expires at {format_time(part.payload_ends_at_s or 0)}, or make a new plan",
+    )

@@ -1,0 +1,65 @@
+"""Orders of several threads that wait for the same market: a read for one of them reads for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from swapcli.core.errors import UpstreamError
+    from swapcli.core.model.quote_request import QuoteRequest
+
+
+class JoinedOrder:
+    """An order that waits for its turn. `request` returns it, and raises `SwapcliError`.
+
+    `failure` is the error of the read that included its pools.
+    """
+
+    def __init__(self, request: Callable[[], QuoteRequest]) -> None:
+        self.request = request
+        self.failure: UpstreamError | None = None
+        self._is_waiting = True
+
+    def take(self) -> bool:
+        """Return whether the order still waits and no read has included it, which one now does."""
+        was_waiting, self._is_waiting = self._is_waiting, False
+        return was_waiting
+
+
+class JoinedOrders:
+    """The orders of a market. Only the thread whose turn it is calls methods other than `joined`."""
+
+    def __init__(self) -> None:
+        self._orders: list[JoinedOrder] = []
+        self._current: JoinedOrder | None = None
+
+    @contextmanager
+    def joined(self, request: Callable[[], QuoteRequest]) -> Iterator[JoinedOrder]:
+        """Have an order wait until the end of the context."""
+        order = JoinedOrder(request)
+        self._orders.append(order)
+        try:
+            yield order
+        finally:
+            self._orders.remove(order)
+
+    @contextmanager
+    def turn(self, order: JoinedOrder) -> Iterator[None]:
+        """Have the sources quote this order."""
+        order.take()
+        self._current = order
+        try:
+            yield
+        finally:
+            self._current = None
+
+    def check_turn(self) -> None:
+        """Raise the error of the read that included the order whose turn it is."""
+        if self._current is not None and self._current.failure is not None:
+            raise self._current.failure
+
+    def take_waiting(self) -> list[JoinedOrder]:
+        """Return the orders that wait and that no read has included, which one now does."""
+        return [order for order in self._orders.copy() if order.take()]

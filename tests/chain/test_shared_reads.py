@@ -1,0 +1,178 @@
+"""Concurrent live quotes of one market share a read of the node, over a node that answers after a while."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from swapcli import AsyncMarket, Market, SwapcliError, SwapQuote, UpstreamError
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.server import Handler, hangs_up
+from tests.chain.proxy import Proxy, late, open_proxy, without
+from tests.chain.test_live_by_default import User
+from tests.chain.trader import Trader
+
+DELAY_S = 0.05
+PAIRS = (
+    ("WETH", "USDC"),
+    ("USDC", "WETH"),
+    ("DAI", "USDC"),
+    ("WBTC", "DAI"),
+    ("TKN", "WETH"),
+    ("USDT", "WBTC"),
+    ("DAI", "TKN"),
+    ("USDC", "USDT"),
+)
+FEW = 2
+"""Exchanges with the node: the block with the first state of all pools, and the ticks that this names."""
+
+
+@pytest.fixture
+def proxy(trader: Trader) -> Iterator[Proxy]:
+    with open_proxy(trader.chain.node.port) as proxy:
+        proxy.always = late(DELAY_S)
+        yield proxy
+
+
+@pytest.fixture
+def name(trader: Trader, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The network of a user with a store and this node."""
+    trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+    user = User(trader, tmp_path)
+    trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
+    trader.chain.node.ask("evm_mine")
+    for key, value in user.environment([f"http://127.0.0.1:{proxy.server_port}"]).items():
+        monkeypatch.setenv(key, value)
+    return user.name
+
+
+def alone(name: str) -> list[int]:
+    """What each order pays in a market of its own."""
+    amounts = []
+    for pair in PAIRS:
+        with Market.open(name) as market:
+            amounts.append(market.quote(*pair, "10").amount_out)
+    return amounts
+
+
+def open_warm(name: str) -> Market:
+    market = Market.open(name)
+    market.token("WETH")
+    return market
+
+
+def test_threads_share_one_read_and_get_what_each_would_get_alone(name: str, proxy: Proxy) -> None:
+    expected = alone(name)
+    before = len(proxy.exchanges)
+    with open_warm(name) as market, ThreadPoolExecutor(len(PAIRS)) as threads, market._lock:
+        found = [threads.submit(market.quote, *pair, "10") for pair in PAIRS]
+        while len(market._joined._orders) < len(PAIRS):  # type: ignore[union-attr]
+            time.sleep(0.001)
+        market._lock.release()
+        amounts = [each.result().amount_out for each in found]
+        market._lock.acquire()
+    assert amounts == expected
+    assert len(proxy.exchanges) - before == FEW
+
+
+def test_tasks_share_one_read(name: str, proxy: Proxy) -> None:
+    async def quote_all() -> list[int]:
+        async with AsyncMarket.open(name) as market:
+            found = await asyncio.gather(*(market.quote(*pair, "10") for pair in PAIRS))
+        return [quote.amount_out for quote in found]
+
+    expected = alone(name)
+    before = len(proxy.exchanges)
+    assert asyncio.run(quote_all()) == expected
+    assert len(proxy.exchanges) - before == FEW
+
+
+def test_a_cancelled_task_leaves_the_others_their_quotes(name: str) -> None:
+    async def quote_all() -> list[object]:
+        async with AsyncMarket.open(name) as market:
+            tasks = [asyncio.create_task(market.quote(*pair, "10")) for pair in PAIRS]
+            await asyncio.sleep(DELAY_S / 2)
+            for task in tasks[:2]:
+                task.cancel()
+            return list(await asyncio.gather(*tasks, return_exceptions=True))
+
+    expected = alone(name)
+    found = asyncio.run(quote_all())
+    assert all(isinstance(each, asyncio.CancelledError) for each in found[:2])
+    assert [each.amount_out for each in found[2:]] == expected[2:]  # type: ignore[attr-defined]
+
+
+def test_an_order_that_cannot_be_read_fails_alone(name: str) -> None:
+    """The first order reads for those behind it."""
+
+    async def quote_all() -> list[object]:
+        async with AsyncMarket.open(name) as market:
+            bad = [
+                market.quote("NOPE", "USDC", "1"),
+                market.quote("USDC", "USDC", "1"),
+                market.quote("DAI", "TKN", "x"),
+                market.quote("DAI", "TKN", "1", unknown=1),  # type: ignore[call-arg]
+                market.quote("DAI", "TKN", "1", max_pools="3"),  # type: ignore[arg-type]
+            ]
+            first, *good = (market.quote(*pair, "10") for pair in PAIRS)
+            return list(await asyncio.gather(first, *bad, *good, return_exceptions=True))
+
+    first, *found = asyncio.run(quote_all())
+    assert all(isinstance(each, SwapcliError) for each in found[:3])
+    assert all(isinstance(each, TypeError | SwapcliError) for each in found[3:5])
+    assert [each.amount_out for each in (first, *found[5:])] == alone(name)  # type: ignore[attr-defined]
+
+
+def test_an_order_with_a_gas_price_does_not_fail_for_one_without(
+    name: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWAPCLI_LIVE", "require")
+    proxy.always = without("eth_gasPrice")
+
+    async def quote_all() -> list[object]:
+        async with AsyncMarket.open(name) as market:
+            orders = market.quote("WETH", "USDC", "10"), market.quote("DAI", "USDC", "10", gas_price=10**9)
+            return list(await asyncio.gather(*orders, return_exceptions=True))
+
+    failed, quoted = asyncio.run(quote_all())
+    assert isinstance(failed, UpstreamError)
+    assert isinstance(quoted, SwapQuote)
+
+
+def test_the_failure_of_the_read_reaches_all_that_it_was_for(
+    name: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWAPCLI_LIVE", "require")
+    is_read = Event()
+
+    def fails(handler: Handler) -> bool:
+        is_read.set()
+        time.sleep(DELAY_S)
+        return hangs_up(handler)
+
+    proxy.always = fails
+
+    async def quote_all() -> tuple[list[SwapQuote | BaseException], int]:
+        async with AsyncMarket.open(name) as market:
+            before = len(proxy.exchanges)
+            found = list(await asyncio.gather(*(market.quote(*pair, "10") for pair in PAIRS), return_exceptions=True))
+            return found, len(proxy.exchanges) - before
+
+    found, exchanges = asyncio.run(quote_all())
+    assert is_read.is_set()
+    assert all(isinstance(each, UpstreamError) for each in found)
+    assert exchanges < len(PAIRS)
+
+
+def test_a_refreshed_market_reads_a_newer_block(name: str, trader: Trader) -> None:
+    with open_warm(name) as market:
+        first = market.quote("WETH", "USDC", "10")
+        trader.chain.node.ask("evm_mine")
+        market.refresh()
+        assert market.quote("WETH", "USDC", "10").state.block > first.state.block  # type: ignore[operator]

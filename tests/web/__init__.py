@@ -1,0 +1,1 @@
+"""The page that needs no installation, in a real Chromium, from a plain static server."""
