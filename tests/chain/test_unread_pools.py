@@ -81,7 +81,7 @@ def test_the_gain_is_a_figure_with_a_warning(user: User) -> None:
     (message,) = [each["message"] for each in ran.json["warnings"] if each["code"] == "SEARCH_UNREAD"]
     assert f"{ran.json['unreadGainBps']:,.1f} bps" in message
     assert "bps" not in ran.json["state"]["source"]
-    assert "Unread pools" in user.run("route", "--format=table").stdout
+    assert "warning: unread pools could add up to " in user.run("route", "--format=table").stderr
     assert user.run("compare", "--json").json["unreadGainBps"] == pytest.approx(ran.json["unreadGainBps"], rel=0.1)
 
 

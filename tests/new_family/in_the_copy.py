@@ -109,7 +109,7 @@ def main(folder: Path) -> dict[str, object]:
         "pools": json.loads(output_of("pools", "sums", "--market", str(file), "--json")),
         "router kind": family_row(NAME).router.kind_of(()),
         "extra data": encode_extra_data(use).hex(),
-        "topic": output_of("help", "pools"),
+        "fields": family_row(NAME).fields,
         "schema": json.loads(output_of("schema", "pools")),
     }
 

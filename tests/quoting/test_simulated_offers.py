@@ -132,12 +132,12 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     for name, paid in truth.items():
         simulation = rows[name]["simulation"]
         assert simulation["outcome"] == ("failed" if paid is None else "paid"), name
-        assert simulation["outputAmount"] == (None if paid is None else str(paid)), name
+        assert simulation.get("outputAmount") == (None if paid is None else str(paid)), name
         assert simulation["block"] == desk.client.block()
-        assert rows[name]["outputAmount"] == simulation["outputAmount"]
-        assert rows[name]["outputAfterGas"] == simulation["outputAfterGas"]
+        for field in ("outputAmount", "outputAfterGas"):
+            assert rows[name].get(field) == simulation.get(field), name
         assert rows[name]["promisedAmount"] == str(characters[name].says)
-    proven = [each for each in ran.json["alternatives"] if (each["simulation"] or {}).get("outcome") == "paid"]
+    proven = [each for each in ran.json["alternatives"] if each.get("simulation", {}).get("outcome") == "paid"]
     nets = [int(each["simulation"]["outputAfterGas"]) for each in proven]
     assert nets == sorted(nets, reverse=True)
     assert {each["name"].lower() for each in proven if each["kind"] == "aggregator"} == {
@@ -154,9 +154,9 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     assert rows["empty"]["simulation"]["reason"] == "there is no contract at its target"
     for name in ("silent", "self"):
         assert rows[name]["simulation"]["reason"] == "its response has no payload to simulate"
-        assert (rows[name]["outputAmount"], rows[name]["outputAfterGas"]) == (None, None)
+        assert not {"outputAmount", "outputAfterGas"} & set(rows[name])
         assert rows[name]["promisedAmount"] == str(characters[name].says)
-    assert split["promisedAmount"] is None
+    assert "promisedAmount" not in split
 
 
 def test_other_ways_of_this_process_are_replayed_in_proportion(desk: Desk) -> None:
@@ -168,8 +168,8 @@ def test_other_ways_of_this_process_are_replayed_in_proportion(desk: Desk) -> No
     assert direct["simulation"]["outputAmount"] == direct["outputAmount"]
     measured = int(split["simulation"]["gasUnits"]) / int(split["gasUnits"])
     assert int(direct["simulation"]["gasUnits"]) == pytest.approx(int(direct["gasUnits"]) * measured, abs=1)
-    assert [each["simulation"]["outcome"] for each in rows_of(ran.json, "protocol") if each["error"]] == [
-        "notSimulated" for each in rows_of(ran.json, "protocol") if each["error"]
+    assert [each["simulation"]["outcome"] for each in rows_of(ran.json, "protocol") if "error" in each] == [
+        "notSimulated" for each in rows_of(ran.json, "protocol") if "error" in each
     ]
 
 
@@ -187,7 +187,8 @@ def test_the_text_says_what_was_simulated_and_who_was_asked(desk: Desk) -> None:
     assert " (an address without an owner) are sent to 127.0.0.1:" in ran.stderr
     lines = {line.split()[0]: line for line in ran.stdout.splitlines() if line}
     assert lines["honest".title()].endswith("simulated")
-    assert lines["liar".title()].endswith("not simulated: its response has no payload to simulate")
+    assert lines["liar".title()].endswith("not simulated")
+    assert "Liar: its response has no payload to simulate" in ran.stdout
     assert lines["direct"].endswith("replayed")
     assert "payloads at block" in lines["Simulated"]
     assert payload.calldata not in ran.stdout
@@ -212,7 +213,7 @@ def test_the_payload_of_a_service_is_simulated_too(desk: Desk) -> None:
         ran = desk.compare(order, {"silent": Character("5")}, "--json", "--api-url", service.url)
     assert ran.exit_code == 0, ran.stderr
     ((found,), (split,)) = (rows_of(ran.json, kind) for kind in ("service", "split"))
-    assert found["error"] is None
+    assert "error" not in found
     assert (found["simulation"]["outcome"], split["simulation"]["outcome"]) == ("paid", "paid")
     assert found["simulation"]["outputAmount"] == found["outputAmount"]
 

@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS usage (
   PRIMARY KEY (day, key)
 ) WITHOUT ROWID
 """
+# A file without it is new: another process has created it, and writes its table next.
+_HAS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'usage'"
 _ADD = """
 INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   requests = requests + excluded.requests, rejections = rejections + excluded.rejections,
@@ -187,6 +189,8 @@ class UsageFile:
             return []
         try:
             with self._open() as connection:
+                if not connection.execute(_HAS_TABLE).fetchone():
+                    return []
                 return connection.execute(f"SELECT {columns} FROM usage WHERE {where}", values).fetchall()
         except sqlite3.Error as error:
             hint = "move the file away; the service creates a new one"

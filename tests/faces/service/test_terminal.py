@@ -48,9 +48,7 @@ class TerminalService:
 
     def wait_until_ready(self) -> str:
         """Return the address of the page, which the terminal shows when the service is ready."""
-        return self.wait_for(
-            r"The\s+page\s+for\s+quotes\s+is\s+at\s+(\S+),\s[^.]*[\d.:]+/docs\.\s+Press\s+Ctrl-C\s+to\s+stop\."
-        )
+        return self.wait_for(r"Quotes:\s+(\S+),\s+API\s+docs:\s+\S+/docs\.\s+Press\s+Ctrl-C\s+to\s+stop\.")
 
     def type(self, keys: bytes) -> None:
         os.write(self._terminal, keys)
