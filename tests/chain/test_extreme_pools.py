@@ -30,7 +30,7 @@ from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import USER, Trader
 from tests.contracts.evm import load_artifact
-from tests.examples import seeds
+from tests.examples import examples, seeds
 from tests.support.chain import connected
 
 _V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"
@@ -133,6 +133,6 @@ def test_lists_prices_and_depths_are_live_among_extreme_pools(stored: MarketStat
     addresses = [token.address for token in tokens]
     prices = unit_prices(source.read(source.known().for_prices(addresses), (), addresses))
     assert prices.keys() == stored.tokens.keys()
-    for token_in, token_out in list(permutations(tokens, 2))[:6]:
+    for token_in, token_out in list(permutations(tokens, 2))[: examples(2, full=6)]:
         request = QuoteRequest(Order(token_in, token_out, 10**token_in.decimals), ApiVersion.V2)
         assert measure_depth(source, request, SwapTerms(0, USER), (1, 10**token_in.decimals)).points

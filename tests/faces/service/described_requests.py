@@ -20,7 +20,7 @@ from tests.faces.service.openapi_operations import Operation, list_operations, o
 from tests.support.markets import embedded_market
 from tests.support.service import build_app, serve_app
 
-QUERIES, BODIES, KNOWN = examples(30, full=130), examples(8, full=30), examples(8, full=25)
+QUERIES, BODIES, KNOWN = examples(10, full=130), examples(3, full=30), examples(4, full=25)
 """Examples for each operation that takes a query, that takes a body, and of values that are known, beside the hundreds
 that schemathesis makes of every limit that is described: more than 5,000 together where all examples are run. Bodies
 are nested deep and take long to make; `test_fuzz_bodies` makes better ones of real routes."""
