@@ -154,7 +154,7 @@ NODE_KEYS: Final[KeyTable] = {
 ROUTER_KEYS: Final[KeyTable] = {
     "address": NetworkKey("the router", _ADDRESS, "0x66a9893cc07d91d95644aedd05d03f95e1dba8af"),
     "registry": NetworkKey(
-        "the contract with the router's address, instead of that address",
+        "a contract that returns the router's address, instead of that address",
         _ADDRESS,
         "0x00000000000004533fe15556b1e086bb1a72ceae",
     ),
@@ -275,7 +275,7 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         "the token that pays for gas", _record(NATIVE_KEYS), {"symbol": "ETH", "name": "Ether", "decimals": 18}
     ),
     "wrapped_native": NetworkKey(
-        "its ERC-20: an address, or a token", {"anyOf": [_ADDRESS, _record(TOKEN_KEYS)]}, _WETH
+        "its ERC-20 token: an address or a token", {"anyOf": [_ADDRESS, _record(TOKEN_KEYS)]}, _WETH
     ),
     "tokens": NetworkKey(
         "tokens that orders can name by symbol",
@@ -293,7 +293,7 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         [{"protocols": ["uniswapV2"], "name": "V2", "addresses": {"factory": _V2}, "fee_tiers": {"3000": 0}}],
     ),
     "rpc_urls": NetworkKey(
-        "nodes: a URL is your own and never replaced; an object is a public node",
+        "nodes: a URL is a node of your own, never replaced; an object is a public node",
         _list({"anyOf": [_TEXT, _record(NODE_KEYS)]}),
         ["http://127.0.0.1:8545", {"url": "https://rpc.example"}],
     ),
