@@ -58,9 +58,9 @@ def test_what_is_not_protected_is_said() -> None:
     assert headings == [
         "Assets",
         "Actors",
-        "Where it comes in",
+        "Where untrusted data comes in",
         "What is trusted",
-        "Claims, and their guards",
+        "Claims and their tests",
         "What is not protected",
     ]
     assert "docs/threat-model.md" in (ROOT / "SECURITY.md").read_text()

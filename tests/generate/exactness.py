@@ -26,23 +26,23 @@ from tests.recorded.replay import Outcome, ReplayedSwap, exceptions, replay_all
 PAGE = Path(__file__).parents[2] / "docs" / "exactness.md"
 _INTRODUCTION = """# How exact the pools are
 
-Amounts that were recorded from contracts, against what the pools of this program compute, to the unit. `make exactness`
-replays them all and writes this page; a test fails if it is not current. A swap that the contract reverts or pays
-nothing for counts as equal if the pool refuses it. `swapcli verify NETWORK TX` makes the same comparison for any mined
-transaction, and `swapcli verify NETWORK --recent 3` for the last swaps of each protocol of a network."""
+This page compares amounts recorded from contracts with the amounts that swapcli's pools compute, to the unit. `make
+exactness` replays all of them and writes this page; a test fails if the page is outdated. If the contract reverts or
+pays nothing, the swap counts as equal if the pool rejects it. `swapcli verify NETWORK TX` makes the same comparison for
+any mined transaction, and `swapcli verify NETWORK --recent 3` for the last swaps of each protocol on a network."""
 
 
 _NOT_SEEN = "not yet seen"
-_OUTSIDE = """## What comes from outside
+_OUTSIDE = """## Evidence from outside
 
 A test that takes its expected value from the function under test proves nothing. So every family needs at least one id
-or address, one event and one swap from outside this program: from bytecode, a chain's records, or a published ABI. The
+or address, one event and one swap from outside swapcli: from bytecode, a chain's records, or a published ABI. The
 ids and addresses belong to pools that exist on a chain (`tests/recorded/creations.json`); the tests derive them, and
 find the pools by their creation events. The events are in `tests/recorded/events.json`. Addresses that factories list
 or announce are not derived."""
 _FACTORIES = """## Factories not yet seen
 
-The tests have no public record of any pool of these factories:"""
+The tests have no public record of any pool from these factories:"""
 
 
 class Row(NamedTuple):
@@ -77,11 +77,12 @@ def render_page() -> str:
             "",
             "## Mined swaps",
             "",
-            "The event of a swap of a concentrated pool implies the price before it and the fee. The fee is one of the",
-            "catalogue's, or named dynamic, within 0.3 ppm, and the pool with that fee gives output and price after it",
-            "within the rounding of the price. Events of pairs without reserves say too little: not explained.",
+            "The swap event of a concentrated pool implies the fee and the price before the swap. The fee matches one",
+            "in the catalogue to within 0.3 ppm, or counts as dynamic. With that fee, the pool returns the output and",
+            "the price after the swap, within the rounding of the price. Events of pairs without reserves contain too",
+            "little to explain the swap.",
             "",
-            *_table(("network", "kind", "events", "fee of the catalogue", "dynamic fee", "not explained"), _mined()),
+            *_table(("network", "kind", "events", "catalogue fee", "dynamic fee", "not explained"), _mined()),
             "",
         ]
     )  # fmt: skip
@@ -114,7 +115,7 @@ def _family_row(family: str, swaps: int) -> tuple[object, ...]:
     seen = [topic for topic in topics if topic in EVENT_SOURCES]
     sources = {pool.source for pool in pools}
     sources |= {EVENT_SOURCES[topic] for topic in seen}
-    counted = f"{len(seen)} of {len(topics)}" if topics else "has none" if kinds_of(family) else "no contract"
+    counted = f"{len(seen)} of {len(topics)}" if topics else "none" if kinds_of(family) else "no contract"
     return family, len(pools) or _NOT_SEEN, counted, swaps or _NOT_SEEN, ", ".join(sorted(sources))
 
 
@@ -135,7 +136,7 @@ def _recorded_rows() -> Iterator[Row]:
         own = [swap for swap in swaps if _key(swap) == (family, source)]
         states = len({id(swap.recorded) for swap in own})
         different = sum(swap.outcome in (Outcome.EXPLAINED, Outcome.DIFFERENT) for swap in own)
-        yield Row(family, "pools of mainnets", states, len(own), different, source)
+        yield Row(family, "mainnet pools", states, len(own), different, source)
 
 
 def _key(swap: ReplayedSwap) -> tuple[str, str]:

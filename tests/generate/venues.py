@@ -12,18 +12,19 @@ from swapcli.quoting.public_venues import Coverage, PublicVenue, list_venues, li
 PAGE = Path(__file__).parents[2] / "docs" / "venues.md"
 _INTRODUCTION = """# Covered protocols
 
-The protocols in public lists, by network. They are quoted exactly by the maths of their pools, sampled by calling their
-contracts, or absent with the reason. `make venues` writes this page from `swapcli/quoting/public_venues.json`, which
-maps the listed names to swapcli's protocols, and from the networks' definitions. A test fails if the page is outdated
-or an absent protocol has no reason. `swapcli protocols NETWORK --missing` prints the list of a network. [Pools
-that only the contract can quote](decisions/sampled-pools.md) lists the missing facts of sampled protocols."""
+This page shows, by network, how swapcli covers the protocols in public lists. Each protocol is quoted exactly with the
+maths of its pools, sampled by calling its contracts, or absent for a stated reason. `make venues` writes this page from
+`swapcli/quoting/public_venues.json`, which maps the listed names to swapcli's protocols, and from the networks'
+definitions. A test fails if the page is outdated or an absent protocol has no reason. `swapcli protocols NETWORK
+--missing` prints the sampled and absent protocols of one network. [Pools that only the contract can
+quote](decisions/sampled-pools.md) lists the missing facts of sampled protocols."""
 _LISTS = """## The lists
 
-| list | commit | of | read parts |
+| list | commit | date | parts read |
 |---|---|---|---|"""
-_NOTE = """Lists also have entries that are not exchanges, such as wallets, cards or derivatives markets. They are
-listed as absent, so that no entry disappears. A list names a network only if its files do; most simulators of
-`kyberswap-dex-lib` do not."""
+_NOTE = """The lists also contain entries that are not exchanges, such as wallets, cards or derivatives markets. This
+page shows them as absent, so that no entry disappears. A list covers a network only if its files name the network; most
+simulators in `kyberswap-dex-lib` name none."""
 _ROWS = "| protocol | coverage | in swapcli | lists | limitation |\n|---|---|---|---|---|"
 
 
@@ -38,7 +39,7 @@ def _sections() -> Iterator[str]:
         for each in public_lists()
     )
     yield "\n".join((_LISTS, *rows))
-    yield f"All were read on {read_on()}. {_NOTE}"
+    yield f"All lists were read on {read_on()}.\n{_NOTE}"
     for name in listed_networks():
         venues = sorted(list_venues(find_network(name)).venues, key=lambda venue: venue.name.lower())
         counts = Counter(venue.coverage for venue in venues)
@@ -52,7 +53,9 @@ def _sections() -> Iterator[str]:
                 absent.setdefault(venue.reason, []).append(venue.name)
         if not absent:
             continue
-        yield "\n".join(("Absent:\n", *(f"* {reason}: {', '.join(names)}" for reason, names in sorted(absent.items()))))
+        yield "\n".join(
+            ("Absent:\n", *(f"* **{reason}**: {', '.join(names)}" for reason, names in sorted(absent.items())))
+        )
 
 
 def _row(venue: PublicVenue) -> str:

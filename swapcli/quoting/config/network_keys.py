@@ -107,7 +107,7 @@ PROTOCOL_KEYS: Final[KeyTable] = {
     "amm_name": NetworkKey("its name in options and deployments", _TEXT, "uniswapV2", required=True),
     "display_name": NetworkKey("its display name", _TEXT, "Uniswap V2", required=True),
     "family": NetworkKey(
-        "its pool maths, as in docs/pools.md; sampled if a quoter has them",
+        "its pool maths, as in docs/pools.md, or sampled if a quoter quotes its pools",
         {"enum": list(family_names())},
         "constant_product",
     ),
@@ -146,7 +146,7 @@ NODE_KEYS: Final[KeyTable] = {
     "requests_per_s": NetworkKey("allowed requests per second", _NUMBER, 25),
     "batch_requests": NetworkKey("allowed requests per batch", _whole(1), 100),
     "log_blocks": NetworkKey("allowed blocks per request for events", _whole(1), 1000),
-    "latest_only": NetworkKey("true if it only has the newest state", _FLAG, False),
+    "latest_only": NetworkKey("true if it has only the latest state", _FLAG, False),
     "quote_requests": NetworkKey("requests that one quote may send to it", _whole(1), 12),
     "source": NetworkKey("the documentation of its limits", _TEXT, "its operator's docs"),
     "date": NetworkKey("the day on which it was read", _DAY, "2026-11-25"),
@@ -154,7 +154,7 @@ NODE_KEYS: Final[KeyTable] = {
 ROUTER_KEYS: Final[KeyTable] = {
     "address": NetworkKey("the router", _ADDRESS, "0x66a9893cc07d91d95644aedd05d03f95e1dba8af"),
     "registry": NetworkKey(
-        "the contract with the router's address, instead of that address",
+        "a contract that returns the router's address, instead of that address",
         _ADDRESS,
         "0x00000000000004533fe15556b1e086bb1a72ceae",
     ),
@@ -189,9 +189,9 @@ READ_KEYS: Final[KeyTable] = {
 }
 LIST_KEYS: Final[KeyTable] = {
     **FUNCTION_KEYS,
-    "entry": NetworkKey("names of an entry's words; - for an unused word", _list(_TEXT), ["pool"]),
+    "entry": NetworkKey("a name for each word of an entry; - for an unused word", _list(_TEXT), ["pool"]),
     "length": NetworkKey(
-        "the function that returns their number; $index is then an argument",
+        "the function that returns the number of entries; $index is then an argument",
         _OBJECT,
         {"contract": _V2, "call": "allPairsLength()"},
     ),
@@ -204,7 +204,7 @@ CREATED_KEYS: Final[KeyTable] = {
     "entry": NetworkKey("names of its values, the indexed ones first", _list(_TEXT), ["token0", "token1"]),
 }
 QUOTER_KEYS: Final[KeyTable] = {
-    "protocols": NetworkKey("amm_names; pools of the list belong to the first", _list(_TEXT), ["myQuoted"]),
+    "protocols": NetworkKey("amm_names; pools in the list belong to the first one", _list(_TEXT), ["myQuoted"]),
     "quote": NetworkKey(
         "the quote function, or one for each token",
         {"anyOf": [_record(QUOTE_KEYS), _list(_record(QUOTE_KEYS))]},
@@ -224,7 +224,7 @@ QUOTER_KEYS: Final[KeyTable] = {
         {"contract": _V2, "event": "PoolCreated(address)", "entry": ["pool"]},
     ),
     "pools": NetworkKey(
-        "pools in no list: values by name", _list(_OBJECT), [{"pool": _HOOK, "token0": _WETH, "token1": _USDC}]
+        "pools that are in no list: values by name", _list(_OBJECT), [{"pool": _HOOK, "token0": _WETH, "token1": _USDC}]
     ),
     "reads": NetworkKey(
         "calls that read a pool's remaining values, in the form of values", _list(_record(READ_KEYS)), [_READ]
@@ -251,7 +251,7 @@ HOOK_RULE_KEYS: Final[KeyTable] = {
     "requires": NetworkKey("pairs of values that must be equal", _list(_list(_TERM)), [["$paused", 0]]),
     "opens_at": NetworkKey("swaps revert before this time", _TERM, "$start"),
     "fees": NetworkKey(
-        "fees of both directions, or a list of one for selling token0 and one for token1",
+        "fees for both directions, or a list of two: for selling token0 and for selling token1",
         {"anyOf": [_FEES, _list(_FEES)]},
         {"lp": 3000, "output": 10000},
     ),
@@ -275,7 +275,7 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         "the token that pays for gas", _record(NATIVE_KEYS), {"symbol": "ETH", "name": "Ether", "decimals": 18}
     ),
     "wrapped_native": NetworkKey(
-        "its ERC-20: an address, or a token", {"anyOf": [_ADDRESS, _record(TOKEN_KEYS)]}, _WETH
+        "its ERC-20 token: an address or a token", {"anyOf": [_ADDRESS, _record(TOKEN_KEYS)]}, _WETH
     ),
     "tokens": NetworkKey(
         "tokens that orders can name by symbol",
@@ -293,12 +293,12 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         [{"protocols": ["uniswapV2"], "name": "V2", "addresses": {"factory": _V2}, "fee_tiers": {"3000": 0}}],
     ),
     "rpc_urls": NetworkKey(
-        "nodes: a URL is your own and never replaced; an object is a public node",
+        "nodes: a URL is a node of your own, never replaced; an object is a public node",
         _list({"anyOf": [_TEXT, _record(NODE_KEYS)]}),
         ["http://127.0.0.1:8545", {"url": "https://rpc.example"}],
     ),
     "public_rpc_urls": NetworkKey(
-        "URLs of public nodes, used instead of those in rpc_urls", _list(_URL), ["https://rpc.example"]
+        "URLs of public nodes, used instead of the public nodes in rpc_urls", _list(_URL), ["https://rpc.example"]
     ),
     "multicall": NetworkKey(
         "Multicall3, so that quotes need few requests",
@@ -307,7 +307,7 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
     ),
     "stablecoins": NetworkKey("tokens worth one dollar: prices start from them", _list(_ADDRESS), [_USDC]),
     "gas_price_wei": NetworkKey("gas price if no node or market has one", _whole(0), 1_000_000_000),
-    "max_gas_price_wei": NetworkKey("decode warns of a gas price above this", _whole(0), 500_000_000_000),
+    "max_gas_price_wei": NetworkKey("decode warns about a gas price above this", _whole(0), 500_000_000_000),
     "block_time_s": NetworkKey("seconds between blocks", _NUMBER, 12),
     "block_gas_limit": NetworkKey("the gas limit of a transaction", _whole(100_000), 30_000_000),
     "gas_units_per_evm_gas": NetworkKey("gas units charged per unit of EVM gas", _whole(1, 1_000_000), 1),
@@ -321,7 +321,7 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         _ADDRESS,
         "0x00000000000000000000000000000000000000c8",
     ),
-    "head_is_proposed": NetworkKey("true if the newest block may still be replaced", _FLAG, False),
+    "head_is_proposed": NetworkKey("true if the latest block may still be replaced", _FLAG, False),
     "has_v2": NetworkKey("true if the Fibrous API V2 serves it", _FLAG, True),
     "explorer": NetworkKey("the block explorer", _URL, "https://etherscan.io"),
     "router": NetworkKey("the router contract of payloads", _ADDRESS, "0x3434343434343434343434343434343434343434"),
@@ -351,12 +351,12 @@ NETWORK_KEY_TABLE: Final[KeyTable] = {
         ["0xdac17f958d2ee523a2206206994597c13d831ec7"],
     ),
     "price_feeds": NetworkKey(
-        "Chainlink feeds in USD by token; the verdict on a swap compares with them",
+        "Chainlink feeds in USD by token; the verdict on a swap compares its price with them",
         _map(_ADDRESS),
         {_WETH: "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419"},
     ),
     "quoters": NetworkKey(
-        "quote functions of protocols with unknown maths",
+        "quote functions of protocols whose maths is unknown",
         _list(_record(QUOTER_KEYS)),
         [{"protocols": ["myQuoted"], "quote": _QUOTE}],
     ),
