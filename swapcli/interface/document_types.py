@@ -38,20 +38,20 @@ from swapcli.interface.proof_types import ProofDocumentJson
 
 
 class RouteDocumentV1Json(RouteV1Json, QuoteFieldsJson):
-    """`swapcli route --json`, first generation: the route of the interface with the figures of the quote."""
+    """`swapcli route --json`, V1: the API's route with the figures of the quote."""
 
 
 class RouteDocumentV2Json(RouteV2Json, QuoteFieldsJson):
-    """`swapcli route --json`, second generation: the route of the interface with the figures of the quote."""
+    """`swapcli route --json`, V2: the API's route with the figures of the quote."""
 
 
 RouteDocumentJson: TypeAlias = RouteDocumentV1Json | RouteDocumentV2Json
 
 
 class ChangeJson(TypedDict):
-    """The change since the first quote, made at `since` (Unix seconds), in base units.
+    """The change since the first quote, which was made at `since` (Unix seconds). Amounts are in base units.
 
-    `bps` is that of the output, or of the input if the order names the output.
+    `bps` is the change of the output, or of the input if the order fixes the output.
     """
 
     input: str
@@ -61,13 +61,13 @@ class ChangeJson(TypedDict):
 
 
 class WatchedRouteV1Json(RouteDocumentV1Json):
-    """A line of `swapcli route --watch`, first generation: a route with the change since the first one."""
+    """A line of `swapcli route --watch`, V1: a route with the change since the first one."""
 
     change: ChangeJson
 
 
 class WatchedRouteV2Json(RouteDocumentV2Json):
-    """A line of `swapcli route --watch`, second generation: a route with the change since the first one."""
+    """A line of `swapcli route --watch`, V2: a route with the change since the first one."""
 
     change: ChangeJson
 
@@ -76,7 +76,7 @@ WatchedRouteJson: TypeAlias = WatchedRouteV1Json | WatchedRouteV2Json
 
 
 class FailureJson(TypedDict):
-    """The reason why there are no figures, and whether a retry may succeed."""
+    """The reason for missing figures, and whether a retry may succeed."""
 
     code: str
     message: str
@@ -91,7 +91,7 @@ class FailedRefreshJson(TypedDict):
 
 
 class FailedRouteJson(RouteNotFoundJson):
-    """Takes the place of the route of an order of a batch that failed."""
+    """Takes the place of the route if an order of a batch failed."""
 
 
 class BatchLineJson(TypedDict):
@@ -121,20 +121,20 @@ TransactionRequestJson = TypedDict(
 )
 TransactionRequestJson.__doc__ = (
     "A transaction to sign, in the form that web3.py, viem and ethers accept; `what` is its purpose. Quantities "
-    "are hex where JavaScript cannot read them as numbers. On Starknet, it is a call of `entrypoint` with "
+    "that JavaScript cannot read as numbers are in hex. On Starknet, it is a call of `entrypoint` with "
     "`calldata`."
 )
 
 
 class ResourceBoundJson(TypedDict):
-    """The most units of a resource that a transaction may use, and the highest price of one in fri; hex."""
+    """The maximum units of a resource that a transaction may use, and the maximum price in fri per unit; in hex."""
 
     max_amount: str
     max_price_per_unit: str
 
 
 class ResourceBoundsJson(TypedDict):
-    """The bounds of the three resources of a transaction on Starknet."""
+    """The limits on the three resources of a Starknet transaction."""
 
     l1_gas: ResourceBoundJson
     l2_gas: ResourceBoundJson
@@ -142,7 +142,7 @@ class ResourceBoundsJson(TypedDict):
 
 
 class InvokeTransactionJson(TypedDict):
-    """An unsigned transaction of version 3, by which an account on Starknet executes calls; numbers are hex."""
+    """An unsigned version 3 transaction, with which a Starknet account executes calls; numbers are in hex."""
 
     type: str
     version: str
@@ -158,7 +158,7 @@ class InvokeTransactionJson(TypedDict):
 
 
 class AccountFeeJson(TypedDict):
-    """The fee of a transaction on Starknet: a node's estimate, and the most that its bounds allow; in fri and STRK."""
+    """The fee of a Starknet transaction: a node's estimate, and the maximum that its bounds allow; in fri and STRK."""
 
     estimated: str
     max: str
@@ -167,7 +167,7 @@ class AccountFeeJson(TypedDict):
 
 
 class InvokeDetailsJson(TypedDict):
-    """What a transaction on Starknet has beside its calls, and its fee; numbers of the transaction are hex."""
+    """The fields of a Starknet transaction besides its calls, with numbers in hex, and its fee."""
 
     sender_address: str
     nonce: str
@@ -177,14 +177,14 @@ class InvokeDetailsJson(TypedDict):
 
 
 class ReadingJson(TypedDict):
-    """The possible readings of a router whose code is not published, after a simulation."""
+    """The ways in which a router with unpublished code may read a call, as far as a simulation shows."""
 
     rate: list[str]
     extraData: list[str]
 
 
 class SimulationJson(TypedDict):
-    """A simulated swap; amounts in base units. `overrides` lists what the sender lacks and was granted."""
+    """A simulated swap; amounts are in base units. `overrides` lists what the sender lacked and was granted."""
 
     block: int
     received: str
@@ -197,23 +197,24 @@ class SimulationJson(TypedDict):
 
 
 class AdviceFieldsJson(TypedDict):
-    """The advice on a quote whose state was read from the network."""
+    """The advice for a quote on state read from the network."""
 
     advisedSlippage: NotRequired[AdvisedSlippageJson]
 
 
 class DeadlineFieldsJson(TypedDict):
-    """Who rejects a late swap: a router (its dialect), permit (the token), or nobody if there is no deadline."""
+    """Shows what rejects a late swap: a router (its dialect), permit (the token), or nobody if there is no deadline."""
 
     deadlineEnforcer: str
 
 
 class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
-    """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
+    """The transaction of a swap, with the figures of its quote.
 
-    On Starknet an account executes them in one transaction, which `sender_address` to `fee` describe with a node and a
-    sender. `witnesses` is how many nodes agree on the state, null if none was read here. `dialectPackage` is the
-    installed package, with its version, that encodes the call; absent for the dialects of swapcli.
+    `transactions` lists all transactions to send, in order. On Starknet, an account executes them in one transaction.
+    With a node and a sender, `sender_address` to `fee` describe it. `witnesses` is the number of nodes that agree on
+    the state, null if no state was read here. `dialectPackage` is the installed package, with its version, that encodes
+    the call; absent for swapcli's dialects.
     """
 
     to: str
@@ -237,15 +238,15 @@ class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
 
 
 class CalledRouteV1Json(ShortRouteJson, CalldataRouteJson):
-    """A short route of the first generation, with the amounts and parties of its call."""
+    """A short V1 route, with the amounts and parties of its call."""
 
 
 class CalledRouteV2Json(RouteV2Json, CalldataRouteJson):
-    """A route of the second generation, with the amounts and parties of its call."""
+    """A V2 route, with the amounts and parties of its call."""
 
 
 class CalldataDocumentV1Json(PayloadDocumentJson, AdviceFieldsJson):
-    """`swapcli calldata --json`, first generation."""
+    """`swapcli calldata --json`, V1."""
 
     success: bool
     route: CalledRouteV1Json
@@ -254,7 +255,7 @@ class CalldataDocumentV1Json(PayloadDocumentJson, AdviceFieldsJson):
 
 
 class CalldataDocumentV2Json(PayloadDocumentJson, AdviceFieldsJson):
-    """`swapcli calldata --json`, second generation."""
+    """`swapcli calldata --json`, V2."""
 
     route: CalledRouteV2Json
     swap_parameters: list[SwapParameterJson]
@@ -265,13 +266,13 @@ class CalldataDocumentV2Json(PayloadDocumentJson, AdviceFieldsJson):
 
 
 class EncodedSwapJson(CalldataRouteJson):
-    """The amounts and parties of a call that only its calldata describes; `deadline` in Unix seconds, null without."""
+    """The amounts and parties of a call that only its calldata describes; `deadline` in Unix seconds, null if none."""
 
     deadline: int | None
 
 
 class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
-    """`swapcli calldata --json` for a router that the interface does not describe: `quote` is its route."""
+    """`swapcli calldata --json` for a router that the API does not describe: `quote` is its route."""
 
     quote: dict[str, Any]
     swap: EncodedSwapJson
@@ -281,28 +282,28 @@ CalldataDocumentJson: TypeAlias = CalldataDocumentV1Json | CalldataDocumentV2Jso
 
 
 class PlannedCalldataV1Json(CalldataDocumentV1Json, PlannedFieldsJson):
-    """`swapcli plan --next --json`, first generation: the payload of the part that is due."""
+    """`swapcli plan --next --json`, V1: the payload of the part that is due."""
 
 
 class PlannedCalldataV2Json(CalldataDocumentV2Json, PlannedFieldsJson):
-    """`swapcli plan --next --json`, second generation: the payload of the part that is due."""
+    """`swapcli plan --next --json`, V2: the payload of the part that is due."""
 
 
 class PlannedEncodedCalldataJson(EncodedCalldataDocumentJson, PlannedFieldsJson):
-    """`swapcli plan --next --json` for a router that the interface does not describe."""
+    """`swapcli plan --next --json` for a router that the API does not describe."""
 
 
 PlannedCalldataJson: TypeAlias = PlannedCalldataV1Json | PlannedCalldataV2Json | PlannedEncodedCalldataJson
 
 
 class ExecuteDocumentV1Json(PayloadDocumentJson, CallPartsJson):
-    """`swapcli execute --json`, first generation."""
+    """`swapcli execute --json`, V1."""
 
     deadline: NotRequired[int]
 
 
 class ExecuteDocumentV2Json(ExecuteDocumentV1Json):
-    """`swapcli execute --json`, second generation."""
+    """`swapcli execute --json`, V2."""
 
     integrator_data: NotRequired[str]
     router_address: str
@@ -310,7 +311,7 @@ class ExecuteDocumentV2Json(ExecuteDocumentV1Json):
 
 
 class EncodedExecuteDocumentJson(PayloadDocumentJson):
-    """`swapcli execute --json` for a router that the interface does not describe."""
+    """`swapcli execute --json` for a router that the API does not describe."""
 
     swap: EncodedSwapJson
 
@@ -319,7 +320,7 @@ ExecuteDocumentJson: TypeAlias = ExecuteDocumentV1Json | ExecuteDocumentV2Json |
 
 
 class SampleJson(TypedDict):
-    """The order that a health check quoted; amounts in base units."""
+    """The order that a health check quoted; amounts are in base units."""
 
     tokenIn: str
     tokenOut: str
@@ -328,7 +329,10 @@ class SampleJson(TypedDict):
 
 
 class NodeCheckJson(TypedDict):
-    """Something that quotes and syncs need of a node, and why the node does not serve it; empty if it does."""
+    """A feature that quotes and syncs need from a node.
+
+    `problem` is why the node does not have it, absent if it does.
+    """
 
     name: str
     passed: bool
@@ -336,10 +340,10 @@ class NodeCheckJson(TypedDict):
 
 
 class RouterDetailsJson(TypedDict):
-    """The router of a dialect: its address, or the registry contract that names it. `package` is the installed package,
-    with its version, that has the dialect, absent for those of swapcli.
+    """The router of a dialect: its address, or the registry contract that names it.
 
-    `protocols` is the number of protocols that it executes, absent if it executes all.
+    `package` is the installed package, with its version, that defines the dialect; absent for swapcli's dialects.
+    `protocols` is the number of protocols that the router executes, absent if it executes all.
     """
 
     dialect: str
@@ -350,7 +354,7 @@ class RouterDetailsJson(TypedDict):
 
 
 class DescribedTokenJson(TypedDict):
-    """A token as the definition of a network describes it."""
+    """A token in the definition of a network."""
 
     address: str
     symbol: str
@@ -359,7 +363,7 @@ class DescribedTokenJson(TypedDict):
 
 
 class DescribedProtocolJson(TypedDict):
-    """A protocol as the definition of a network describes it; `family` is absent if its pools cannot be quoted."""
+    """A protocol in the definition of a network; `family` is absent if its pools cannot be quoted."""
 
     protocolId: int
     protocol: str
@@ -370,8 +374,8 @@ class DescribedProtocolJson(TypedDict):
 class VenueJson(TypedDict):
     """The contracts of protocols by role, with the source of these facts.
 
-    `feeTiers` are tick spacings by fee in parts per million, 0 without any; `unconfirmed` names fields that one weak
-    source has.
+    `feeTiers` has the tick spacing for each fee in parts per million, 0 if there is none. `unconfirmed` names the
+    fields that only one weak source confirms.
     """
 
     name: str
@@ -386,9 +390,9 @@ class VenueJson(TypedDict):
 class NetworkDetailsJson(TypedDict):
     """A network in full.
 
-    `describedBy` are what describes it, from the bottom up: program, a file, settings. `nodes` are the addresses of its
-    nodes without what may hold a key, the user's first. `blockTimeS` is in seconds. `factsDate` is the day on which the
-    facts were last compared with their `sources`; `unconfirmed` names facts to check before use.
+    `describedBy` lists the sources of the definition, each overriding the ones before it: program, a file, settings.
+    `nodes` lists its node URLs, the user's first, without the parts that may contain a key. `factsDate` is the day on
+    which the facts were last compared with their `sources`; `unconfirmed` names facts to check before use.
     """
 
     name: str
@@ -411,10 +415,10 @@ class NetworkDetailsJson(TypedDict):
 
 
 class CheckedFactJson(TypedDict):
-    """A fact of a network's definition, as a node sees it. `found` is what the chain has, in words.
+    """A fact of a network's definition, compared with the chain. `found` describes the chain's value.
 
-    `key` is its place in the definition, `place` the file and the line that state it, absent for what comes with the
-    program. `outcome` says whether the chain confirms the fact, contradicts it, or cannot tell.
+    `key` is its key in the definition. `place` is the file and the line that state it, absent for facts that come with
+    the program. `outcome` is unknown if the chain can neither confirm nor contradict the fact.
     """
 
     key: str
@@ -425,7 +429,7 @@ class CheckedFactJson(TypedDict):
 
 
 class NetworkCheckJson(TypedDict):
-    """The definition of a network compared with the chain at `block`, which is absent for a node of another chain."""
+    """The definition of a network compared with the chain at `block`, absent if the node is on another chain."""
 
     network: str
     node: str
@@ -439,8 +443,8 @@ class NetworkCheckJson(TypedDict):
 class AddedNetworkJson(TypedDict):
     """A network file that was added, and where it is stored.
 
-    `change` is what it does: list a network of the program among the user's, extend or replace its definition, or
-    describe a new network. `entries` are the numbers of its entries by key. `check` is what a node confirmed.
+    `change` is its effect: a network of the program was listed among the user's, its definition was extended or
+    replaced, or a new network was described. `entries` has the number of entries by key. `check` is a node's check.
     """
 
     network: str
@@ -452,7 +456,7 @@ class AddedNetworkJson(TypedDict):
 
 
 class RemovedNetworkJson(TypedDict):
-    """A network file that was removed; `packaged` says whether the network itself comes with the program."""
+    """A network file that was removed; `packaged` is true if the network itself comes with the program."""
 
     network: str
     file: str
@@ -460,10 +464,10 @@ class RemovedNetworkJson(TypedDict):
 
 
 class NodeDocumentJson(TypedDict):
-    """The features of a node; `healthy` is whether quotes work on it.
+    """The features of a node; `healthy` is true if it can serve quotes.
 
-    The maxima are the largest sizes that the checks have seen: at most 20 requests in a batch, and 1,000 blocks in a
-    request for events.
+    The maxima are the largest sizes that worked in the checks, which try up to 20 requests in a batch and 1,000 blocks
+    in a request for events.
     """
 
     network: str
@@ -479,10 +483,9 @@ class NodeDocumentJson(TypedDict):
 
 
 class HealthDocumentJson(TypedDict):
-    """The health of a network; 200 is healthy, 0 means no response.
+    """The health of a network. `status` 200 means healthy, and 0 means no response.
 
-    `state` is that of the sample; absent if there is none.
-    `node` is what the node of --rpc-url serves.
+    `state` is the state of the sample order's quote, absent if there is none. `node` describes the node at --rpc-url.
     """
 
     network: str
@@ -500,10 +503,10 @@ class HealthDocumentJson(TypedDict):
 class NetworkDocumentJson(TypedDict):
     """A network, with the numbers of its tokens and protocols in the catalogue.
 
-    `router` is the interface's, or that of the settings. `dialects` are those of the routers that are known, the most
-    trusted first, and `factsDate` is the day on which the facts were compared with their sources, empty if not known.
-    `package` is the installed package, with its version, that defines the network, absent for all others. It is
-    imported when the network is used: until then, all but `name` and `package` is absent.
+    `router` is the router in the settings or, without one, the API's. `dialects` lists the dialects of the known
+    routers, the most trusted first. `factsDate` is the day on which the facts were compared with their sources, empty
+    if unknown. `package` is the installed package, with its version, that defines the network, absent for all others.
+    It is imported when the network is used: until then, all fields except `name` and `package` are absent.
     """
 
     name: str
@@ -520,7 +523,7 @@ class NetworkDocumentJson(TypedDict):
 
 
 class TransfersJson(TypedDict):
-    """How a token transfers, as tested: its kind, and the fees that it charges in parts per million."""
+    """The tested behaviour of a token's transfers: their kind, and the fees in parts per million."""
 
     kind: str
     transferFeePpm: NotRequired[int | None]
@@ -540,7 +543,7 @@ class TokenDocumentJson(TypedDict):
 
 
 class AgreementJson(TypedDict):
-    """The newest block with swaps, mined or simulated, that were equal to their quotes; its time; their number."""
+    """The latest block with swaps, mined or simulated, that equal their quotes; its time; the number of these swaps."""
 
     block: int
     timestamp: int
@@ -548,20 +551,21 @@ class AgreementJson(TypedDict):
 
 
 class ProtocolDocumentJson(TypedDict):
-    """A protocol; `family` is its pool math, absent if it is not supported. `extended` says that the interface does not
-    list it. `pools` is the number of its pools in the store or in the embedded market, as `poolsSource` says; both are
-    absent without either.
+    """A protocol; `family` is its pool maths, absent if it is not supported.
 
-    `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `canSync` says whether
-    `swapcli sync` finds them. `reason` is the fact that is missing, absent if both are possible. `contract` says
-    whether the address of the contract that its pools come from is sure, absent if none is known. `dialects` are those
-    of the routers that execute its pools, as --router-dialect takes them. `recordedSwaps` are the recorded swaps of its
-    family that equal its quotes; `compared` says whether they are enough. Both are absent where nothing is computed.
-    `factsDate` is the day on which all of this was compared with its sources, YYYY-MM-DD, absent for networks of the
-    settings that name none.
+    `extended` is true if the API does not list the protocol. `pools` is the number of its pools in the store or in the
+    embedded market, which `poolsSource` names; without either, both fields are absent.
 
-    `package` is the installed package, with its version, that has the family, absent for the families of swapcli. A
-    family of a package that no protocol of the network has is a row of its own, without the other fields.
+    `quotes` shows whether its pools are quoted by their maths (exact) or by their contracts (sampled). `canSync` is
+    true if `swapcli sync` finds them. `reason` is the missing fact, absent if quotes and sync are possible. `contract`
+    shows whether the address of the contract that creates its pools is confirmed, absent if none is known. `dialects`
+    lists the values of --router-dialect whose routers can execute its pools. `recordedSwaps` is the number of recorded
+    swaps of its family that equal the quotes; `compared` is true if they are enough. Both are absent if nothing is
+    computed. `factsDate` is the day (YYYY-MM-DD) on which these facts were compared with their sources, absent for
+    networks in the settings without a date.
+
+    `package` is the installed package, with its version, that defines the family, absent for swapcli's families. If no
+    protocol of the network uses a package's family, the family has a separate row without the other fields.
     """
 
     protocolId: NotRequired[int | None]
@@ -586,9 +590,11 @@ class ProtocolDocumentJson(TypedDict):
 
 
 class PublicVenueJson(TypedDict):
-    """A venue of a public list. `coverage` says how its pools are quoted: by their maths, by asking their contracts, or
-    not at all. `protocols` are those that it is in the list of the network, empty for a venue that none is. `reason` is
-    why it is not quoted exactly, or what a part of it lacks; absent if nothing is missing. `lists` name the venue.
+    """A venue in a public list.
+
+    `coverage` shows how its pools are quoted: by their maths (exact), by their contracts (sampled), or not at all.
+    `protocols` are the network's protocols that belong to the venue. `reason` is why some or all of it is not quoted
+    exactly; absent if nothing is missing. `lists` are the public lists that name it.
     """
 
     name: str
@@ -599,10 +605,10 @@ class PublicVenueJson(TypedDict):
 
 
 class PoolDocumentJson(TypedDict):
-    """A pool. `price` is how many whole tokens of the second of `pair` one of the first costs.
+    """A pool. `price` is the price of one token of the first of `pair`, in whole tokens of the second.
 
-    `liquidityUsd` is about the value that orders could trade in it, absent if unknown. `skippedReason` is why quotes do
-    not use the pool, absent if they may.
+    `liquidityUsd` is roughly the value that orders could trade in the pool, absent if unknown. `skippedReason` is why
+    quotes do not use the pool, absent if they may use it.
     """
 
     pool: str
@@ -619,7 +625,7 @@ class PoolDocumentJson(TypedDict):
 
 
 class PoolsJson(TypedDict):
-    """The deepest of the `count` pools of a network, or of those that trade some tokens."""
+    """The deepest of the `count` pools of a network, or of its pools that trade the given tokens."""
 
     network: str
     state: StateJson
@@ -642,9 +648,9 @@ PriceDocumentJson = TypedDict(
     },
 )
 PriceDocumentJson.__doc__ = (
-    "The mid price of a whole token in USD and, as `price`, in the token `in`; absent if no pool gives one. `path` "
-    "lists the tokens up to the one that prices start from, `pools` the pools between them; `depthUsd` is the "
-    "depth of the thinnest pool."
+    "The mid price of a whole token in USD and, as `price`, in the token `in`; absent if no pool gives a price. `path` "
+    "lists the tokens from this one to the one that all prices are derived from, `pools` the pools between them; "
+    "`depthUsd` is the depth of the thinnest of these pools."
 )
 
 
@@ -667,7 +673,7 @@ class BalanceJson(TypedDict):
 
 
 class HoldingsJson(TypedDict):
-    """The balances of an account after a block."""
+    """The balances of an account at the end of a block."""
 
     network: str
     address: str
@@ -684,7 +690,7 @@ class AllowedTokenJson(TypedDict):
 
 
 class AllowanceJson(TypedDict):
-    """The amount of an owner's token that a spender may take after a block, in base units."""
+    """The amount of an owner's token that a spender may take at the end of a block, in base units."""
 
     network: str
     address: str
@@ -696,7 +702,7 @@ class AllowanceJson(TypedDict):
 
 
 class DecodedTokenJson(TypedDict):
-    """A token of a call; the native one has the zero address. Null where it is unknown."""
+    """A token of a call; the native token has the zero address. Unknown fields are null."""
 
     address: str
     symbol: NotRequired[str | None]
@@ -704,10 +710,10 @@ class DecodedTokenJson(TypedDict):
 
 
 class DecodedOrderJson(TypedDict):
-    """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
+    """The order that a call carries out; amounts are in base units, `deadline` in Unix seconds.
 
-    Of an exact output, `inputAmount` is the maximum, and `minReceived` the output. `deadlineEnforcer` rejects the call
-    after the deadline: a router (its dialect), permit (the token of a permit), or nobody.
+    For an exact output, `inputAmount` is the maximum input, and `minReceived` the output. `deadlineEnforcer` rejects
+    the call after the deadline: a router (its dialect), permit (the token of a permit), or nobody.
     """
 
     inputToken: DecodedTokenJson
@@ -722,7 +728,7 @@ class DecodedOrderJson(TypedDict):
 
 
 class DecodedSwapJson(TypedDict):
-    """A swap of a call: `sharePercent` of all that is sold of the token, or `inputAmount` in base units."""
+    """A swap of a call: its `sharePercent` of the total amount of the token sold, or `inputAmount` in base units."""
 
     inputToken: DecodedTokenJson
     outputToken: NotRequired[DecodedTokenJson | None]
@@ -734,7 +740,7 @@ class DecodedSwapJson(TypedDict):
 
 
 class DecodedFeeJson(TypedDict):
-    """What an integrator receives, in basis points."""
+    """The fee and the share of the surplus for an integrator, in basis points."""
 
     recipient: str
     feeBps: float
@@ -742,9 +748,10 @@ class DecodedFeeJson(TypedDict):
 
 
 class DecodedPaymentJson(TypedDict):
-    """What leaves a swap for others than its recipient: an amount in base units, or percentages.
+    """A payment of a swap to an address other than its recipient: an amount in base units, or percentages.
 
-    `sharePercent` is of what the router has of the token, `surplusSharePercent` of what is paid above the quote.
+    `sharePercent` is a share of the router's balance of the token, `surplusSharePercent` a share of the amount above
+    the quote.
     """
 
     token: DecodedTokenJson
@@ -755,9 +762,9 @@ class DecodedPaymentJson(TypedDict):
 
 
 class DecodedApprovalJson(TypedDict):
-    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds.
+    """A permission to take tokens, given by a transaction or by a permit; times are in Unix seconds.
 
-    `deadlineEnforcer` rejects it later: permit2, permit (the token), or nobody.
+    `deadlineEnforcer` rejects it after the deadline: permit2, permit (the token), or nobody.
     """
 
     token: NotRequired[DecodedTokenJson | None]
@@ -778,8 +785,8 @@ class DecodedAmountJson(TypedDict):
 class DecodedMessageJson(TypedDict):
     """A message to sign, `title` absent if its kind is unknown; `deadline` in Unix seconds.
 
-    `owner` is the account whose tokens it is about, `account` the one that is to sign. An order by signature `sells`
-    tokens for those that it `buys`, which its `recipients` get.
+    `owner` is the account that holds the tokens, `account` the account that signs. A signed order `sells` tokens for
+    those that it `buys`, which its `recipients` receive.
     """
 
     title: NotRequired[str | None]
@@ -795,7 +802,7 @@ class DecodedMessageJson(TypedDict):
 
 
 class DecodedTransactionJson(TypedDict):
-    """One transaction of a decoded document, with the function that it calls; absent where unknown or absent."""
+    """One transaction of a decoded document, with the function that it calls. Unknown or missing fields are absent."""
 
     to: NotRequired[str | None]
     value: NotRequired[str | None]
@@ -813,10 +820,10 @@ class DecodedVerdictJson(TypedDict):
 
 
 class DecodedDocumentJson(TypedDict):
-    """A payload, and a fresh quote of the same order; absent where unknown or absent.
+    """A payload, and a fresh quote for the same order. Unknown or missing fields are absent.
 
-    `belowFreshPercent` is in percent of the fresh quote. `dangers` are the codes of the warnings that make the payload
-    dangerous to sign.
+    `belowFreshPercent` is a percentage of the fresh quote. `dangers` are the codes of the warnings that make the
+    payload dangerous to sign.
     """
 
     verdict: DecodedVerdictJson
@@ -843,9 +850,10 @@ class DecodedDocumentJson(TypedDict):
 
 
 class KeyPlanJson(TypedDict):
-    """The plan of an API key. For parts that are absent, the settings of the service apply.
+    """The plan of an API key. For absent fields, the service's settings apply.
 
-    A limit is requests per s, min or hour, a quota requests per day or month. The key expires at 00:00 UTC of the date.
+    `limit` is in requests per s, min or hour, `quota` in requests per day or month. The key expires at 00:00 UTC on the
+    date.
     """
 
     limit: NotRequired[str | None]
@@ -856,7 +864,7 @@ class KeyPlanJson(TypedDict):
 
 
 class KeyJson(KeyPlanJson):
-    """An API key of the service, without the key itself; times in UTC."""
+    """An API key for the service, without the key itself; times are in UTC."""
 
     id: str
     name: str
@@ -871,7 +879,7 @@ class ListedKeyJson(KeyJson):
 
 
 class KeyUsageJson(TypedDict):
-    """An API key's usage on a UTC day. `cpuS` is the CPU time of its searches; an old key has no name."""
+    """An API key's usage on a UTC day. `cpuS` is the CPU time of its searches in seconds; an old key has no name."""
 
     day: str
     id: str
@@ -896,7 +904,7 @@ class SettingJson(TypedDict):
 
 
 class StoredProtocolJson(TypedDict):
-    """The pools of a protocol in a store; `depthUsd` is about the value that orders could trade in them."""
+    """The pools of a protocol in a store; `depthUsd` is roughly the value that orders could trade in them."""
 
     protocol: str
     family: str
@@ -905,7 +913,7 @@ class StoredProtocolJson(TypedDict):
 
 
 class StoreJson(TypedDict):
-    """A store of pools. `gasPriceWei` is in wei; `transfers` counts its tokens by how they transfer."""
+    """A store of pools. `transfers` counts its tokens by the tested behaviour of their transfers."""
 
     network: str
     chainId: str
@@ -921,7 +929,7 @@ class StoreJson(TypedDict):
 
 
 class SkippedJson(TypedDict):
-    """Why a sync skipped entries."""
+    """The reason why a sync skipped entries, their number, and examples."""
 
     reason: str
     count: int
@@ -940,7 +948,7 @@ class SyncDocumentJson(StoreJson):
 
 
 class AdvanceJson(TypedDict):
-    """A step of `swapcli sync --watch` to a new block, with the keys of pools."""
+    """A step of `swapcli sync --watch` to a new block, with the keys of the pools that it affects."""
 
     network: str
     block: int
@@ -996,9 +1004,9 @@ class ReadyJson(ListeningJson):
 
 
 class ErrorJson(TypedDict):
-    """An error, on stderr. `code` is stable; `details` depend on it.
+    """An error on stderr. `code` is stable; the fields of `details` depend on it.
 
-    `retryable` is whether the same command may succeed in a while without a change.
+    `retryable` is true if the same command may succeed later.
     """
 
     code: str
@@ -1010,7 +1018,7 @@ class ErrorJson(TypedDict):
 
 
 class NextStepJson(TypedDict):
-    """The step after an error: the call to make, or without a `tool` the reason why there is none."""
+    """The step after an error: the call to make or, if `tool` is absent, the reason why there is none."""
 
     tool: NotRequired[str | None]
     arguments: NotRequired[dict[str, Any]]
@@ -1037,9 +1045,9 @@ class CheckedQuoteJson(TypedDict):
 
 
 class SwapCheckJson(TypedDict):
-    """The verdict on a swap, absent where there is nothing to rehearse, without its payload.
+    """The verdict on a swap, without its payload; absent if there is nothing to simulate.
 
-    `quote` and `state` are absent where the verdict blocks the swap.
+    `quote` and `state` are absent if the verdict blocks the swap.
     """
 
     network: str
@@ -1049,7 +1057,7 @@ class SwapCheckJson(TypedDict):
 
 
 class WholeAmountJson(TypedDict):
-    """An amount of the same document in whole tokens: where it stands, as --get names it, and of which token."""
+    """An amount of the same document in whole tokens: its `field`, as for --get, and its token's symbol."""
 
     field: str
     whole: str
@@ -1060,9 +1068,9 @@ class WholeAmountJson(TypedDict):
 class AlternativeSimulationJson(TypedDict):
     """The simulation of an alternative. `outcome` is paid, replayed, failed or notSimulated.
 
-    A payload that paid, or failed, was simulated for `sender` of the comparison after `block`. `replayed` is another
-    way of this process: its pools were replayed, in proportion to what the payload of the split route paid. `reason`
-    says why a payload failed or was not simulated.
+    A payload that paid or failed was simulated at the end of `block` for the comparison's `sender`. A replayed
+    alternative is a different route of this process, scaled by the simulated output of the split route. `reason`
+    explains why a payload failed or was not simulated.
     """
 
     outcome: str
@@ -1079,12 +1087,13 @@ class AlternativeJson(TypedDict):
 
     `outputAmount` and `outputAfterGas` of a service or an aggregator are simulated, absent if its payload failed or was
     not simulated. `promisedAmount`, `gasUnits` and `gasUsd` are from its response. Without aggregators, nothing is
-    simulated, and all figures of a service but `outputAfterGas` are from its response.
+    simulated, and all figures of a service except `outputAfterGas` are from its response.
 
-    `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`);
-    `package` is the installed package, with its version, that adds this aggregator, absent for all others.
-    `versusSplitBps` is how much more it pays than the split route, `versusBestBps` the same of the best alternative,
-    net of gas: as simulated, where it was. `simulation` is absent unless aggregators were asked.
+    `kind` is split, singlePath, direct, protocol (only the protocol `name`), service (at the URL `name`) or aggregator
+    (`name`). `package` is the installed package, with its version, that adds this aggregator, absent for all others.
+    `versusSplitBps` is how much more it pays than the split route, and `versusBestBps` how much more it pays than the
+    best alternative after gas; both use simulated amounts if there are any. `simulation` is absent unless aggregators
+    were queried.
     """
 
     kind: str
@@ -1107,12 +1116,12 @@ class AlternativeJson(TypedDict):
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route. Every `outputAfterGas` is at
-    the value of gas in the split route's quote, whose source is `gasValueSource`; without that quote, each service has
-    its own.
+    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route. Every `outputAfterGas` uses
+    the gas value of the split route's quote, whose source is `gasValueSource`; without that quote, each service uses
+    its own gas value.
 
-    Those that are proven by a simulation come before those that only say what they pay. `hostsContacted` are the hosts
-    of the aggregators that got the order, and `sender` is for whom; absent if none was asked.
+    Simulated alternatives come before those that were only promised. `hostsContacted` lists the hosts of the
+    aggregators that received the order, and `sender` is the sender they were given; absent if none was queried.
     """
 
     network: str
@@ -1133,7 +1142,7 @@ class ComparisonJson(TypedDict):
 class DepthPointJson(TypedDict):
     """A quote for one amount. Amounts are in base units; `priceImpact` is in percent.
 
-    `impactBasis` is what it is measured against: usd (with pool fees) or pools (without them).
+    `impactBasis` is the reference of the price impact: usd (pool fees included) or pools (pool fees excluded).
     """
 
     inputAmount: str
@@ -1144,9 +1153,9 @@ class DepthPointJson(TypedDict):
 
 
 class DepthLevelJson(TypedDict):
-    """Where the price impact reaches `impactPercent`: a quote within it, and one for the next larger amount.
+    """The point at which the price impact reaches `impactPercent`: a quote within it, and one for the next amount.
 
-    `within` is absent if the smallest amount exceeds the level, `beyond` if the liquidity ends before.
+    `within` is absent if the smallest amount already exceeds the level, `beyond` if the liquidity runs out first.
     """
 
     impactPercent: float
@@ -1157,7 +1166,7 @@ class DepthLevelJson(TypedDict):
 class DepthJson(TypedDict):
     """`swapcli depth --json`: quotes over a ladder of amounts, smallest first, and the levels of price impact.
 
-    `liquidityEnds` says whether the next amount of the ladder has no route.
+    `liquidityEnds` is true if the next amount of the ladder has no route.
     """
 
     network: str
@@ -1171,9 +1180,10 @@ class DepthJson(TypedDict):
 
 
 class VerifiedSwapJson(TypedDict):
-    """A mined swap. Amounts are in base units, of the event and of the quote on the state just before it.
+    """A mined swap: the amounts of its event, and the quote on the state just before it, in base units.
 
-    `outcome` is equal, different or notExplained; then `reason` says why, and `quotedAmount` may be absent.
+    `outcome` is equal, different or notExplained. If it is notExplained, `reason` is present and `quotedAmount` may be
+    absent.
     """
 
     logIndex: int
@@ -1190,7 +1200,7 @@ class VerifiedSwapJson(TypedDict):
 
 
 class NetSwapJson(TypedDict):
-    """What the swaps of a transaction sold and bought in total, in base units."""
+    """The total amounts that the swaps of a transaction sold and bought, in base units."""
 
     inputToken: NotRequired[SwapTokenJson | None]
     outputToken: NotRequired[SwapTokenJson | None]
@@ -1201,7 +1211,7 @@ class NetSwapJson(TypedDict):
 class BestRouteJson(TypedDict):
     """The output of the best route for the net swap at the parent block; `problem` is the reason if it is unknown.
 
-    `differenceBps` is how much more that is than the transaction's, in hundredths of a percent.
+    `differenceBps` is how much more this output is than the transaction's, in basis points.
     """
 
     outputAmount: NotRequired[str | None]
@@ -1212,7 +1222,7 @@ class BestRouteJson(TypedDict):
 class VerificationJson(TypedDict):
     """`swapcli verify --json`: the swaps of a mined transaction with their quotes; `stateBlock` is the parent block.
 
-    `netSwap` is absent if the swaps are more than one swap in total, or a token is unknown; so is `bestRoute` then.
+    `netSwap` and `bestRoute` are absent if the swaps do not add up to one swap, or if a token is unknown.
     """
 
     network: str
@@ -1237,11 +1247,12 @@ class RecentSwapJson(VerifiedSwapJson):
 
 
 class RecentVenueJson(TypedDict):
-    """The verified swaps of a protocol, newest first, of `found` in `searchedBlocks` blocks from `searchedFrom` on.
+    """The verified swaps of a protocol, newest first.
 
-    `status` sums up its swaps: different if any differs, equal if any is equal. notVerified means that the run ended
-    before a swap was verified. `reason` explains why there are fewer swaps than requested, or why nothing was searched;
-    in the latter case `searchedFrom` is absent.
+    `found` swaps were found in `searchedBlocks` blocks from `searchedFrom` on. `status` sums up its swaps: different if
+    any differs, otherwise equal if any is equal. notVerified means that the run ended before a swap was verified.
+    `reason` explains why there are fewer swaps than requested, or why nothing was searched; in the latter case
+    `searchedFrom` is absent.
     """
 
     protocol: str
@@ -1259,7 +1270,7 @@ class RecentVenueJson(TypedDict):
 
 
 class RecentVerificationJson(TypedDict):
-    """`swapcli verify --recent --json`: the newest swaps of each protocol, up to `block`, with their quotes.
+    """`swapcli verify --recent --json`: the latest swaps of each protocol, up to `block`, with their quotes.
 
     `swapsPerProtocol` swaps were requested per protocol. `requests` is the number of HTTP requests sent. `problem` is
     the error that ended the run early.
@@ -1288,10 +1299,10 @@ class RecordedSwapJson(TypedDict):
 
 
 class RecordedPoolJson(TypedDict):
-    """`swapcli record --json`: a pool at the parent block, and the swaps that followed on it.
+    """`swapcli record --json`: a pool at the parent block, and its next swaps.
 
-    `state` is as in market files. With `sequential` each swap acts on the state that the one before it left. `source`
-    names the chain, blocks and transactions.
+    `state` is as in market files. If `sequential` is true, each swap starts from the state after the one before it.
+    `source` names the chain, blocks and transactions.
     """
 
     family: str
@@ -1306,15 +1317,16 @@ class RecordedPoolJson(TypedDict):
 
 
 class ProofFactJson(TypedDict):
-    """A further figure of a check, in words."""
+    """An additional figure of a check, as text."""
 
     name: str
     text: str
 
 
 class ProofItemJson(TypedDict):
-    """A check of a run. Amounts are base units of `token`; absent if it compares no amounts. `reason` is absent for
-    most matches.
+    """A check of a run.
+
+    Amounts are in base units of `token`, absent if the check compares no amounts. `reason` is absent for most matches.
     """
 
     stage: str
@@ -1347,7 +1359,7 @@ class ProveJson(TypedDict):
 
     The outcome of an item is match, difference or notChecked. `resumedItems` is the number of items from earlier runs.
     `hostsContacted` are public nodes and aggregators; the user's own nodes are not named. `requests` counts requests to
-    nodes. `page` is the file name of the page, in the same folder.
+    nodes. `page` is the file name of the HTML report in the same folder.
     """
 
     network: str
@@ -1386,7 +1398,7 @@ class DistributionJson(TypedDict):
 
 
 class HindsightVenueJson(TypedDict):
-    """How the transactions that `used` a protocol compare with the best routes, of which `wouldUse` use it."""
+    """The transactions that `used` a protocol, compared with their best routes, of which `wouldUse` use it."""
 
     protocol: str
     used: int
@@ -1395,14 +1407,15 @@ class HindsightVenueJson(TypedDict):
 
 
 class HindsightSwapJson(TypedDict):
-    """A mined transaction beside the best route for its net swap at the parent block, `stateBlock`.
+    """A mined transaction, and the best route for its net swap at the parent block, `stateBlock`.
 
-    Amounts are in base units; `outputAfterGas` and `bestAfterGas` are less the gas of each in the output token, absent
-    where gas has no price, at one value of gas, whose source is `gasValueSource`. `differenceBps` and
+    Amounts are in base units. `outputAfterGas` and `bestAfterGas` are the outputs minus gas, in the output token,
+    absent if gas has no price. Both use the same gas value, whose source is `gasValueSource`. `differenceBps` and
     `afterGasDifferenceBps` are how much more the best route would have paid, in basis points. `protocols` and
-    `bestProtocols` are the protocols that the two use. `poolsEqual`, `poolsDifferent` and `poolsNotExplained` count the
-    swaps in pools as `swapcli verify` does. `reason` says why there is no comparison, and is absent if there is one.
-    `retryable` is true if there may be one later, as for a transaction that is not mined yet.
+    `bestProtocols` are the protocols that the transaction and the best route use. `poolsEqual`, `poolsDifferent` and
+    `poolsNotExplained` count the swaps in pools as `swapcli verify` does. `reason` is why there is no comparison,
+    absent if there is one. `retryable` is true if a comparison may be possible later, as for a transaction that is not
+    mined yet.
     """
 
     transaction: str
@@ -1434,8 +1447,8 @@ class HindsightSwapJson(TypedDict):
 class HindsightJson(TypedDict):
     """`swapcli hindsight --json`: mined transactions compared with the best routes at their blocks.
 
-    `better`, `equal` and `worse` count the best routes that would have paid more, as much or less net of gas, and `bps`
-    is the distribution of the differences.
+    `better`, `equal` and `worse` count the best routes that would have paid more, the same or less after gas. `bps` is
+    the distribution of the differences.
     """
 
     network: str
@@ -1450,10 +1463,10 @@ class HindsightJson(TypedDict):
 
 
 class BacktestOrderJson(TypedDict):
-    """Statistics of one order's quotes over the blocks: `rate` is whole output tokens for one input token.
+    """Statistics of one order's quotes over the blocks. `rate` is in whole output tokens per input token.
 
-    `gainBps` is how much more the split route pays than the best single path, in basis points, net of gas where gas has
-    a price; `winShare` is the part of the quotes in which it pays more.
+    `gainBps` is how much more the split route pays than the best single path, in basis points, after gas if gas has a
+    price. `winShare` is the fraction of the quotes in which it pays more.
     """
 
     id: str
@@ -1470,9 +1483,9 @@ class BacktestOrderJson(TypedDict):
 class BacktestQuoteJson(TypedDict):
     """The output of one order at a block: a row of the CSV, and a line of `--results`.
 
-    Amounts are in base units; `singlePathOutputAmount` is what the best single path pays, absent if none takes the
-    order. Those net of gas are absent where gas has no price, at one value of gas, whose source is `gasValueSource`.
-    `pools` counts those of the route; `error` says why there is no quote.
+    Amounts are in base units. `singlePathOutputAmount` is the output of the best single path, absent if none can fill
+    the order. Amounts after gas are absent if gas has no price; they use the same gas value, whose source is
+    `gasValueSource`. `pools` is the number of pools in the route; `error` is why there is no quote.
     """
 
     block: int
@@ -1495,7 +1508,7 @@ class BacktestQuoteJson(TypedDict):
 class BacktestJson(TypedDict):
     """`swapcli backtest --json`: the output of orders at past blocks.
 
-    `gainBps` and `winShare` are those of all quotes, as in each order. `quotes` are left out with `--results`.
+    `gainBps` and `winShare` are for all quotes, as in each order. `quotes` is absent with `--results`.
     """
 
     network: str
@@ -1511,7 +1524,7 @@ class BacktestJson(TypedDict):
 
 
 class DocumentJson(TypedDict):
-    """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
+    """A document that `swapcli schema DOCUMENT` describes, and the command or tool that prints it."""
 
     document: str
     printedBy: str

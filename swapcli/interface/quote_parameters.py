@@ -109,11 +109,11 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         setting="Maximum hops per path.", unsent="a number of hops, except for direct swaps",
     ),
     QuoteParameter(
-        "max_pools", _POOL_COUNT, "Maximum number of pools in the route; shows the cost.", "N", field="max_pools",
+        "max_pools", _POOL_COUNT, "Limit the number of pools, and show the cost.", "N", field="max_pools",
         tools=(_QUOTE, _BUILD), tool="Maximum number of pools.", example="4", unsent="a number of pools",
     ),
     QuoteParameter(
-        "simple", FLAG, "Use a single path with one pool per hop; shows the cost.", default=False,
+        "simple", FLAG, "Use one path, one pool per hop, and show the cost.", default=False,
         field="single_path", tools=(_QUOTE, _BUILD), tool="One path, one pool per hop.", unsent="a number of pools",
     ),
     QuoteParameter(
@@ -134,7 +134,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         description="Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more.",
     ),
     QuoteParameter(
-        "gas_price", GAS_PRICE, "Price in wei, or such as 0.01gwei; 0 ignores gas.", "PRICE",
+        "gas_price", GAS_PRICE, "Gas price: wei, or 0.01gwei; 0 ignores gas.", "PRICE",
         field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="In wei, or such as 0.01gwei; 0 ignores gas.",
         setting="Gas price in wei. Default: the market's.", example="10000000", unsent="a gas price",
     ),
@@ -143,7 +143,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         tool="Prove how much better any route could be.", unsent="proofs that a route is the best",
     ),
     QuoteParameter(
-        "proof", FLAG, "Also write the proof to this file (.gz compresses).", "FILE", default=False,
+        "proof", FLAG, "Also write the proof to a file (.gz compresses).", "FILE", default=False,
         field="proof", query="proof", served=False,
         description="Whether to add the quote's figures, the bounds on the output of other routes, and the proof of"
         " these bounds (`ProofDocument`).",

@@ -123,9 +123,9 @@ MaxAge = Annotated[
 ]
 Block = Annotated[
     str | None,
-    option("--block", f"{', '.join(BLOCK_TAGS)}; quotes: N or HASH.", SOURCE, "BLOCK"),
+    option("--block", f"{', '.join(BLOCK_TAGS)}; for quotes: N or HASH.", SOURCE, "BLOCK"),
 ]
-NoCache = Annotated[bool, option("--no-cache", "Do not cache data of past blocks.", SOURCE)]
+NoCache = Annotated[bool, option("--no-cache", "Do not cache data from past blocks.", SOURCE)]
 _LIVE = (LiveMode.AUTO.value, LiveMode.REQUIRE.value)
 """The values of --live. The setting also takes never; on a command line, --offline says that."""
 Live = Annotated[
@@ -152,7 +152,7 @@ Check = Annotated[
 
 KeysFile = Annotated[
     str | None,
-    option("--keys-file", "File of API keys.  [default: keys.json next to the settings]", SETTINGS, "FILE"),
+    option("--keys-file", "File with the API keys.  [default: keys.json next to the settings]", SETTINGS, "FILE"),
 ]
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
 Verbose = Annotated[bool, option("--verbose", "Show exact amounts, whole addresses and sources.", OUTPUT, short="-v")]
@@ -206,23 +206,21 @@ class PayloadOptions(NamedTuple):
     """How a transaction is checked and printed."""
 
     with_approval: Annotated[
-        bool, option("--with-approval", "Also show the approval; the JSON always includes it.", ANSWER)
+        bool, option("--with-approval", "Also show the approval (always in the JSON).", ANSWER)
     ] = False
     simulate: Annotated[bool, option("--simulate", "Simulate on a node and compare with the quote.", ANSWER)] = False
     sender: Annotated[
         str | None,
-        option("--from", "Sender: check its balance, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
+        option("--from", "Sender: check balance, add nonce, gas and fees.", ANSWER, "ADDRESS"),
     ] = None
     deadline: Annotated[
         str | None,
-        option("--deadline", "Latest time to execute: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
+        option("--deadline", "Execute before: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
     ] = None
-    permit: Annotated[bool, option("--permit", "Print a permit to sign instead of an approval (EIP-712).", ANSWER)] = (
-        False
-    )
+    permit: Annotated[bool, option("--permit", "Print a permit to sign instead of an approval.", ANSWER)] = False
     max_impact: Annotated[
         str | None,
-        option(MAX_IMPACT, "Fail above this impact.  [default: 15]", ANSWER, "PERCENT"),
+        option(MAX_IMPACT, "Fail above this price impact.  [default: 15]", ANSWER, "PERCENT"),
     ] = None
     max_slippage: Annotated[
         str | None,
@@ -232,9 +230,7 @@ class PayloadOptions(NamedTuple):
         str | None,
         option(ALLOW_RECIPIENT, "Allow this token, pool or router as recipient.", ANSWER, "ADDRESS"),
     ] = None
-    allow_fees: Annotated[
-        bool, option("--allow-fees", "Accept unusual gas, fees or nonce, with a warning.", ANSWER)
-    ] = False
+    allow_fees: Annotated[bool, option("--allow-fees", "Only warn about unusual gas, fees or nonce.", ANSWER)] = False
     check: Check = None
     witness: Annotated[
         str | None, option("--witness", "Second node, which must confirm the pool state.", SOURCE, "URL")
@@ -263,7 +259,7 @@ class OutputOptions(NamedTuple):
         str | None,
         option(
             "--output",
-            "Write to this file; its ending sets the format.",
+            "Write to this file; its extension sets the format.",
             OUTPUT,
             "FILE",
             short="-o",

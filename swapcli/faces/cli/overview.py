@@ -29,7 +29,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "serve": "Serve routes and transactions over HTTP.",
             "mcp": "Serve the commands to AI agents over MCP (Model Context Protocol).",
             "health": "Check that every network can be quoted.",
-            "keys": "Manage API keys of swapcli serve.",
+            "keys": "Manage API keys for swapcli serve.",
         },
         "Inspect": {
             "networks": "List, show, add, check and remove networks.",
@@ -39,7 +39,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "verify": "Compare mined swaps with their quotes.",
             "record": "Record mined swaps with the state of their pools.",
             "prove": "Check quotes, swaps and proofs on your machine, and write a report.",
-            "hindsight": "Compare mined swaps with the best routes at their block.",
+            "hindsight": "Compare mined swaps with the best routes at their blocks.",
             "backtest": "Quote many orders at past blocks.",
             "price": "Show token prices in USD and in the native token.",
             "balance": "Show the balances of an account.",

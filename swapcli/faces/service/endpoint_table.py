@@ -159,8 +159,8 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         "routePicture", "GET", "/{network}/route.svg", V1, "Draw the best route",
         ({"type": "string"}, json_types.RouteNotFoundJson),
         endpoints.route_picture, _all_networks, describe_picture, content_type=SVG,
-        description="The route that `route` finds for the same parameters, as a picture. Its colors follow the light or"
-        " dark mode of the reader.",
+        description="The route that `route` finds for the same parameters, as a picture. Its colors follow the"
+        " reader's light or dark mode.",
         use=PriceUse.SHOWN,
     ),
     *(
@@ -210,13 +210,13 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         (json_types.RouteAndCalldataV1Json, json_types.RouteNotFoundJson),
         partial(endpoints.route_and_calldata, requests.PAYLOAD_V1), _is_evm,
         partial(describe_order, requests.PAYLOAD_V1),
-        description="For clients that request no version.",
+        description="For clients that do not specify a version.",
     ),
     *(
         Endpoint(
             "decode", "POST", "/{network}/decode", V1, "Decode a transaction before you sign it",
             (document_types.DecodedDocumentJson,), partial(endpoints.decode, parse), networks, body=(body,),
-            description="Returns what `swapcli decode` prints: the order that the bytes carry out, compared with a"
+            description="Returns the output of `swapcli decode`: the order that the bytes carry out, compared with a"
             " fresh quote, and the dangers of signing them. No node checks the transaction.",
         )
         for body, parse, networks in (
@@ -242,8 +242,8 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         ({"type": "string"},),
         partial(endpoints.route, requests.ROUTE_V2), _has_v2, partial(describe_order, requests.ROUTE_V2),
         content_type=EVENT_STREAM,
-        description="Server-sent events for the parameters of V2 route. An event `quote` is sent at once and at each "
-        "block that changes the route. Its data is JSON: the V2 route response in `quote`, the pool state in "
+        description="Server-sent events for the parameters of the V2 route. A `quote` event is sent at once and at each"
+        " block that changes the route. Its data is JSON: the V2 route response in `quote`, the pool state in "
         "`state` (`kind`, `block`, `ageS`, `tag`) and warning codes in `warnings`. After 15 seconds without a "
         "quote, `heartbeat` confirms the last one and has its `state`. `unavailable` (with `statusCode` and "
         "`message`) withdraws it until the next quote. A client that reconnects with its last event ID in "
@@ -256,8 +256,8 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         (json_types.CalldataV2Json, json_types.DialectCalldataV2Json), endpoints.calldata_v2, _has_v2,
         body=(json_types.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
         description="Send the complete V2 route response; it is valid for a minute after its `meta.timestamp`. If "
-        "the router's calls have no swap parameters, add its `dialect`: the response then has its transactions."
-        + _DETAILED,
+        "the router's calls have no swap parameters, add the router's `dialect`: the response then has the transactions"
+        " instead." + _DETAILED,
     ),
     Endpoint(
         "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",
@@ -312,7 +312,7 @@ _READY_SCHEMA = {
         "workers": _WORKERS_SCHEMA,
         "warnings": {
             **STRINGS,
-            "description": "Warnings for the operator: UNNAMED_PROXY if trusted_proxies does not list a proxy",
+            "description": "Warnings for the operator: UNNAMED_PROXY if a proxy is not listed in trusted_proxies",
         },
     },
     "required": ["ready", "missing"],

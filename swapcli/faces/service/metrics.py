@@ -330,7 +330,7 @@ class _MarketsCollector(Collector):
         )
         failures = CounterMetricFamily(
             "swapcli_market_update_failures",
-            "Failed attempts to update the market to the newest block.",
+            "Failed attempts to update the market to the latest block.",
             labels=_LABELS,
         )
         counters = {

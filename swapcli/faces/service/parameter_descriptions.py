@@ -17,10 +17,10 @@ _DETAILS = (
     "Whether to add the quote's figures, state and warnings, and for a transaction its `Verdict` if a node "
     "responds in time."
 )
-_ADVICE = "Whether the details also have the advised slippage, if the prices are real."
+_ADVICE = "Whether the details include the advised slippage, if the prices are real."
 _DIALECT = (
     "The dialect of the network's router; required for transactions without `swap_parameters`, so that no client "
-    "mistakes the router."
+    "sends them to the wrong router."
 )
 
 
@@ -75,7 +75,7 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
 def describe_protocol_list(_network: Network) -> tuple[Parameter, ...]:
     """Return the parameter that adds protocols which the Fibrous API does not list."""
     schema = {"type": "string", "enum": list(PROTOCOL_LISTS), "default": LISTED}
-    return (Parameter("protocols", schema, "Protocols to use: those of the Fibrous API, or all."),)
+    return (Parameter("protocols", schema, "Protocols to use: those in the Fibrous API, or all."),)
 
 
 def describe_token(network: Network) -> tuple[Parameter, ...]:

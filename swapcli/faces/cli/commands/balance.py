@@ -41,7 +41,7 @@ def balance(
       swapcli balance base 0x2222222222222222222222222222222222222222
       swapcli balance base 0x2222222222222222222222222222222222222222 ETH USDC
 
-    Balances are read at a node's newest block. If you name no tokens, the command checks all tokens of the network.
+    Balances are read at a node's latest block. If you name no tokens, the command checks all tokens of the network.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url, formats=LIST_FORMATS)
     name, words = split_network(session, [network, account, *(tokens or [])])

@@ -46,7 +46,7 @@ Quota = Annotated[str | None, option("--quota", "Request quota per day or month,
 Expires = Annotated[str | None, option("--expires", "Date from which the key is rejected (UTC).", PLAN, "DATE")]
 KeyName = Annotated[str, argument("ID|NAME", "Id of the key, or name of its owner.")]
 
-app = CommandApp("Manage API keys of swapcli serve.")
+app = CommandApp("Manage API keys for swapcli serve.")
 
 
 @app.command()

@@ -21,7 +21,7 @@ app = CommandApp()
 @app.command(formats=LIST_FORMATS)
 def pools(
     network: options.NetworkNameOrDefault = None,
-    token: Annotated[str | None, argument("[TOKEN]", "Only pools that trade this token: symbol or address.")] = None,
+    token: Annotated[str | None, argument("[TOKEN]", "Token that the pools must trade: symbol or address.")] = None,
     other: Annotated[str | None, argument("[TOKEN]", "Second token that the pools must trade.")] = None,
     *,
     limit: Annotated[

@@ -16,14 +16,14 @@ from swapcli.faces.cli.overview import PURPOSE
 from swapcli.faces.cli.tools.tool_table import TOOLS
 
 INSTRUCTIONS = (
-    "Amounts are text in whole tokens, such as 1.5, 2k or $1000. Tokens are symbols or addresses: if a symbol is not"
-    " certain, find its address with the tool tokens.",
-    "Read the warnings of each response to the user, first of all if prices are modelled: those are not live.",
+    "Amounts are strings in whole tokens, such as 1.5, 2k or $1000. Tokens are symbols or addresses: if you are not"
+    " sure of a symbol, find its address with the tool tokens.",
+    "Read the warnings of each response to the user. Say first if prices are modelled, because they are not live.",
     "Before the user signs: call check or build_transaction, and stop if the verdict is block. Call decode for"
-    " payloads of others with the user's account as sender, and stop unless its verdict is no_danger_found.",
+    " payloads from others, with the user's account as sender, and stop unless the verdict is no_danger_found.",
     "Never retype calldata: pass the URI of the payload.",
     "No tool signs or sends. Never ask for a private key: the user signs in a wallet.",
-    'Responses are brief; detail "full" returns everything. For more of a list, pass nextOffset as offset.',
+    'Responses are brief; detail "full" returns everything. For the rest of a list, pass nextOffset as offset.',
     "After an error, make the call in next. If next has no tool, its reason says what to do.",
 )
 """The rules for agents, in the order of their work."""
@@ -49,7 +49,8 @@ EXAMPLES: tuple[WorkedExample, ...] = (
     WorkedExample(
         "What do I get for 1.5 ETH in USDC on Base?",
         (("quote", _ORDER),),
-        "outputAmount, minReceived (the minimum after slippage), outputAfterGas, priceImpactPercent, and the warnings.",
+        "Report outputAmount, minReceived (the minimum after slippage), outputAfterGas, priceImpactPercent, and the"
+        " warnings.",
     ),
     WorkedExample(
         "How much ETH do I need for 5,000 USDC?",
@@ -69,7 +70,7 @@ EXAMPLES: tuple[WorkedExample, ...] = (
         ),
         "Give the user the URI in payload, or the transactions in that resource, with warnings, verdict and"
         " minReceived. The error MODELLED_STATE means that no node returned live prices: tell the user, and build"
-        " nothing on modelled ones unless the user requests it.",
+        " nothing on modelled prices unless the user requests it.",
     ),
     WorkedExample(
         "A site wants me to sign this. Is it safe?",

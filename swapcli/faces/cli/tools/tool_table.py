@@ -100,24 +100,24 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "depth", "depth", "Show price impact by amount", "depth",
-        "Show the price impact of growing amounts. levels has the largest amounts below 0.1%, 0.5%, 1% and 5%. Takes"
-        " some seconds.",
+        "Show the price impact of growing amounts. levels has the largest amounts with an impact below 0.1%, 0.5%,"
+        " 1% and 5%. Takes a few seconds.",
         ("amounts", "raw", *tool_arguments("depth"), *_STATE), _ORDER[:3],
     ),
     ToolDefinition(
         "pools", "pools", "List pools", "pools",
-        "List the pools of a network, of a token or of a pair, the deepest first.",
+        "List the pools of a network, a token or a pair, deepest first.",
         ("token", "other", *_STATE), ("network",), paged="pools",
     ),
     ToolDefinition(
         "find_pools", "sync", "Look up the pools of a token", "sync",
-        "Look up the pools of a token that no other tool knows, by its address, on a node. Later calls that name this"
+        "Look up the pools of a token that no other tool knows, by its address, on a node. Later calls with this"
         " address use these pools. Takes up to a minute.",
         (), ("network", "tokens"), needs_node=True,
     ),
     ToolDefinition(
         "price", "price", "Price tokens", "price",
-        "Show mid prices of tokens. An order gets less; quote returns how much.",
+        "Show mid prices of tokens. An order gets a lower price; quote shows which.",
         ("unit", *_STATE), ("network", "tokens"),
     ),
     ToolDefinition(
@@ -131,7 +131,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         "decode", "decode", "Explain a payload", "decode",
         "Explain calls, approvals and permits from any source, and compare them with a fresh quote. Pass the user's"
-        " account as sender. Do not sign unless the verdict is no_danger_found; if unknown, find the facts it names.",
+        " account as sender. Do not sign unless the verdict is no_danger_found; if unknown, find the missing facts.",
         ("network", "to", "value", "sender", "destination", "slippage", *_STATE), ("calldata",),
         stdin="calldata", takes_payload=True,
     ),
@@ -144,12 +144,12 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "balance", "balance", "Show the balances of an account", "balance",
-        "Show the tokens of an account at the newest block.", ("tokens",), ("network", "account"),
+        "Show the tokens of an account at the latest block.", ("tokens",), ("network", "account"),
         paged="balances", needs_node=True,
     ),
     ToolDefinition(
         "allowance", "allowance", "Show an allowance", "allowance",
-        "Show how much of an account's token a spender may take. The default spender is the network's router.",
+        "Show how much of an account's token a spender may take; by default, the network's router.",
         ("spender",), ("network", "owner", "token"), needs_node=True,
     ),
     ToolDefinition(

@@ -45,7 +45,7 @@ class Wallet {
 
   async connect(provider) {
     const [account] = await provider.request({method: "eth_requestAccounts"});
-    if (!/^0x[0-9a-fA-F]{40}$/.test(account ?? "")) throw new Error("the wallet shares no account");
+    if (!/^0x[0-9a-fA-F]{40}$/.test(account ?? "")) throw new Error("the wallet did not share an account");
     const chainId = await provider.request({method: "eth_chainId"});
     this.disconnect();
     Object.assign(this, {provider, account, chainId: Number(chainId)});

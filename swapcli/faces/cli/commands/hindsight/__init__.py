@@ -36,7 +36,7 @@ def hindsight(
     timeout: options.Timeout = None,
     output: OutputOptions,
 ) -> int:
-    """Compare mined swaps with the best routes at their block.
+    """Compare mined swaps with the best routes at their blocks.
 
     \b
     Examples:

@@ -43,9 +43,9 @@ def show(
       swapcli networks base
       swapcli networks base --file > base.json
 
-    Your networks are the five in the Fibrous API and those you have added. They are used if a command is not given a
-    network name. --file omits your nodes, because their URLs may contain keys. --probe shows the latency, newest block,
-    limits and missing features of each public node. If no node can serve quotes, the command exits with status 8.
+    Your networks are the five in the Fibrous API and those you have added. Commands use them if you give no network
+    name. --file omits your nodes, because their URLs may contain keys. --probe shows the latency, latest block, limits
+    and missing features of each public node. If no node can serve quotes, the command exits with status 8.
 
     See also: swapcli help networks, swapcli help nodes.
     """

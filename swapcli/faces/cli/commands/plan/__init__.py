@@ -38,14 +38,12 @@ class PlanOptions(NamedTuple):
     parts: Annotated[str | None, option("--parts", "Number of parts, or auto.  [default: auto]", _PLAN, "N")] = None
     risk: Annotated[
         str | None,
-        option("--risk", "Weight of price risk against cost.  [default: none]", _PLAN, "none|low|medium|high"),
+        option("--risk", "Weight of the price risk.  [default: none]", _PLAN, "none|low|medium|high"),
     ] = None
-    start: Annotated[
-        str | None, option("--start", "Time of the first part: 20m, +1200 or Unix seconds.", _PLAN, "TIME")
-    ] = None
+    start: Annotated[str | None, option("--start", "Time to start: 20m, +1200 or Unix seconds.", _PLAN, "TIME")] = None
     band: Annotated[
         str | None,
-        option("--band", "Reject a part whose price is further from the plan's.", _PLAN, "PERCENT"),
+        option("--band", "Maximum price difference from the plan.", _PLAN, "PERCENT"),
     ] = None
 
 
@@ -90,9 +88,8 @@ def plan(
       swapcli plan base ETH USDC 2000 --over 4h --save plan.json
       swapcli plan base ETH USDC 500 --over 1h --parts 4 --offline
 
-    The plan shows the time and amount of each part, and compares the expected output with that of a single swap. --next
-    builds the part that is due, with the same options and checks as the calldata command. After you execute the part,
-    --done moves on to the next one. Nothing is signed or sent.
+    The plan has the time and the amount of each part. --next builds the part that is due, as calldata does. After you
+    have executed it, --done moves on to the next part. Nothing is signed or sent.
 
     See also: swapcli help plan.
     """

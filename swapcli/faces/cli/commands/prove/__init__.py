@@ -41,17 +41,17 @@ def prove(
     ] = None,
     fresh: Annotated[bool, option("--fresh", "Delete earlier results in the folder.", _REPORT)] = False,
     orders: Annotated[
-        str | None, option("--orders", "Orders to quote and simulate.  [default: 20]", _LIMITS, "N")
+        str | None, option("--orders", "Number of orders to quote and simulate.  [default: 20]", _LIMITS, "N")
     ] = None,
     recent: Annotated[
-        str | None, option("--recent", "Newest swaps to verify per protocol.  [default: 2]", _LIMITS, "N")
+        str | None, option("--recent", "Latest swaps to verify per protocol.  [default: 2]", _LIMITS, "N")
     ] = None,
     no_aggregators: Annotated[bool, option("--no-aggregators", "Do not contact aggregators.", _LIMITS)] = False,
     time: Annotated[
         str | None, option("--time", "Time limit: 90 (seconds) or 5m.  [default: 2m]", _LIMITS, "TIME")
     ] = None,
     max_requests: Annotated[
-        str | None, option("--max-requests", "Limit the requests to nodes.  [default: 800]", _LIMITS, "N")
+        str | None, option("--max-requests", "Maximum number of requests to nodes.  [default: 800]", _LIMITS, "N")
     ] = None,
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
@@ -65,9 +65,9 @@ def prove(
       swapcli prove base
       swapcli prove base --rpc-url http://localhost:8545 --no-aggregators
 
-    Tests the nodes, quotes sample orders live, simulates each payload, and verifies the newest swaps of each protocol.
+    Tests the nodes, quotes sample orders live, simulates each payload, and verifies the latest swaps of each protocol.
     Simulates offers from aggregators that need no key. Checks each quote's proof with a separate program. The folder
-    receives report.html, report.json and the proofs. They contain no keys, and neither your address nor your node's.
+    receives report.html, report.json and the proofs. They contain none of your keys, accounts or nodes.
 
     Ctrl-C writes a report on the completed checks; run the command again to continue. The exit status is 7 if anything
     differs, and 5 if nothing could be checked.

@@ -40,7 +40,7 @@ class AlertOptions(NamedTuple):
 
     when: Annotated[
         str | None,
-        option("--when", "With --watch: alert once if 'FIELD > NUMBER' becomes true.", _ALERT, "CONDITION"),
+        option("--when", "With --watch: alert once when 'FIELD > NUMBER' becomes true.", _ALERT, "CONDITION"),
     ] = None
     notify: Annotated[str | None, option("--notify", "Post the alert as JSON to this URL.", _ALERT, "URL")] = None
     run: Annotated[

@@ -76,7 +76,7 @@ def serve(
 
     At startup it prints one line of JSON: {"url", "pid", "networks", "modelled"}. `modelled` lists the networks that
     have no live prices yet. Those networks return quotes with a warning, and 503 for calldata. With --offline, every
-    endpoint uses modelled prices, so that you can try it. The log on stderr has one line of JSON per request.
+    endpoint uses modelled prices, so that you can try the service. The log on stderr has one line of JSON per request.
 
     SIGTERM and Ctrl-C finish open requests and exit with status 0. SIGHUP reloads API keys, rate limits, CORS origins
     and trusted proxies.

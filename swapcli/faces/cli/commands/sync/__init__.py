@@ -58,7 +58,7 @@ def sync(
         bool, option("--extended-protocols", "Also sync protocols outside the Fibrous API.", FILTER)
     ] = False,
     min_liquidity: Annotated[
-        str | None, option("--min-liquidity", "Skip pools with less depth.  [default: 0]", FILTER, "USD")
+        str | None, option("--min-liquidity", "Skip pools with less depth than this.  [default: 0]", FILTER, "USD")
     ] = None,
     from_block: Annotated[
         str | None,

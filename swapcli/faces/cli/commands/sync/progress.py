@@ -16,7 +16,7 @@ from swapcli.faces.cli.render.terminal_tables import new_console
 from swapcli.state.sync import Progress as SyncProgress
 
 BAR_WIDTH = 20
-_FIRST_PHASE = "reading the newest block"
+_FIRST_PHASE = "reading the latest block"
 
 
 class SyncProgressBars:

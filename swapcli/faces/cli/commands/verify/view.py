@@ -115,7 +115,7 @@ def build_recent_view(found: RecentVerification) -> DetailView:
 
 
 def _recent_facts(found: RecentVerification, searched: list[RecentVenue]) -> Iterator[Fact]:
-    yield Fact("Newest block", f"{found.head.number:,}", f"{found.requests:,} requests sent")
+    yield Fact("Latest block", f"{found.head.number:,}", f"{found.requests:,} requests sent")
     counts = ", ".join(
         f"{found.total(outcome)} {text}"
         for outcome, text in (
