@@ -144,9 +144,8 @@ class LiveBlock:
         if not calls:
             return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
         reading = AheadReading.of(node, calls, multicall)
-        head, found = node.read_head_ahead(
-            AheadCalls(reading.packed, first_trial_calls(trials) if trials else ()), code_of=code_of
-        )
+        sent = AheadCalls(reading.packed, reading.proves, first_trial_calls(trials) if trials else ())
+        head, found = node.read_head_ahead(sent, code_of=code_of)
         if found is None:
             return head, {}
         results = reading.results(node, found.calls, head.block)

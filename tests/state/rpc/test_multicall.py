@@ -65,11 +65,11 @@ def test_calls_share_a_multicall_and_only_failures_repeat(chain: Chain) -> None:
     assert node.batch_sizes == [1, 1, 1]
 
 
-def block_seen(chain: Chain, multicall: str, **changes: object) -> BlockHeader:
-    """Return the header of the block that contracts run on, as they see it, with some fields changed."""
+def block_seen(chain: Chain, multicall: str) -> BlockHeader:
+    """Return the header of the block that contracts run on, as they see it."""
     number = int.from_bytes(chain.call(multicall, encode_call("getBlockNumber()")))
     parent_hash = f"0x{chain.call(multicall, encode_call('getLastBlockHash()')).hex()}"
-    return BlockHeader(number, "0x" + "be" * 32, parent_hash, 0, 0)._replace(**changes)
+    return BlockHeader(number, "0x" + "be" * 32, parent_hash, 0, 0)
 
 
 def ahead_calls(chain: Chain) -> list[ContractCall]:
@@ -94,15 +94,14 @@ def test_what_ran_ahead_on_the_block_is_what_each_call_returns_alone(chain: Chai
     assert known.batch_sizes[0] == len(reading.packed) + 1
 
 
-@pytest.mark.parametrize("changes", [{"number": 7}, {"parent_hash": "0x" + "ab" * 32}])
-def test_what_ran_ahead_on_another_block_is_not_used(chain: Chain, changes: dict[str, object]) -> None:
+def test_what_ran_ahead_on_another_block_is_not_used(chain: Chain) -> None:
     node, multicall, calls = EvmNode(chain), deploy_multicall(chain), ahead_calls(chain)
     reading = AheadReading.of(node, calls, multicall)
     found, block = node.call_many(reading.packed, BLOCK), block_seen(chain, multicall)
     assert reading.proves(found, block)
-    other = block._replace(**changes)
-    assert reading.results(node, found, other) == {}
-    assert not reading.proves(found, other)
+    for other in (block._replace(number=block.number + 1), block._replace(parent_hash="0x" + "ab" * 32)):
+        assert reading.results(node, found, other) == {}
+        assert not reading.proves(found, other)
 
 
 @pytest.mark.parametrize("data", [None, b"", b"\x01", bytes(32), b"\xff" * 320])
