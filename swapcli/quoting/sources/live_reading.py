@@ -34,9 +34,8 @@ _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
 """Attempts with a node that responds from a different block than requested. A request takes 10 to 20% of the block
 time, so this many requests practically never all meet a new block."""
-_MAX_AHEAD_MISSES = 2
-"""Blocks in a row with which no results came. On some networks contracts see another chain's block numbers, so that
-nothing proves whose state the results are."""
+_MAX_AHEAD_PAUSE = 512
+"""Blocks. It is a quarter of an hour on Base."""
 _PENDING_TIME_S = 0.2
 """How often Base adds transactions to its pending block."""
 _HINT_OLD_STATE = "the node may not have state that old: use the latest block, or a different node"
@@ -59,7 +58,7 @@ class LiveBlock:
         self._snapshot: BlockSnapshot | None = None
         self._router_has_deadlines: bool | None = None
         self._is_pinned = False
-        self._ahead_misses = 0
+        self._ahead_turns = _AheadTurns()
         self.ahead_trials: AheadTrials | None = None
         """The trials whose results came with the block."""
         self.on_use: Callable[[BlockSnapshot], object] | None = None
@@ -137,23 +136,56 @@ class LiveBlock:
     ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
         """Return the head, and the results that came with it, which are of its block."""
         node, multicall = self.node, self._network.multicall
-        may_run = multicall is not None and self.tag is BlockTag.LATEST and self._ahead_misses < _MAX_AHEAD_MISSES
-        if ahead is None or multicall is None or not may_run or not isinstance(node, AheadNode):
-            return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
-        calls, trials = ahead()
-        if not calls:
-            return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
+        may_run = ahead is not None and self.tag is BlockTag.LATEST and self._ahead_turns.next()
+        if ahead is not None and multicall is not None and may_run and isinstance(node, AheadNode):
+            calls, trials = ahead()
+            if calls:
+                return self._read_head_ahead(node, multicall, code_of, calls, trials)
+        return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
+
+    def _read_head_ahead(
+        self,
+        node: AheadNode,
+        multicall: str,
+        code_of: str | None,
+        calls: Sequence[ContractCall],
+        trials: Sequence[TransferTrial],
+    ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
+        """As `_read_head`, with these calls and trials."""
         reading = AheadReading.of(node, calls, multicall)
         sent = AheadCalls(reading.packed, reading.proves, first_trial_calls(trials) if trials else ())
         head, found = node.read_head_ahead(sent, code_of=code_of)
         if found is None:
             return head, {}
         results = reading.results(node, found.calls, head.block)
-        self._ahead_misses = 0 if results else self._ahead_misses + 1
+        self._ahead_turns.record(has_results=bool(results))
         complete = [each for each in found.trials if each is not None]
         has_trials = bool(results) and len(complete) == len(found.trials)
         self.ahead_trials = AheadTrials(head.block, trials, complete) if has_trials else None
         return head, results
+
+
+class _AheadTurns:
+    """The blocks at which calls are sent ahead: all, until none of their results were of the block twice in a row.
+
+    On some networks that is always so: contracts see another chain's block numbers, so that nothing proves whose state
+    the results are. A node may also fail for a while. So after each further failure, twice as many blocks are skipped.
+    """
+
+    def __init__(self) -> None:
+        self._failures = self._skips = 0
+
+    def next(self) -> bool:
+        """Return whether calls are sent with the next block."""
+        if self._skips:
+            self._skips -= 1
+            return False
+        return True
+
+    def record(self, *, has_results: bool) -> None:
+        """Record whether results of calls were of the block."""
+        self._failures = 0 if has_results else self._failures + 1
+        self._skips = min(2 ** (self._failures - 1), _MAX_AHEAD_PAUSE) if self._failures > 1 else 0
 
 
 class LivePoolReader:
