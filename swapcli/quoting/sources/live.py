@@ -33,7 +33,7 @@ from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
-from swapcli.quoting.sources.joined_orders import JoinedOrders
+from swapcli.quoting.sources.joined_orders import JoinedOrders, PreparedOrder
 from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader, Others
 from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, pricing_pools
 from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
@@ -296,7 +296,8 @@ class LiveSource:
     def _quote_live(self, request: QuoteRequest, *, needs_permit: bool = False) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote, and the market with its state."""
         self.joined.check_turn()
-        known = self._known_for(request)
+        prepared = self.joined.take_prepared(request)
+        known = self._with_findings(prepared.known) if prepared else self._known_for(request)
         chooses = known.network.chooses_router and not self._block.is_past
         if self._is_fresh(known):
             self._last, self._network = known, known.network
@@ -313,8 +314,9 @@ class LiveSource:
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
             return read, _quote_wrapping(read, request) if chooses else quote_locally(read, request)
+        search = prepared.search if prepared and prepared.known is known else None
         try:
-            found = self._live_search(known, request, reader.read).run()
+            found = (search or self._live_search(known, request)).run(reader.read)
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -347,8 +349,11 @@ class LiveSource:
 
     def _known_for(self, request: QuoteRequest) -> SearchableMarket:
         """Return what is known of the pools that an order could use."""
-        known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
-        return without_protocols(known, self._contradictions)
+        return self._with_findings(self._with_listed_pools(self.known().for_order(request.order)))
+
+    def _with_findings(self, known: SearchableMarket) -> SearchableMarket:
+        """Return the market with what nodes have shown in this process; the same one if it has that."""
+        return without_protocols(self._transfers.applied_to(known), self._contradictions)
 
     def _read_for_others(self) -> tuple[MarketState, Callable[[UpstreamError], None]] | None:
         """Return what the orders that wait will begin with, and what tells them the error of a read that includes it.
@@ -362,7 +367,8 @@ class LiveSource:
         market: MarketState | None = None
         for order in waiting:
             with suppress(Exception):  # whatever is wrong with that order is raised at its own turn
-                found = self._first_market(order.request())
+                order.prepared = self._prepare(order.request())
+                found = self._first_market(order.prepared)
                 if market is None:
                     market = found
                 else:
@@ -375,14 +381,16 @@ class LiveSource:
 
         return None if market is None else (market, fail)
 
-    def _first_market(self, request: QuoteRequest) -> MarketState:
-        """Return the known market with only the pools that a request reads first. Raise `NoRoute`."""
+    def _prepare(self, request: QuoteRequest) -> PreparedOrder:
+        """Return what an order begins with."""
         known = self._known_for(request)
-        market = known.market
-        if self.network.wraps(request.order):
-            keys = pricing_pools(known, request)
-        else:
-            keys = LiveSearch(known, request, lambda _: market, self._limits).first_pools()
+        search = None if self.network.wraps(request.order) else self._live_search(known, request)
+        return PreparedOrder(request, known, search)
+
+    def _first_market(self, order: PreparedOrder) -> MarketState:
+        """Return the known market with only the pools that an order reads first. Raise `NoRoute`."""
+        market = order.known.market
+        keys = order.search.first_pools() if order.search else pricing_pools(order.known, order.request)
         real = [key for key in keys if key in market.pools and key not in market.placeholder_pools]
         return market._replace(pools={key: market.pools[key] for key in real})
 
@@ -402,12 +410,10 @@ class LiveSource:
         answer = build_local_quote(found.searched, request, found.outcome, started_s)
         return known, answer._replace(router_choice=found.choice)
 
-    def _live_search(
-        self, known: SearchableMarket, request: QuoteRequest, read: Callable[[Sequence[str]], MarketState]
-    ) -> LiveSearch:
+    def _live_search(self, known: SearchableMarket, request: QuoteRequest) -> LiveSearch:
         node = self._block.node
         requests_left = partial(_requests_left, node) if isinstance(node, BudgetedNode) else None
-        return LiveSearch(known, request, read, self._limits, requests_left=requests_left)
+        return LiveSearch(known, request, self._limits, requests_left=requests_left)
 
     def _settle(
         self,
@@ -450,7 +456,7 @@ class LiveSource:
             return market._replace(network=market.network.for_dialect(dialect))
 
         by_dialect = SearchableMarket(known.market._replace(network=searched.network), self._clock)
-        found = self._live_search(by_dialect, request, read).run()
+        found = self._live_search(by_dialect, request).run(read)
         return self._settle(request, found.searched, found.outcome, reader, refusals)
 
     def _remember(self, made: _MadeQuote) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from swapcli.core.errors import (
@@ -84,10 +84,20 @@ class LiveBlock:
             self.on_use(snapshot)
         return snapshot
 
+    def has_read(self, pools: Iterable[Pool]) -> bool:
+        """Return whether the snapshot that the next order gets is there already, and has these pools."""
+        snapshot = self._snapshot
+        if snapshot is None or (self._is_old(snapshot, self._clock.monotonic_s()) and not self._is_pinned):
+            return False
+        return all(pool.key in snapshot.pools for pool in pools)
+
+    def _is_old(self, snapshot: BlockSnapshot, now_s: float) -> bool:
+        block_time_s = self._network.block_time_s or DEFAULT_BLOCK_TIME_S
+        return now_s - snapshot.read_at_s > (_PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s)
+
     def _find_snapshot(self, ahead: FirstReading | None) -> BlockSnapshot:
-        now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or DEFAULT_BLOCK_TIME_S
-        max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
-        is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
+        now_s = self._clock.monotonic_s()
+        is_old = self._snapshot is not None and self._is_old(self._snapshot, now_s)
         if self._snapshot is not None and self.is_past:
             if is_old:
                 self._snapshot.read_at_s = now_s
@@ -192,8 +202,8 @@ class LivePoolReader:
     """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again.
 
     An order that `has_gas_price` does not need the node's. The tokens of the pools, and `order_tokens`, are compared
-    with their contracts by `checks`. The first read includes what `others` returns: the known market of other orders,
-    with the pools that they begin with, and a function for its error.
+    with their contracts by `checks`. The first read, if one is needed, includes what `others` returns: the known market
+    of other orders, with the pools that they begin with, and a function for its error.
     """
 
     def __init__(
@@ -222,7 +232,7 @@ class LivePoolReader:
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
         others, self._others = self._others, None
-        if others is None or (found := others()) is None:
+        if others is None or self._block.has_read(real) or (found := others()) is None:
             return self._read(real, real, self._known)
         market, fail = found
         shared = {**{pool.key: pool for pool in real}, **market.pools}
