@@ -71,10 +71,14 @@ _MANY_REQUESTS = 1_000
 
 
 class _MadeQuote(NamedTuple):
-    """What a quote was made from. `steps` are its own, which identify it also after other fields have been replaced."""
+    """What a quote was made from: the pools of a snapshot by their `keys`, which may have those of other orders too.
+
+    `steps` are its own, which identify it also after other fields have been replaced.
+    """
 
     steps: tuple[Step, ...]
     snapshot: BlockSnapshot
+    keys: tuple[str, ...]
     improves: Improves
 
 
@@ -246,7 +250,7 @@ class LiveSource:
         if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
             read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
         else:
-            read = snapshot.read_state
+            read = snapshot.read_state(made.keys if made else pools)
         tokens = built.tokens
         trials = [trial for token in tokens for trial in self._transfers.trials.get(token.address, ())]
         state = BuiltState(read, pools, tokens, trials, self._transfers.tried, made.improves if made else None)
@@ -339,8 +343,9 @@ class LiveSource:
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot
         if self._witnesses is not None and snapshot is not None:
-            improves = partial(_is_improved, request, known, best, snapshot)
-            self._remember(_MadeQuote(answer.quote.steps, snapshot, improves))
+            keys = reader.requested
+            improves = partial(_is_improved, request, known, best, snapshot, keys)
+            self._remember(_MadeQuote(answer.quote.steps, snapshot, keys, improves))
         unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
         contradictions = (*self._contradictions.values(), *refusals)
         return self._use(read), answer._replace(
@@ -358,8 +363,10 @@ class LiveSource:
     def _read_for_others(self) -> tuple[MarketState, Callable[[UpstreamError], None]] | None:
         """Return what the orders that wait will begin with, and what tells them the error of a read that includes it.
 
-        Public nodes that take few requests are asked for one order at a time.
+        Public nodes that take few requests are asked for one order at a time, and so is what witnesses will read again.
         """
+        if self._confirmation is not None:
+            return None
         is_limited = isinstance(self._block.node, BudgetedNode) and self._block.node.requests_left < _MANY_REQUESTS
         if is_limited or isinstance(self._pool_source, FindsPools):
             return None
@@ -545,10 +552,11 @@ def _is_improved(
     known: SearchableMarket,
     outcome: SearchResult,
     snapshot: BlockSnapshot,
+    keys: Collection[str],
     others: Mapping[str, Pool | None],
     gas_price_wei: int | None,
 ) -> bool:
-    """Return whether an order pays more than `outcome` if these of the pools that were read have other states.
+    """Return whether an order pays more than `outcome` if these of the pools that it has read have other states.
 
     At another gas price, unless the order gives one, the output alone is compared.
     """
@@ -557,8 +565,7 @@ def _is_improved(
         request = request._replace(gas_price_wei=gas_price_wei)
     elif gas_price_wei is not None:
         return False
-    keys = [key for key in known.market.pools if key in snapshot.known]
-    market = snapshot.market(known.market, keys)
+    market = snapshot.market(known.market, [key for key in keys if key in snapshot.known])
     pools = {key: pool for key, pool in {**market.pools, **others}.items() if pool}
     try:
         found = without_wrong_prices(known.with_market(market._replace(pools=pools))).search(request)

@@ -340,6 +340,11 @@ class LivePoolReader:
         except RequestBudgetSpent:
             return {}
 
+    @property
+    def requested(self) -> tuple[str, ...]:
+        """The keys of the pools that the order has requested."""
+        return tuple(self._requested)
+
     def unread_reasons(self) -> list[str]:
         """Return why requested pools could not be read, in the order of their requests."""
         reasons = self._snapshot.reasons if self._snapshot else {}
