@@ -255,8 +255,9 @@ class LivePoolReader:
                 keys = [pool.key for pool in real]
                 market = self._snapshot.market(self._known, keys, has_gas_price=self._has_gas_price)
                 market = self._without_wrong_tokens(market)
+                others = None if shared is real else self._as_read(shared, known, self._snapshot)
                 return self._transfers.probe(
-                    self._block.node, self._snapshot.head.block, market, self._block.ahead_trials
+                    self._block.node, self._snapshot.head.block, market, self._block.ahead_trials, others
                 )
             except BlockMismatch as error:
                 self._discard_snapshot()
@@ -283,6 +284,10 @@ class LivePoolReader:
                     if self._block.is_past:
                         error.hint = archive_hint(None)
                     raise
+
+    def _as_read(self, pools: Sequence[Pool], known: MarketState, snapshot: BlockSnapshot) -> MarketState:
+        """Return the known market with only those of some pools that could be read."""
+        return known._replace(pools={each.key: pool for each in pools if (pool := snapshot.pools.get(each.key))})
 
     def _first_reading(
         self, pools: Sequence[Pool], known: MarketState
