@@ -42,8 +42,9 @@ _ReadValue: TypeAlias = "Pool | L1FeeParams | RegisteredRouter | TokenFacts | in
 
 
 class ReadState(NamedTuple):
-    """The state that was read at the block of `head`: `known` are the pools as they were before, `pools` as they were
-    read, and `sales` those that protocols of sampled pools have quoted, all by the key of the pool.
+    """The state that was read at the block of `head`: `known` are the pools as they were before, `pools` these and
+    perhaps more as they were read, and `sales` those that protocols of sampled pools have quoted, all by the key of the
+    pool.
 
     `registered_router` is as in `BlockSnapshot`. `answers` are those of all calls, None if they were not remembered.
     The block has no hash if that is unknown.
@@ -340,12 +341,11 @@ class BlockSnapshot:
 
         return call
 
-    @property
-    def read_state(self) -> ReadState:
-        """The state read so far, so that another node can read the same."""
-        return ReadState(
-            self.network, self.head, self.known, self.pools, self.sales, self.registered_router, self.answers
-        )
+    def read_state(self, keys: Iterable[str]) -> ReadState:
+        """Return the state of the pools of these keys that were read, so that another node can read the same."""
+        known = {key: self.known[key] for key in keys if key in self.known}
+        sales = {key: of_pool for key, of_pool in self.sales.items() if key in known}
+        return ReadState(self.network, self.head, known, self.pools, sales, self.registered_router, self.answers)
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block.

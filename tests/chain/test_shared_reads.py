@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
 from swapcli import AsyncMarket, Market, SwapcliError, SwapQuote, UpstreamError
+from swapcli.core.errors import FeeOnTransfer
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.live_search import Limits
+from swapcli.quoting.sources.searchable_market import SearchableMarket
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.store import Store
+from tests.chain.contract_fixture import DECIMALS
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import Handler, hangs_up
 from tests.chain.proxy import Proxy, late, open_proxy, without
 from tests.chain.test_live_by_default import User
 from tests.chain.trader import Trader
+from tests.contracts.evm import compile_solidity
+from tests.support.chain import connected
 
 DELAY_S = 0.05
 PAIRS = (
@@ -79,6 +97,96 @@ def test_threads_share_one_read_and_get_what_each_would_get_alone(name: str, pro
         market._lock.acquire()
     assert amounts == expected
     assert len(proxy.exchanges) - before == FEW
+
+
+def test_orders_at_a_known_block_share_the_trials_of_their_tokens(trader: Trader) -> None:
+    """Another order has read the block: those that come next read their pools, and try their tokens, together."""
+    multicall = deploy_multicall(trader.chain)
+    market = trader.market._replace(network=trader.world.network._replace(multicall=multicall))
+    tokens = trader.world.tokens
+    requests = [
+        QuoteRequest(Order(tokens[sold], tokens[bought], 10 ** DECIMALS[sold]), ApiVersion.V2) for sold, bought in PAIRS
+    ]
+
+    def open_source(node: RpcNode) -> LiveSource:
+        return LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, limits=Limits(first_pools=1))
+
+    with connected(trader.chain) as node:
+        expected = [open_source(node).quote(each).result.output_amount for each in requests]
+    with connected(trader.chain) as node, ExitStack() as stack:
+        source = open_source(node)
+        found, trips = [source.quote(requests[0]).result.output_amount], [node.round_trips]
+        joined = source.joined
+        orders = [stack.enter_context(joined.joined(partial(_same, each))) for each in requests[1:]]
+        for request, order in zip(requests[1:], orders, strict=True):
+            with joined.turn(order):
+                found.append(source.quote(request).result.output_amount)
+            trips.append(node.round_trips)
+    assert found == expected
+    assert trips[0] == FEW
+    assert trips[-1] == trips[1], "the first of them has read all"
+
+
+def _same(request: QuoteRequest) -> QuoteRequest:
+    return request
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count the parts of the store that orders read, and the searches."""
+    calls: Counter[str] = Counter()
+
+    def count(owner: type, name: str) -> None:
+        method = getattr(owner, name)
+
+        def counting(*arguments: Any, **keywords: Any) -> Any:
+            calls[name] += 1
+            return method(*arguments, **keywords)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(Store, "read_candidates")
+    count(SearchableMarket, "search")
+    return calls
+
+
+def test_orders_that_share_a_read_are_searched_no_more_than_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone(name)  # the store then knows how the tokens transfer
+    calls = counted(monkeypatch)
+    alone(name)
+    expected = calls.copy()
+    calls.clear()
+
+    async def quote_all() -> None:
+        async with AsyncMarket.open(name) as market:
+            await asyncio.gather(*(market.quote(*pair, "10") for pair in PAIRS))
+
+    asyncio.run(quote_all())
+    assert calls == expected
+    assert calls["read_candidates"] == len(PAIRS)
+
+
+def test_a_token_that_takes_fees_is_noticed_for_all_orders(name: str, trader: Trader) -> None:
+    """What was found for an order before its turn does not hold once a transfer was tried."""
+    ask = trader.chain.node.ask
+    taxed = trader.chain.deploy(compile_solidity("hostile.sol")["TaxedCoin"]).address
+    ask("anvil_setCode", trader.world.address("DAI"), ask("eth_getCode", taxed, "latest"))
+    pairs = [pair for pair in PAIRS if "DAI" not in pair]
+
+    async def quote_all() -> list[object]:
+        async with AsyncMarket.open(name) as market:
+            first, *others = pairs
+            orders = [first, *others, ("DAI", "USDC"), ("WBTC", "DAI")]
+            return list(await asyncio.gather(*(market.quote(*p, "10") for p in orders), return_exceptions=True))
+
+    *found, sold, bought = asyncio.run(quote_all())
+    assert isinstance(sold, FeeOnTransfer)
+    assert isinstance(bought, FeeOnTransfer)
+    dai = trader.world.address("DAI")
+    for pair, quote in zip(pairs, found, strict=True):
+        assert isinstance(quote, SwapQuote)
+        assert all(dai not in trader.market.pools[key].tokens for key in quote.route.pool_keys)
+        with Market.open(name) as market:
+            assert market.quote(*pair, "10").amount_out == quote.amount_out
 
 
 def test_tasks_share_one_read(name: str, proxy: Proxy) -> None:

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
+
+from swapcli.core.records import NamedTuple
+
+_MAX_TAKEN = 32
+"""Orders that one read includes: each one's search is kept until its turn, with its part of a store."""
 
 if TYPE_CHECKING:
     from swapcli.core.errors import UpstreamError
     from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.quoting.sources.live_search import LiveSearch
+    from swapcli.quoting.sources.searchable_market import SearchableMarket
+
+
+class PreparedOrder(NamedTuple):
+    """What was found for an order before its turn: the `known` market, and the search that begins on it.
+
+    There is no `search` for an order that needs none.
+    """
+
+    request: QuoteRequest
+    known: SearchableMarket
+    search: LiveSearch | None
 
 
 class JoinedOrder:
     """An order that waits for its turn. `request` returns it, and raises `SwapcliError`.
 
-    `failure` is the error of the read that included its pools.
+    `failure` is the error of the read that included its pools, and `prepared` what was found to choose these.
     """
 
     def __init__(self, request: Callable[[], QuoteRequest]) -> None:
         self.request = request
         self.failure: UpstreamError | None = None
+        self.prepared: PreparedOrder | None = None
         self._is_waiting = True
 
     def take(self) -> bool:
@@ -60,6 +80,14 @@ class JoinedOrders:
         if self._current is not None and self._current.failure is not None:
             raise self._current.failure
 
+    def take_prepared(self, request: QuoteRequest) -> PreparedOrder | None:
+        """Return what was found for a request before its turn, once; None for any other request."""
+        prepared = self._current and self._current.prepared
+        if self._current is None or prepared is None or prepared.request != request:
+            return None
+        self._current.prepared = None
+        return prepared
+
     def take_waiting(self) -> list[JoinedOrder]:
-        """Return the orders that wait and that no read has included, which one now does."""
-        return [order for order in self._orders.copy() if order.take()]
+        """Return the next orders that wait and that no read has included, which one now does."""
+        return list(islice((order for order in self._orders.copy() if order.take()), _MAX_TAKEN))

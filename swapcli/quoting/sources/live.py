@@ -33,7 +33,7 @@ from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
-from swapcli.quoting.sources.joined_orders import JoinedOrders
+from swapcli.quoting.sources.joined_orders import JoinedOrders, PreparedOrder
 from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader, Others
 from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, pricing_pools
 from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
@@ -71,10 +71,14 @@ _MANY_REQUESTS = 1_000
 
 
 class _MadeQuote(NamedTuple):
-    """What a quote was made from. `steps` are its own, which identify it also after other fields have been replaced."""
+    """What a quote was made from: the pools of a snapshot by their `keys`, which may have those of other orders too.
+
+    `steps` are its own, which identify it also after other fields have been replaced.
+    """
 
     steps: tuple[Step, ...]
     snapshot: BlockSnapshot
+    keys: tuple[str, ...]
     improves: Improves
 
 
@@ -246,7 +250,7 @@ class LiveSource:
         if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
             read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
         else:
-            read = snapshot.read_state
+            read = snapshot.read_state(made.keys if made else pools)
         tokens = built.tokens
         trials = [trial for token in tokens for trial in self._transfers.trials.get(token.address, ())]
         state = BuiltState(read, pools, tokens, trials, self._transfers.tried, made.improves if made else None)
@@ -296,7 +300,8 @@ class LiveSource:
     def _quote_live(self, request: QuoteRequest, *, needs_permit: bool = False) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote, and the market with its state."""
         self.joined.check_turn()
-        known = self._known_for(request)
+        prepared = self.joined.take_prepared(request)
+        known = self._with_findings(prepared.known) if prepared else self._known_for(request)
         chooses = known.network.chooses_router and not self._block.is_past
         if self._is_fresh(known):
             self._last, self._network = known, known.network
@@ -313,8 +318,9 @@ class LiveSource:
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
             return read, _quote_wrapping(read, request) if chooses else quote_locally(read, request)
+        search = prepared.search if prepared and prepared.known is known else None
         try:
-            found = self._live_search(known, request, reader.read).run()
+            found = (search or self._live_search(known, request)).run(reader.read)
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -337,8 +343,9 @@ class LiveSource:
         answer = build_local_quote(searched, request, outcome, started_s)
         snapshot = self._block.last_snapshot
         if self._witnesses is not None and snapshot is not None:
-            improves = partial(_is_improved, request, known, best, snapshot)
-            self._remember(_MadeQuote(answer.quote.steps, snapshot, improves))
+            keys = reader.requested
+            improves = partial(_is_improved, request, known, best, snapshot, keys)
+            self._remember(_MadeQuote(answer.quote.steps, snapshot, keys, improves))
         unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
         contradictions = (*self._contradictions.values(), *refusals)
         return self._use(read), answer._replace(
@@ -347,14 +354,19 @@ class LiveSource:
 
     def _known_for(self, request: QuoteRequest) -> SearchableMarket:
         """Return what is known of the pools that an order could use."""
-        known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
-        return without_protocols(known, self._contradictions)
+        return self._with_findings(self._with_listed_pools(self.known().for_order(request.order)))
+
+    def _with_findings(self, known: SearchableMarket) -> SearchableMarket:
+        """Return the market with what nodes have shown in this process; the same one if it has that."""
+        return without_protocols(self._transfers.applied_to(known), self._contradictions)
 
     def _read_for_others(self) -> tuple[MarketState, Callable[[UpstreamError], None]] | None:
         """Return what the orders that wait will begin with, and what tells them the error of a read that includes it.
 
-        Public nodes that take few requests are asked for one order at a time.
+        Public nodes that take few requests are asked for one order at a time, and so is what witnesses will read again.
         """
+        if self._confirmation is not None:
+            return None
         is_limited = isinstance(self._block.node, BudgetedNode) and self._block.node.requests_left < _MANY_REQUESTS
         if is_limited or isinstance(self._pool_source, FindsPools):
             return None
@@ -362,7 +374,8 @@ class LiveSource:
         market: MarketState | None = None
         for order in waiting:
             with suppress(Exception):  # whatever is wrong with that order is raised at its own turn
-                found = self._first_market(order.request())
+                order.prepared = self._prepare(order.request())
+                found = self._first_market(order.prepared)
                 if market is None:
                     market = found
                 else:
@@ -375,14 +388,16 @@ class LiveSource:
 
         return None if market is None else (market, fail)
 
-    def _first_market(self, request: QuoteRequest) -> MarketState:
-        """Return the known market with only the pools that a request reads first. Raise `NoRoute`."""
+    def _prepare(self, request: QuoteRequest) -> PreparedOrder:
+        """Return what an order begins with."""
         known = self._known_for(request)
-        market = known.market
-        if self.network.wraps(request.order):
-            keys = pricing_pools(known, request)
-        else:
-            keys = LiveSearch(known, request, lambda _: market, self._limits).first_pools()
+        search = None if self.network.wraps(request.order) else self._live_search(known, request)
+        return PreparedOrder(request, known, search)
+
+    def _first_market(self, order: PreparedOrder) -> MarketState:
+        """Return the known market with only the pools that an order reads first. Raise `NoRoute`."""
+        market = order.known.market
+        keys = order.search.first_pools() if order.search else pricing_pools(order.known, order.request)
         real = [key for key in keys if key in market.pools and key not in market.placeholder_pools]
         return market._replace(pools={key: market.pools[key] for key in real})
 
@@ -402,12 +417,10 @@ class LiveSource:
         answer = build_local_quote(found.searched, request, found.outcome, started_s)
         return known, answer._replace(router_choice=found.choice)
 
-    def _live_search(
-        self, known: SearchableMarket, request: QuoteRequest, read: Callable[[Sequence[str]], MarketState]
-    ) -> LiveSearch:
+    def _live_search(self, known: SearchableMarket, request: QuoteRequest) -> LiveSearch:
         node = self._block.node
         requests_left = partial(_requests_left, node) if isinstance(node, BudgetedNode) else None
-        return LiveSearch(known, request, read, self._limits, requests_left=requests_left)
+        return LiveSearch(known, request, self._limits, requests_left=requests_left)
 
     def _settle(
         self,
@@ -450,7 +463,7 @@ class LiveSource:
             return market._replace(network=market.network.for_dialect(dialect))
 
         by_dialect = SearchableMarket(known.market._replace(network=searched.network), self._clock)
-        found = self._live_search(by_dialect, request, read).run()
+        found = self._live_search(by_dialect, request).run(read)
         return self._settle(request, found.searched, found.outcome, reader, refusals)
 
     def _remember(self, made: _MadeQuote) -> None:
@@ -539,10 +552,11 @@ def _is_improved(
     known: SearchableMarket,
     outcome: SearchResult,
     snapshot: BlockSnapshot,
+    keys: Collection[str],
     others: Mapping[str, Pool | None],
     gas_price_wei: int | None,
 ) -> bool:
-    """Return whether an order pays more than `outcome` if these of the pools that were read have other states.
+    """Return whether an order pays more than `outcome` if these of the pools that it has read have other states.
 
     At another gas price, unless the order gives one, the output alone is compared.
     """
@@ -551,8 +565,7 @@ def _is_improved(
         request = request._replace(gas_price_wei=gas_price_wei)
     elif gas_price_wei is not None:
         return False
-    keys = [key for key in known.market.pools if key in snapshot.known]
-    market = snapshot.market(known.market, keys)
+    market = snapshot.market(known.market, [key for key in keys if key in snapshot.known])
     pools = {key: pool for key, pool in {**market.pools, **others}.items() if pool}
     try:
         found = without_wrong_prices(known.with_market(market._replace(pools=pools))).search(request)

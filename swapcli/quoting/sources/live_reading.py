@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from swapcli.core.errors import (
@@ -34,9 +34,8 @@ _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
 """Attempts with a node that responds from a different block than requested. A request takes 10 to 20% of the block
 time, so this many requests practically never all meet a new block."""
-_MAX_AHEAD_MISSES = 2
-"""Blocks in a row with which no results came. On some networks contracts see another chain's block numbers, so that
-nothing proves whose state the results are."""
+_MAX_AHEAD_PAUSE = 512
+"""Blocks. It is a quarter of an hour on Base."""
 _PENDING_TIME_S = 0.2
 """How often Base adds transactions to its pending block."""
 _HINT_OLD_STATE = "the node may not have state that old: use the latest block, or a different node"
@@ -59,7 +58,7 @@ class LiveBlock:
         self._snapshot: BlockSnapshot | None = None
         self._router_has_deadlines: bool | None = None
         self._is_pinned = False
-        self._ahead_misses = 0
+        self._ahead_turns = _AheadTurns()
         self.ahead_trials: AheadTrials | None = None
         """The trials whose results came with the block."""
         self.on_use: Callable[[BlockSnapshot], object] | None = None
@@ -85,10 +84,20 @@ class LiveBlock:
             self.on_use(snapshot)
         return snapshot
 
+    def has_read(self, pools: Iterable[Pool]) -> bool:
+        """Return whether the snapshot that the next order gets is there already, and has these pools."""
+        snapshot = self._snapshot
+        if snapshot is None or (self._is_old(snapshot, self._clock.monotonic_s()) and not self._is_pinned):
+            return False
+        return all(pool.key in snapshot.pools for pool in pools)
+
+    def _is_old(self, snapshot: BlockSnapshot, now_s: float) -> bool:
+        block_time_s = self._network.block_time_s or DEFAULT_BLOCK_TIME_S
+        return now_s - snapshot.read_at_s > (_PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s)
+
     def _find_snapshot(self, ahead: FirstReading | None) -> BlockSnapshot:
-        now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or DEFAULT_BLOCK_TIME_S
-        max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
-        is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
+        now_s = self._clock.monotonic_s()
+        is_old = self._snapshot is not None and self._is_old(self._snapshot, now_s)
         if self._snapshot is not None and self.is_past:
             if is_old:
                 self._snapshot.read_at_s = now_s
@@ -137,32 +146,64 @@ class LiveBlock:
     ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
         """Return the head, and the results that came with it, which are of its block."""
         node, multicall = self.node, self._network.multicall
-        may_run = multicall is not None and self.tag is BlockTag.LATEST and self._ahead_misses < _MAX_AHEAD_MISSES
-        if ahead is None or multicall is None or not may_run or not isinstance(node, AheadNode):
-            return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
-        calls, trials = ahead()
-        if not calls:
-            return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
+        may_run = ahead is not None and self.tag is BlockTag.LATEST and self._ahead_turns.next()
+        if ahead is not None and multicall is not None and may_run and isinstance(node, AheadNode):
+            calls, trials = ahead()
+            if calls:
+                return self._read_head_ahead(node, multicall, code_of, calls, trials)
+        return node.read_head(self.tag or BlockTag.LATEST, code_of=code_of), {}
+
+    def _read_head_ahead(
+        self,
+        node: AheadNode,
+        multicall: str,
+        code_of: str | None,
+        calls: Sequence[ContractCall],
+        trials: Sequence[TransferTrial],
+    ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
+        """As `_read_head`, with these calls and trials."""
         reading = AheadReading.of(node, calls, multicall)
-        head, found = node.read_head_ahead(
-            AheadCalls(reading.packed, first_trial_calls(trials) if trials else ()), code_of=code_of
-        )
+        sent = AheadCalls(reading.packed, reading.proves, first_trial_calls(trials) if trials else ())
+        head, found = node.read_head_ahead(sent, code_of=code_of)
         if found is None:
             return head, {}
         results = reading.results(node, found.calls, head.block)
-        self._ahead_misses = 0 if results else self._ahead_misses + 1
+        self._ahead_turns.record(has_results=bool(results))
         complete = [each for each in found.trials if each is not None]
         has_trials = bool(results) and len(complete) == len(found.trials)
         self.ahead_trials = AheadTrials(head.block, trials, complete) if has_trials else None
         return head, results
 
 
+class _AheadTurns:
+    """The blocks at which calls are sent ahead: all, until none of their results were of the block twice in a row.
+
+    On some networks that is always so: contracts see another chain's block numbers, so that nothing proves whose state
+    the results are. A node may also fail for a while. So after each further failure, twice as many blocks are skipped.
+    """
+
+    def __init__(self) -> None:
+        self._failures = self._skips = 0
+
+    def next(self) -> bool:
+        """Return whether calls are sent with the next block."""
+        if self._skips:
+            self._skips -= 1
+            return False
+        return True
+
+    def record(self, *, has_results: bool) -> None:
+        """Record whether results of calls were of the block."""
+        self._failures = 0 if has_results else self._failures + 1
+        self._skips = min(2 ** (self._failures - 1), _MAX_AHEAD_PAUSE) if self._failures > 1 else 0
+
+
 class LivePoolReader:
     """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again.
 
     An order that `has_gas_price` does not need the node's. The tokens of the pools, and `order_tokens`, are compared
-    with their contracts by `checks`. The first read includes what `others` returns: the known market of other orders,
-    with the pools that they begin with, and a function for its error.
+    with their contracts by `checks`. The first read, if one is needed, includes what `others` returns: the known market
+    of other orders, with the pools that they begin with, and a function for its error.
     """
 
     def __init__(
@@ -191,7 +232,7 @@ class LivePoolReader:
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
         others, self._others = self._others, None
-        if others is None or (found := others()) is None:
+        if others is None or self._block.has_read(real) or (found := others()) is None:
             return self._read(real, real, self._known)
         market, fail = found
         shared = {**{pool.key: pool for pool in real}, **market.pools}
@@ -214,8 +255,9 @@ class LivePoolReader:
                 keys = [pool.key for pool in real]
                 market = self._snapshot.market(self._known, keys, has_gas_price=self._has_gas_price)
                 market = self._without_wrong_tokens(market)
+                others = None if shared is real else self._as_read(shared, known, self._snapshot)
                 return self._transfers.probe(
-                    self._block.node, self._snapshot.head.block, market, self._block.ahead_trials
+                    self._block.node, self._snapshot.head.block, market, self._block.ahead_trials, others
                 )
             except BlockMismatch as error:
                 self._discard_snapshot()
@@ -242,6 +284,10 @@ class LivePoolReader:
                     if self._block.is_past:
                         error.hint = archive_hint(None)
                     raise
+
+    def _as_read(self, pools: Sequence[Pool], known: MarketState, snapshot: BlockSnapshot) -> MarketState:
+        """Return the known market with only those of some pools that could be read."""
+        return known._replace(pools={each.key: pool for each in pools if (pool := snapshot.pools.get(each.key))})
 
     def _first_reading(
         self, pools: Sequence[Pool], known: MarketState
@@ -298,6 +344,11 @@ class LivePoolReader:
             return {}
         except RequestBudgetSpent:
             return {}
+
+    @property
+    def requested(self) -> tuple[str, ...]:
+        """The keys of the pools that the order has requested."""
+        return tuple(self._requested)
 
     def unread_reasons(self) -> list[str]:
         """Return why requested pools could not be read, in the order of their requests."""

@@ -96,37 +96,39 @@ class LiveSearch:
     """The search for one order. `known` is the market in known state; `requests_left` is how many requests reading
     may still take.
 
-    Example: `LiveSearch(known, ask, read, SYSTEM_CLOCK).run().outcome`.
+    Example: `LiveSearch(known, request).run(read).outcome`.
     """
 
     def __init__(
         self,
         known: SearchableMarket,
         request: QuoteRequest,
-        read: Read,
         limits: Limits | None = None,
         *,
         requests_left: Callable[[], int] | None = None,
     ) -> None:
-        self._known, self._request, self._read, self._clock = known, request, read, known.clock
+        self._known, self._request, self._clock = known, request, known.clock
         self._limits, self._requests_left = limits or Limits(), requests_left
         self._candidates: list[KnownRoute] = []
         self._keys: dict[str, None] = {}
         self._max_pools = 0
+        self._has_first_pools = False
         self._searched_s = 0.0
 
     def first_pools(self) -> tuple[str, ...]:
-        """Return the keys of the pools that `run` reads first. Raise `NoRoute`."""
-        self._add_first_pools()
+        """Return the keys of the pools that `run` reads first, which are found once. Raise `NoRoute`."""
+        if not self._has_first_pools:
+            self._add_first_pools()
+            self._has_first_pools = True
         return tuple(self._keys)
 
-    def run(self) -> LiveResult:
-        """Return the best result. Raise `NoRoute`, and the errors of reading."""
-        self._add_first_pools()
+    def run(self, read: Read) -> LiveResult:
+        """Return the best result, once. Raise `NoRoute`, and the errors of reading."""
+        self.first_pools()
         reads = 0
         while True:
             try:
-                fresh = without_wrong_prices(self._known.with_market(self._read(tuple(self._keys))))
+                fresh = without_wrong_prices(self._known.with_market(read(tuple(self._keys))))
             except RequestBudgetSpent:
                 if not reads:
                     raise

@@ -53,16 +53,23 @@ class ProbedTransfers:
         return [token for token in tokens if token not in known]
 
     def probe(
-        self, node: Node, block: BlockHeader, market: MarketState, ahead: AheadTrials | None = None
+        self,
+        node: Node,
+        block: BlockHeader,
+        market: MarketState,
+        ahead: AheadTrials | None = None,
+        others: MarketState | None = None,
     ) -> MarketState:
-        """Return the market with how its tokens transfer; probe the unknown ones in one request.
+        """Return the market with how its tokens transfer; probe the unknown ones and those of `others` in one request.
 
         Those that were tried `ahead` at this block need none.
         """
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
-        new = self._unknown(market)
+        new, pools = self._unknown(market), market.pools
+        if others is not None:
+            new, pools = [*dict.fromkeys([*new, *self._unknown(others)])], {**pools, **others.pools}
         if new:
-            trials = plan_trials(new, market.pools.values(), market.network)
+            trials = plan_trials(new, pools.values(), market.network)
             first_results: Sequence[bytes] = ()
             if ahead is not None and ahead.block == block and set(trials) <= set(ahead.trials):
                 trials, first_results = [*ahead.trials], ahead.results

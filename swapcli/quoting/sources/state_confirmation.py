@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import ChainReorganized, NodesDisagree, UpstreamError
+from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
@@ -85,7 +86,7 @@ class StateConfirmation:
         mirror = next(self._witnesses.candidates(), None)
         if mirror is None:
             return
-        self._start(mirror, snapshot.read_state)
+        self._start(mirror, snapshot.head, snapshot.network)
         self._mirror, self._mirrored = mirror, snapshot
         snapshot.on_read = self._prefetch
         snapshot.answers = None if snapshot.known else {}
@@ -172,15 +173,14 @@ class StateConfirmation:
                 witness.close()
                 continue
             tried.add(witness.host)
-            self._start(witness, read)
+            self._start(witness, read.head, read.network)
             try:
                 yield witness
             finally:
                 witness.close()
 
-    def _start(self, witness: WitnessNode, read: ReadState) -> None:
-        code_of = None if read.head.code is None else read.network.router
-        witness.start(read.head.block.number, code_of)
+    def _start(self, witness: WitnessNode, head: ChainHead, network: Network) -> None:
+        witness.start(head.block.number, None if head.code is None else network.router)
 
     def _discard(self) -> None:
         if self._mirrored is not None:

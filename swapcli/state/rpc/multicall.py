@@ -12,7 +12,7 @@ block raise `BlockMismatch`, those from another fork `ChainReorganized`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -219,11 +219,8 @@ class MulticallReader:
 
     def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
         """Return the answers; None if there is no Multicall3. Calls whose batch ran out of gas count as failed."""
-        shared = sum(map(_shares_gas, calls))
         limits = self.node.limits
-        size = limits.aggregate_calls.size
-        batches: list[Sequence[ContractCall]] = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
-        batches += _separate_batches(calls[shared:], size)
+        batches = _batches(calls, limits.aggregate_calls.size)
         results = self._run_aggregates(batches, multicall)
         packed = [each for batch, each in zip(batches, results, strict=True) if not batch[0].is_unpackable]
         is_missing = b"" in packed and not any(packed) and not self._requires_multicall
@@ -247,24 +244,16 @@ class MulticallReader:
         return [None if answer is None else self._decode_verified(answer, 1)[0] for answer in results]
 
     def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
-        probes = [ContractCall(multicall, probe) for probe in _PROBES]
-        packed = [
-            batch[0]
-            if batch[0].is_unpackable
-            else ContractCall(
-                multicall, encode_aggregate([*probes, *batch]), is_divisible=len(batch) > MIN_AGGREGATE_CALLS
-            )
-            for batch in batches
-        ]
+        packed = [batch[0] if batch[0].is_unpackable else _packed(batch, multicall) for batch in batches]
         return self.node.call_many(packed, self.at)
 
     def _decode_verified(self, answer: bytes, count: int) -> list[ReturnData]:
         if not answer:
             raise self._empty_response()
-        number, parent_hash, *answers = decode_aggregate(answer, len(_PROBES) + count)
+        found = _unpacked(answer, count)
         _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
-        self._check_block(_decode_number(number), parent_hash)
-        return answers
+        self._check_block(found.number, found.parent_hash)
+        return found.answers
 
     def _call_directly(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         answers = self.node.call_many(calls, self.at)
@@ -331,12 +320,40 @@ def _shares_gas(call: ContractCall) -> bool:
     return not (call.may_revert or call.is_unpackable)
 
 
-def _separate_batches(calls: Sequence[ContractCall], size: int) -> Iterator[list[ContractCall]]:
-    """Yield the calls that share no gas with others: each alone, and those of a group together, `size` at most."""
-    for group, batch in groupby(calls, key=lambda call: "" if call.is_unpackable else call.group):
+def _batches(calls: Sequence[ContractCall], size: int) -> list[Sequence[ContractCall]]:
+    """Return the batches of at most `size` calls that one aggregate makes: those that share gas come first.
+
+    The others are alone, or with those of their group.
+    """
+    shared = [call for call in calls if _shares_gas(call)]
+    batches: list[Sequence[ContractCall]] = [shared[at : at + size] for at in range(0, len(shared), size)]
+    others = [call for call in calls if not _shares_gas(call)]
+    for group, batch in groupby(others, key=lambda call: "" if call.is_unpackable else call.group):
         together = list(batch)
         step = size if group else 1
-        yield from (together[at : at + step] for at in range(0, len(together), step))
+        batches += [together[at : at + step] for at in range(0, len(together), step)]
+    return batches
+
+
+def _packed(batch: Sequence[ContractCall], multicall: str) -> ContractCall:
+    """Return the call of the Multicall3 contract that makes a batch of calls."""
+    probes = [ContractCall(multicall, probe) for probe in _PROBES]
+    calldata = encode_aggregate([*probes, *batch])
+    return ContractCall(multicall, calldata, is_divisible=len(batch) > MIN_AGGREGATE_CALLS)
+
+
+class _Unpacked(NamedTuple):
+    """The answers to a batch, with the number of the block that it ran on, and the hash of the block before."""
+
+    number: int | None
+    parent_hash: ReturnData
+    answers: list[ReturnData]
+
+
+def _unpacked(data: bytes, count: int) -> _Unpacked:
+    """Return the answers to a batch of `count` calls. Raises `InvalidUpstreamResponse`."""
+    number, parent_hash, *answers = decode_aggregate(data, len(_PROBES) + count)
+    return _Unpacked(_decode_number(number), parent_hash, answers)
 
 
 class AheadReading(NamedTuple):
@@ -348,15 +365,8 @@ class AheadReading(NamedTuple):
     @classmethod
     def of(cls, node: Node, calls: Sequence[ContractCall], multicall: str) -> AheadReading:
         """Return the reading of these calls, without those that cannot be in an aggregate."""
-        size = node.limits.aggregate_calls.size
-        shared = [call for call in calls if _shares_gas(call)]
-        alone = [call for call in calls if call.may_revert and not call.is_unpackable]
-        batches: list[Sequence[ContractCall]] = [shared[at : at + size] for at in range(0, len(shared), size)]
-        batches += _separate_batches(alone, size)
-        probes = [ContractCall(multicall, probe) for probe in _PROBES]
-        own = [[_on_chain(call, multicall) for call in batch] for batch in batches]
-        packed = [ContractCall(multicall, encode_aggregate([*probes, *batch])) for batch in own]
-        return cls(batches, packed)
+        batches = _batches([call for call in calls if not call.is_unpackable], node.limits.aggregate_calls.size)
+        return cls(batches, [_packed([_on_chain(call, multicall) for call in batch], multicall) for batch in batches])
 
     def results(self, node: Node, found: Sequence[ReturnData], block: BlockHeader) -> dict[ContractCall, ReturnData]:
         """Return the results of the calls that ran on `block`, by its number and its parent's hash.
@@ -365,19 +375,29 @@ class AheadReading(NamedTuple):
         """
         results: dict[ContractCall, ReturnData] = {}
         for batch, data in zip(self.batches, found, strict=True):
-            if not data:
-                continue
-            try:
-                number, parent_hash, *answers = decode_aggregate(data, len(_PROBES) + len(batch))
-            except InvalidUpstreamResponse:
-                continue
-            is_same = parent_hash is not None and f"0x{parent_hash.hex()}" == block.parent_hash
-            if _decode_number(number) != block.number or not is_same:
+            answers = _answers_of(data, len(batch), block)
+            if answers is None:
                 continue
             _TRUTHFUL_HASHES.add(node)
             pairs = zip(batch, answers, strict=True)
             results.update((call, answer) for call, answer in pairs if answer is not None or not _shares_gas(call))
         return results
+
+    def proves(self, found: Sequence[ReturnData], block: BlockHeader) -> bool:
+        """Return whether some of the calls ran on the state of `block`."""
+        pairs = zip(self.batches, found, strict=True)
+        return any(_answers_of(data, len(batch), block) is not None for batch, data in pairs)
+
+
+def _answers_of(data: ReturnData, count: int, block: BlockHeader) -> list[ReturnData] | None:
+    """Return the answers to a batch; None if it did not run on `block`, as far as its contract could see."""
+    try:
+        found = _unpacked(data, count) if data else None
+    except InvalidUpstreamResponse:
+        return None
+    if found is None or found.number != block.number or found.parent_hash is None:
+        return None
+    return found.answers if f"0x{found.parent_hash.hex()}" == block.parent_hash else None
 
 
 def _on_chain(call: ContractCall, multicall: str) -> ContractCall:

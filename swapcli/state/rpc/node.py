@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 from swapcli.core.errors import UpstreamError
@@ -215,9 +215,13 @@ class HypotheticalCall(NamedTuple):
 
 
 class AheadCalls(NamedTuple):
-    """Calls on the newest block that a node runs in the exchange that names that block."""
+    """Calls on the newest block that a node runs in the exchange that names that block.
+
+    `proves` returns whether results of `calls` show that they ran on the state of a block: other data proves nothing.
+    """
 
     calls: Sequence[ContractCall]
+    proves: Callable[[Sequence[ReturnData], BlockHeader], bool]
     trials: Sequence[HypotheticalCall] = ()
 
 

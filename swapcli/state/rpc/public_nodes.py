@@ -366,7 +366,7 @@ class _PublicNode(FailoverNode):
             connection.close()
 
     def _prepare(self, node: AnyContestant) -> Callable[[], bool]:
-        """Prepare a node of a race; return what says whether its head then came with state of its newest block."""
+        """Prepare a node of a race; return what says whether its head then came with proof of its newest state."""
         del node
         return bool
 
@@ -440,11 +440,19 @@ class PublicRpcNode(_PublicNode, RpcNode):
 
     def _prepare(self, node: AnyContestant) -> Callable[[], bool]:
         assert isinstance(node, SingleRpcNode)
-        node.ahead = self.ahead
+        ahead = node.ahead = self.ahead
+        if ahead is None:
+            return bool
 
         def has_state() -> bool:
-            results = node.ahead_results
-            return results is not None and any(results.calls)
+            """Return whether calls have seen the block: a node without its state may return older or other data.
+
+            As with `prove_state`, a node that lies can pass; the witnesses of a payload are for that.
+            """
+            results, newest = node.ahead_results, node.newest
+            return (
+                ahead is not None and results is not None and newest is not None and ahead.proves(results.calls, newest)
+            )
 
         return has_state
 

@@ -75,7 +75,7 @@ def test_live_quotes_among_extreme_pools_are_answered(seed: int) -> None:
             return present._replace(pools=pools, provenance=Provenance.LIVE)
 
         with suppress(SwapcliError):
-            found = LiveSearch(source.searchable, request, read).run()
+            found = LiveSearch(source.searchable, request).run(read)
             answer = build_local_quote(found.searched, request, found.outcome, 0.0)
             assert answer.quote.amount_out > 0
             assert answer.quote.broken_pools == ()

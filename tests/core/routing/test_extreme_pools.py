@@ -71,7 +71,7 @@ def test_live_quotes_lists_and_prices_survive_extreme_pools(seed: int) -> None:
     for order in orders(market, seed, count=2):
         request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         with suppress(SwapcliError):
-            assert LiveSearch(source.searchable, request, read).run().outcome.best.replay.amount_out > 0
+            assert LiveSearch(source.searchable, request).run(read).outcome.best.replay.amount_out > 0
         with suppress(SwapcliError):
             assert source.quote(request).quote.amount_out > 0
     listed = select_pools(source, (), None).pools
@@ -251,7 +251,7 @@ def test_a_live_quote_names_the_pool_whose_code_fails(failing: str) -> None:
         def read(requested: Sequence[str], keys: Set[str] = keys) -> MarketState:
             return market._replace(pools={key: market.pools[key] for key in requested if key in keys})
 
-        found = LiveSearch(source.searchable, REQUEST, read).run()
+        found = LiveSearch(source.searchable, REQUEST).run(read)
         answer = build_local_quote(found.searched, REQUEST, found.outcome, 0.0)
         assert bad not in answer.result.pool_keys
         assert len(warnings_of(answer)) == 1

@@ -195,26 +195,33 @@ def test_a_block_that_is_replaced_while_it_is_read_is_noticed(trader: Trader, no
 
 
 def test_a_block_that_ends_while_it_is_read_costs_one_more_round_trip(trader: Trader, node: RpcNode) -> None:
-    """The results that came with the header of the block before are not used."""
-    stored, request = trader.market, QuoteRequest(order(trader), ApiVersion.V2)
+    """A node that runs a batch side by side: its calls have seen the block before the one that its headers name.
+
+    Trials of transfers that came with it would cost another one.
+    """
+    stored, request = tried(trader.market), QuoteRequest(order(trader), ApiVersion.V2)
     move(trader, "the first block")
-    read_head = node._read_head
+    send, sent = node._rpc.send, 0
 
-    def late(*arguments: Any) -> ChainHead:
-        """The header, and then a swap before its block's state is read: as a node that runs a batch side by side."""
-        read_head(*arguments)
-        results = node.ahead_results
+    def side_by_side(requests: Sequence[RpcRequest], *arguments: Any, **keywords: Any) -> list[object]:
+        nonlocal sent
+        sent += 1
+        if sent > 1:
+            return [*send(requests, *arguments, **keywords)]
+        early = send(requests, *arguments, **keywords)
         _push(trader, "USDC", 20_000)
-        head = read_head(*arguments)
-        node.ahead_results = results
-        return head
+        late = send(requests, *arguments, **keywords)
+        is_call = [each.method == "eth_call" for each in requests]
+        assert early != late
+        return [before if called else after for before, after, called in zip(early, late, is_call, strict=True)]
 
-    node._read_head = late  # type: ignore[assignment, method-assign]
+    node._rpc.send = side_by_side  # type: ignore[method-assign]
     answer = live(stored, node).quote(request)
-    node._read_head = read_head  # type: ignore[method-assign]
     fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
     assert answer.state_source.block == int(trader.chain.node.ask("eth_blockNumber"), 16)
     assert answer.result.output_amount == fresh.result.output_amount
+    assert answer.state_source.pinned
+    assert sent == 3, "the block, the first state of its pools, and the ticks that this names"
 
 
 def test_only_candidate_pools_are_read(trader: Trader, node: RpcNode) -> None:

@@ -53,7 +53,7 @@ class Chain:
         return self.known._replace(pools=pools, provenance=Provenance.LIVE)
 
     def search(self, order: Order, limits: Limits | None = None) -> LiveSearch:
-        return LiveSearch(SearchableMarket(self.known, SYSTEM_CLOCK), request_of(order), self.read, limits)
+        return LiveSearch(SearchableMarket(self.known, SYSTEM_CLOCK), request_of(order), limits)
 
 
 def request_of(order: Order) -> QuoteRequest:
@@ -84,7 +84,7 @@ def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digit
     tokens = list(known.tokens.values())
     order = Order(tokens[0], tokens[1], 10**digits, reverse=in_reverse)
     try:
-        found = chain.search(order, FEW).run()
+        found = chain.search(order, FEW).run(chain.read)
     except NoRoute:
         return
     pools = found.searched.market.pools
@@ -119,7 +119,7 @@ def test_without_changes_the_quote_equals_that_over_all_pools(seed: int, magnitu
     except NoRoute:
         return
     chain = Chain(UNSETTLED, UNSETTLED)
-    found = chain.search(order).run()
+    found = chain.search(order).run(chain.read)
     assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
     assert len(chain.reads) == 1
     assert found.left_bps is None
@@ -138,7 +138,7 @@ def test_a_search_reads_no_more_than_the_limits_allow(seed: int, magnitude: floa
     known_market = SearchableMarket(UNSETTLED, SYSTEM_CLOCK)
     try:
         own = {step.pool for step in known_market.search(request_of(order)).best.replay.steps}
-        chain.search(order, FEW).run()
+        chain.search(order, FEW).run(chain.read)
     except NoRoute:
         return
     allowed = len(own) + len(pricing_pools(known_market, request_of(order)))
@@ -154,7 +154,7 @@ def test_a_large_order_reads_more_than_a_small_one() -> None:
     counts = []
     for amount in (10**14, 10**20):
         chain = Chain(WIDE, WIDE)
-        chain.search(Order(weth, usdc, amount)).run()
+        chain.search(Order(weth, usdc, amount)).run(chain.read)
         counts.append(len(chain.reads[-1]))
     assert counts[0] * 3 < counts[1]
 
@@ -166,7 +166,7 @@ def test_an_unbalanced_market_is_read_more_widely() -> None:
     for by in (0.0, 0.02):
         chain = Chain(WIDE, after_trades(WIDE, 1, by))
         for order in orders:
-            chain.search(order).run()
+            chain.search(order).run(chain.read)
         counts.append(sum(map(len, chain.reads)))
     assert counts[0] < counts[1]
 
@@ -186,7 +186,7 @@ def collapsed_pool() -> tuple[Chain, Order, str]:
 
 def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
     chain, order, far_off = collapsed_pool()
-    found = chain.search(order, FEW).run()
+    found = chain.search(order, FEW).run(chain.read)
     assert far_off not in chain.reads[0]
     assert far_off in {step.pool for step in found.outcome.best.replay.steps}
     whole = SearchableMarket(chain.present, SYSTEM_CLOCK).search(request_of(order))
@@ -197,7 +197,7 @@ def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
 @pytest.mark.parametrize("limits", [FEW._replace(reads=1), FEW._replace(pools=3)])
 def test_a_search_that_ends_at_a_limit_reports_the_possible_gain(limits: Limits) -> None:
     chain, order, far_off = collapsed_pool()
-    found = chain.search(order, limits).run()
+    found = chain.search(order, limits).run(chain.read)
     assert far_off not in chain.reads[-1]
     assert found.left_bps is not None
     whole = SearchableMarket(chain.present, SYSTEM_CLOCK).search(request_of(order)).best.replay.amount_out
@@ -208,7 +208,7 @@ def test_a_search_that_ends_at_a_limit_reports_the_possible_gain(limits: Limits)
 def test_unreadable_pools_are_not_requested_twice() -> None:
     chain, order, far_off = collapsed_pool()
     del chain.present.pools[far_off]  # type: ignore[attr-defined]
-    found = chain.search(order, FEW).run()
+    found = chain.search(order, FEW).run(chain.read)
     assert far_off in chain.reads[-1]
     assert far_off not in found.searched.market.pools
     assert len(chain.reads) <= FEW.reads
@@ -228,14 +228,14 @@ def test_where_the_requests_end_the_earlier_read_stands(seed: int, is_known_befo
         return chain.read(keys)
 
     known_market, left = SearchableMarket(known, SYSTEM_CLOCK), 0 if is_known_before else 5
-    search = LiveSearch(known_market, request_of(order), read, FEW, requests_left=lambda: left)
+    search = LiveSearch(known_market, request_of(order), FEW, requests_left=lambda: left)
     try:
-        found = search.run()
+        found = search.run(read)
     except NoRoute:
         return
     assert len(chain.reads) == 1
     assert found.searched.market.pools == chain.part(chain.reads[0]).pools
     best = found.outcome.best
     assert replay(found.searched.market.pools, best.route, best.amount_in) == best.replay
-    chain.search(order, FEW).run()
+    chain.search(order, FEW).run(chain.read)
     assert found.left_bps is not None or len(chain.reads) == 2

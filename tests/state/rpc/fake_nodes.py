@@ -111,13 +111,53 @@ class FakeNode:
                 raise Refused(-32_602, "Block requested not found. Request might be querying historical state")
             if self.kind == "no backend":
                 raise Refused(-32_011, "no backends available for method")
+            if params[1] == "latest":
+                return self._answer_at_newest(bytes.fromhex(params[0]["data"][2:]), head)
+            if self.kind in UNPROVEN:
+                raise Refused(-32_602, "Block requested not found. Request might be querying historical state")
             number = int(params[1], 16)
             if number > head:
                 raise Refused(-32_000, "header not found")
             return "0x" + word_at(number).hex()
         raise Refused(-32_601, "the method does not exist")
 
+    def _answer_at_newest(self, calldata: bytes, head: int) -> str:
+        """Return what Multicall3 returns for calls that begin with the number and the hash of the block before."""
+        count = int.from_bytes(calldata[36:68])
+        first = {
+            "calls on an older block": (head - 1, hash_of(head - 2)),
+            "calls on another chain": (head, hash_of(1_000_000)),
+        }.get(self.kind, (head, hash_of(head - 1)))
+        words = [first[0].to_bytes(32), bytes.fromhex(first[1][2:]), *[word_at(head)] * (count - 2)]
+        if self.kind == "reverting calls":
+            return _results([(False, b"")] * count)
+        if self.kind == "fewer calls":
+            return _results([(True, word) for word in words[:-1]])
+        if self.kind == "the same word for all":
+            return "0x" + word_at(head).hex()
+        return _results([(True, word) for word in words])
 
+
+def _results(found: list[tuple[bool, bytes]]) -> str:
+    """Return the encoded return value of `aggregate3`: a list of tuples of a flag and bytes, all of them dynamic."""
+    tuples = [
+        b"".join((int(done).to_bytes(32), (64).to_bytes(32), len(data).to_bytes(32), data)) for done, data in found
+    ]
+    offsets, at = [], 32 * len(found)
+    for each in tuples:
+        offsets.append(at.to_bytes(32))
+        at += len(each)
+    return "0x" + b"".join(((32).to_bytes(32), len(found).to_bytes(32), *offsets, *tuples)).hex()
+
+
+UNPROVEN = (
+    "calls on an older block",
+    "calls on another chain",
+    "reverting calls",
+    "fewer calls",
+    "the same word for all",
+)
+"""Kinds that have no state, but return data for calls on their newest block."""
 Respond = Callable[["_Handler", list[dict[str, Any]], bool], None]
 
 

@@ -10,7 +10,7 @@ from swapcli.core.errors import Unreachable, UpstreamRejected
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.multicall import AheadReading, MulticallReader
 from swapcli.state.rpc.node import BlockHeader, BlockId
 from swapcli.testing.evm import Chain
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
@@ -63,6 +63,54 @@ def test_calls_share_a_multicall_and_only_failures_repeat(chain: Chain) -> None:
     assert node.batch_sizes == [1]
     MulticallReader(node, BLOCK, deploy_multicall(chain)).call([*answering, ContractCall(answering[0].to, b"")])
     assert node.batch_sizes == [1, 1, 1]
+
+
+def block_seen(chain: Chain, multicall: str) -> BlockHeader:
+    """Return the header of the block that contracts run on, as they see it."""
+    number = int.from_bytes(chain.call(multicall, encode_call("getBlockNumber()")))
+    parent_hash = f"0x{chain.call(multicall, encode_call('getLastBlockHash()')).hex()}"
+    return BlockHeader(number, "0x" + "be" * 32, parent_hash, 0, 0)
+
+
+def ahead_calls(chain: Chain) -> list[ContractCall]:
+    """Return calls of all kinds: more than one aggregate takes, some that may revert, and code."""
+    answering, failing, empty = mixed_calls(chain, 3)
+    apart = [each._replace(may_revert=True, group=group) for each in (failing, answering) for group in ("", "one")]
+    # Of the same size as one another, and still all different.
+    shared = [each._replace(calldata=each.calldata + k.to_bytes(32)) for k in range(250) for each in (answering, empty)]
+    return [*apart, *shared, ContractCall("", _ONE)]
+
+
+def test_what_ran_ahead_on_the_block_is_what_each_call_returns_alone(chain: Chain) -> None:
+    node, multicall, calls = EvmNode(chain), deploy_multicall(chain), ahead_calls(chain)
+    reading = AheadReading.of(node, calls, multicall)
+    found = node.call_many(reading.packed, BLOCK)
+    *packable, _ = calls
+    alone = dict(zip(packable, EvmNode(chain).call_many(packable, BLOCK), strict=True))
+    assert reading.results(node, found, block_seen(chain, multicall)) == alone
+    # As many requests as the same calls take at a known block, where code is one more.
+    known = EvmNode(chain)
+    MulticallReader(known, BLOCK, multicall).call(calls)
+    assert known.batch_sizes[0] == len(reading.packed) + 1
+
+
+def test_what_ran_ahead_on_another_block_is_not_used(chain: Chain) -> None:
+    node, multicall, calls = EvmNode(chain), deploy_multicall(chain), ahead_calls(chain)
+    reading = AheadReading.of(node, calls, multicall)
+    found, block = node.call_many(reading.packed, BLOCK), block_seen(chain, multicall)
+    assert reading.proves(found, block)
+    for other in (block._replace(number=block.number + 1), block._replace(parent_hash="0x" + "ab" * 32)):
+        assert reading.results(node, found, other) == {}
+        assert not reading.proves(found, other)
+
+
+@pytest.mark.parametrize("data", [None, b"", b"\x01", bytes(32), b"\xff" * 320])
+def test_data_that_no_aggregate_returns_proves_nothing(chain: Chain, data: bytes | None) -> None:
+    node, multicall = EvmNode(chain), deploy_multicall(chain)
+    reading = AheadReading.of(node, ahead_calls(chain), multicall)
+    found, block = [data] * len(reading.packed), block_seen(chain, multicall)
+    assert reading.results(node, found, block) == {}
+    assert not reading.proves(found, block)
 
 
 def test_without_the_contract_calls_go_alone(chain: Chain) -> None:

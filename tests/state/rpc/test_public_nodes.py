@@ -17,15 +17,19 @@ import pytest
 
 from swapcli.core.errors import ChainReorganized, LiveUnavailable, RequestBudgetSpent
 from swapcli.core.model.network import Kind, PublicNode
+from swapcli.families.reading.calls import ContractCall
+from swapcli.state.rpc.multicall import AheadReading
+from swapcli.state.rpc.node import AheadCalls
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.node_records import NodeRecords
-from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicEndpoint, open_public_node
+from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicEndpoint, PublicRpcNode, open_public_node
 from tests.examples import few
 from tests.state.rpc.fake_nodes import (
     ALSO_GOOD,
     BLOCK_TIME_S,
     CHAIN_ID,
     KINDS,
+    UNPROVEN,
     FakeChain,
     FakeNode,
     fake_node,
@@ -123,6 +127,30 @@ def test_one_good_node_is_enough_in_every_place(bad: tuple[str, ...], place: int
 @pytest.mark.parametrize("bad", list(combinations(KINDS, 2))[::5])
 def test_a_good_node_behind_any_two_others(bad: tuple[str, ...]) -> None:
     check_zoo((*bad, "good"))
+
+
+def calls_ahead(node: AnyPublicNode) -> AheadCalls:
+    reading = AheadReading.of(node, [ContractCall(CONTRACT, b"\x01")], "0x" + "ca" * 20)
+    return AheadCalls(reading.packed, reading.proves)
+
+
+@pytest.mark.parametrize("kind", UNPROVEN)
+def test_data_of_another_state_does_not_prove_a_node(kind: str) -> None:
+    """The node is the first to respond, and returns data for all calls that come with the newest block."""
+    with zoo(kind, "good") as nodes, public(nodes) as node:
+        assert isinstance(node, PublicRpcNode)
+        head, _ = node.read_head_ahead(calls_ahead(node))
+        assert nodes[1].url.endswith(node.host)
+        assert node.call(CONTRACT, b"\x01", head.block) == word_at(head.block.number)
+        assert nodes[0].exchanges == 2, "it was asked for the state of its block, and did not have it"
+
+
+def test_a_node_that_has_run_the_calls_needs_no_other_proof() -> None:
+    with zoo("good", "good") as nodes, public(nodes) as node:
+        assert isinstance(node, PublicRpcNode)
+        node.read_head_ahead(calls_ahead(node))
+        winner = next(each for each in nodes if each.url.endswith(node.host))
+        assert winner.exchanges == 1
 
 
 @pytest.mark.parametrize("kind", few(["html", "refused connection", "another chain", "no blocks", "stale"], 2))
