@@ -1,14 +1,14 @@
-"""The computations: pools, routes and exact amounts. No I/O, no clock, no environment.
+"""The pure computations: pools, routes and exact amounts. They use no I/O, no clock and no environment.
 
-`records`, `frozen_dataclass`, `annotations` and `errors` are used everywhere; `encoding` and `validation` check what
-comes from outside. `model` has the types that all packages share, `networks` the catalogue. `routing` searches over
-pools, `selection` chooses those of a large market that an order can use, and `execution` spreads a large order over
-time. `swapcli.families` replays the contracts of the pools.
+`records`, `frozen_dataclass`, `annotations` and `errors` are used everywhere; `encoding` and `validation` check outside
+input. `model` has the types that all packages share, and `networks` has their catalogue. `routing` searches over pools,
+`selection` chooses the pools of a large market that an order can use, and `execution` spreads a large order over time.
+`swapcli.families` replays the contracts of the pools.
 """
 
-# What modules outside of this folder may import; every folder has such a list. An entry is a module ("errors"), one
-# of a folder below ("routing.router"), or a folder with all that its own list names ("model"). The rest may change
-# without a look outside. It is no `__all__`, which would hold names of this file.
+# The modules that code outside this folder may import; every folder has such a list. An entry is a module ("errors"), a
+# module in a subfolder ("routing.router"), or a folder with everything in its own list ("model"). All other modules may
+# change without regard to code elsewhere. This is not `__all__`, which would list names in this file.
 PUBLIC = (
     "annotations", "encoding", "errors", "execution", "frozen_dataclass", "model", "networks", "plugins", "records",
     "routing.broken_pools", "routing.competing_routes", "routing.gas", "routing.graph.order_market", "routing.no_route",

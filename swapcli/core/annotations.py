@@ -1,7 +1,7 @@
-"""The names of `typing` for modules of the core, which imports 3 ms faster without that library.
+"""The names of `typing` that the core uses in annotations. Without that library, the core is imported 3 ms faster.
 
-To type checkers they are those of `typing`. At run time they have no meaning: modules that use them have
-`from __future__ import annotations`, so that no annotation is evaluated.
+To type checkers, these are the names of `typing`. At run time they mean nothing: modules that use them have `from
+__future__ import annotations`, so no annotation is evaluated.
 """
 
 TYPE_CHECKING = False

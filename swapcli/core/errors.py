@@ -82,7 +82,7 @@ class SwapcliError(Exception):
     """Base of all errors raised on purpose.
 
     `place` shows where the error is, for example the name of a file or the path of a field; the message begins with it.
-    A caller that knows the place better may replace it.
+    A caller that has a better place may replace it.
     """
 
     code: ClassVar[str] = "ERROR"
@@ -101,14 +101,14 @@ class SwapcliError(Exception):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may succeed in a while, though no one changes it."""
+        """Whether the same request may succeed later without any change."""
         return isinstance(self, PASSING_ERRORS)
 
     def __str__(self) -> str:
         return self.message
 
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str], dict[str, object]]:
-        # Workers send errors back by pickling them; constructors of subclasses take other arguments.
+        # Workers pickle errors to send them back, and the constructors of subclasses take other arguments.
         return type(self).__new__, (type(self), self._sentence), self.__dict__
 
 
@@ -173,7 +173,7 @@ class AmbiguousToken(InvalidInput):
 
 
 class UnknownProtocol(InvalidInput):
-    """An excluded protocol that the network does not have. `closest` are the most similar names of its protocols."""
+    """An excluded protocol that the network does not have. `closest` has the most similar names of its protocols."""
 
     code = "UNKNOWN_PROTOCOL"
     closest: Sequence[str] = ()
@@ -213,7 +213,7 @@ class InvalidDeadline(InvalidOption):
 
 
 class NoProof(InvalidInput):
-    """A quote has no proof of its certificate."""
+    """The quote was made without a proof."""
 
     code = "NO_PROOF"
 
@@ -314,14 +314,16 @@ class Forbidden(Unauthorized):
 
 
 class UpstreamError(SwapcliError):
-    """A node or a remote service failed. `refusal` is what a node's refusal means, as a `state.rpc.refusals.Refusal`;
-    empty if that is unknown."""
+    """A node or a remote service failed.
+
+    `refusal` classifies a node's error, as a `state.rpc.refusals.Refusal`; empty if its meaning is unknown.
+    """
 
     code = "UPSTREAM_ERROR"
     refusal: str = ""
 
     def add_problems(self, others: Sequence[str]) -> None:
-        """Add the problems of other nodes that were tried, each once."""
+        """Add the problems of the other nodes that were tried, without duplicates."""
         self._sentence = "; ".join(dict.fromkeys((self._sentence, *others)))
 
 
@@ -334,9 +336,8 @@ class Unreachable(UpstreamError):
 class LiveUnavailable(UpstreamError):
     """No public node returned a proven block.
 
-    `failures` are the hosts of the nodes with the reason of each; `is_network_unreachable` means that this machine
-    could reach none of them. `details` holds both, as `nodes` (a list of objects with `host` and `reason`) and
-    `networkUnreachable`.
+    `failures` has the reason for each node's host; `is_network_unreachable` means that this machine could not reach any
+    of them. `details` holds both, as `nodes` (a list of objects with `host` and `reason`) and `networkUnreachable`.
     """
 
     code = "LIVE_UNAVAILABLE"
@@ -368,14 +369,14 @@ class UpstreamRejected(UpstreamError):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether a retry may succeed, judged by a node's error or a service's HTTP status."""
+        """Whether a retry may succeed, judging by the node's error or the service's HTTP status."""
         return (
             self.refusal in _PASSING_REFUSALS or self.details.get("status") in _PASSING_STATUSES or super().is_retryable
         )
 
 
 class RequestBudgetSpent(UpstreamRejected):
-    """A quote has used all its requests to public nodes, so nothing more is read for it."""
+    """The quote has used all its requests to public nodes, so it reads no more data."""
 
     code = "REQUEST_BUDGET_SPENT"
 
@@ -501,7 +502,7 @@ class OutsidePriceBand(UnsafeSwap):
 
 
 class UnusualFees(UnsafeSwap):
-    """A node's gas, fees or nonce are far from what they should be."""
+    """A node's gas, fees or nonce are far from the expected values."""
 
     code = "FEES_UNUSUAL"
 
@@ -572,8 +573,8 @@ PASSING_ERRORS = (
     Unreachable, LiveUnavailable, UpstreamTimeout, RequestBudgetSpent, ChainReorganized, NotMined, BlockMismatch,
     StaleNode, PartNotDue, OutsidePriceBand, MarketUnavailable, RateLimited, Cancelled,
 )  # fmt: skip
-"""The errors that are worth a second attempt. The others need another request, other settings, or a decision."""
+"""The errors for which a retry makes sense. The others need another request, other settings, or a decision."""
 _PASSING_REFUSALS = frozenset({"transient", "rate", "timeout", "edge"})
-"""The refusals of a node that are, too."""
+"""The node refusals for which a retry makes sense."""
 _PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
-"""The statuses of a service that are."""
+"""The HTTP statuses of a service for which a retry makes sense."""

@@ -1,8 +1,8 @@
 """Frozen dataclasses with slots that import and compile nothing at startup.
 
-`dataclass` and `replace` are those of the standard library to type checkers, and behave so in what is written here; the
-functions of `dataclasses` take these classes, and standard dataclasses may extend them. `dataclasses` loads `inspect`
-and more, which takes a third of the time in which the whole core is imported.
+To type checkers, `dataclass` and `replace` are those of the standard library, and the features implemented here behave
+the same: the functions of `dataclasses` take these classes, and standard dataclasses may extend them. `dataclasses`
+loads `inspect` and more, which takes a third of the time in which the whole core is imported.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _NO_DEFAULT = object()
 
 
 def _decorate(**_: bool) -> Callable[[type[Any]], Any]:
-    """Return the decorator. Its options are for type checkers: `frozen` and `slots` are always on."""
+    """Return the decorator. Its options are for type checkers only: `frozen` and `slots` are always on."""
     return _build
 
 
 def _build(cls: type[Any]) -> Any:
-    """Return the class of frozen records with slots for a class statement."""
+    """Return the class of frozen records with slots that a class statement defines."""
     namespace = dict(vars(cls))
     own = [name for name, kind in annotations_of(namespace).items() if not str(kind).startswith("ClassVar")]
     fields = {name: default for base in reversed(cls.__mro__[1:]) for name, default in _fields_of(base).items()}
@@ -57,7 +57,7 @@ def _build(cls: type[Any]) -> Any:
 
 
 def _point_super_at(built: type[Any]) -> None:
-    """Have `super()` in methods find the built class: all of them share one cell, which has the class statement's."""
+    """Make `super()` in methods find the built class: all methods share one cell, which holds the original class."""
     for member in vars(built).values():
         method = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
         method = getattr(method, "__wrapped__", method)
@@ -80,7 +80,10 @@ def _annotation(cls: type[Any], field: str) -> Any:
 
 @cache
 def _constructor_code(count: int, has_post_init: bool) -> CodeType:
-    """Return the code of a constructor with this number of fields. Its parameters are renamed for each class."""
+    """Return the code of a constructor with this number of fields.
+
+    Each class gets a copy with its own parameter names.
+    """
     parameters = "".join(f", _{index}" for index in range(count))
     calls = [f"set_{index}(self, _{index})" for index in range(count)]
     calls += ["self.__post_init__()"] if has_post_init else []
@@ -89,7 +92,7 @@ def _constructor_code(count: int, has_post_init: bool) -> CodeType:
 
 
 class _Shared:
-    """The methods of these classes, which are copied into each: they need not have a base of ours."""
+    """The methods of these classes. They are copied into each class, so no common base class is needed."""
 
     __match_args__: tuple[str, ...]
     _values: Callable[[Any], Any]
@@ -131,12 +134,12 @@ def _check_change(verb: str, record: _Shared, name: str) -> None:
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
-    """Return a copy of a record with other values of some fields. Raises `TypeError` for an unknown field."""
+    """Return a copy of a record with changed fields. Raises `TypeError` for an unknown field."""
     return type(record)(**{name: getattr(record, name) for name in record.__match_args__} | changes)
 
 
 class _Standard:
-    """An attribute by which the standard library knows its dataclasses, made when it is first requested."""
+    """An attribute by which the standard library recognizes dataclasses, created on first use."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,11 +1,11 @@
 """The names that installed packages add to swapcli's own: pool families, networks, router dialects and aggregators.
 
-Reading what is installed is I/O, which `core` and `families` never do by themselves. So this module has only the place
-where a layer above registers what reads it (`set_plugin_source`): `swapcli.quoting` does, whenever it is imported. A
-program that uses the core alone finds no plugins, and passes the objects of other packages itself.
+Finding installed packages is I/O, which `core` and `families` never do by themselves. So a layer above registers a
+source with this module (`set_plugin_source`); `swapcli.quoting` does so when it is imported. A program that uses the
+core alone finds no plugins, and passes the objects of other packages itself.
 
-Built-in names are looked up first and never get here, so that they cost nothing and no package can take their place.
-Names are listed without importing their package; what an entry point names is imported when it is used.
+Built-in names are looked up first and never reach this module, so they cost nothing and no package can replace them.
+Names are listed without importing their package; the object of an entry point is imported on use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from swapcli.core.records import NamedTuple
 
-TYPE_CHECKING = False  # importing it from `typing` would take milliseconds where nothing else needs it
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds that nothing else needs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Protocol, TypeVar
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     OpenSource = Callable[[], "PluginSource"]
 
     class PluginSource(Protocol):
-        """What reads the entry points of installed packages."""
+        """Reads the entry points of installed packages."""
 
         def plugins(self, group: str) -> Mapping[str, Plugin]:
-            """Return the entry points of a group that can be used, by name, without importing them."""
+            """Return the usable entry points of a group, by name, without importing them."""
 
         def load(self, group: str, name: str, check: Callable[[object], T]) -> T | None:
-            """Return what `check` makes of the object of an entry point; None if there is none, or it is skipped."""
+            """Return the result of `check` for an entry point's object; None if there is none, or if it is skipped."""
 
         def reason(self, group: str, name: str) -> str | None:
-            """Return why the entry points of this name were skipped, as a sentence; None if none was."""
+            """Return why the entry points with this name were skipped, as a sentence; None if none were skipped."""
 
 
 FAMILY_GROUP, NETWORK_GROUP, DIALECT_GROUP, AGGREGATOR_GROUP = PLUGIN_GROUPS = (
@@ -43,7 +43,7 @@ FAMILY_GROUP, NETWORK_GROUP, DIALECT_GROUP, AGGREGATOR_GROUP = PLUGIN_GROUPS = (
 
 
 class Plugin(NamedTuple):
-    """An entry point of an installed package: `name` is the one that swapcli uses."""
+    """An entry point of an installed package; swapcli uses it as `name`."""
 
     group: str
     name: str
@@ -60,7 +60,7 @@ _NONE: Mapping[str, Plugin] = MappingProxyType({})
 
 
 class _Registered:
-    """What a layer above has registered."""
+    """The source and the warning function that a layer above has registered."""
 
     open_source: OpenSource | None = None
     source: PluginSource | None = None
@@ -68,17 +68,17 @@ class _Registered:
 
 
 def set_plugin_source(open_source: OpenSource | None) -> None:
-    """Register what reads the entry points. It is opened when a name is not a built-in one, or for a list of names."""
+    """Register the source of entry points. It is opened for a name that is not built in, or for a list of names."""
     _Registered.open_source, _Registered.source = open_source, None
 
 
 def set_plugin_warn(warn: Warn) -> None:
-    """Let the warnings about skipped entry points of this process go to `warn`, as sentences."""
+    """Pass this process's warnings about skipped entry points to `warn`, as sentences."""
     _Registered.warn = warn
 
 
 def plugin_warn() -> Warn | None:
-    """Return what `set_plugin_warn` was given last; None before."""
+    """Return the last function that was passed to `set_plugin_warn`; None before the first call."""
     return _Registered.warn
 
 
@@ -89,7 +89,7 @@ def plugins(group: str) -> Mapping[str, Plugin]:
 
 
 def load_plugin(group: str, name: str, check: Callable[[object], T]) -> T | None:
-    """Return what `check` makes of the object that an entry point names; None without one, or if it is skipped.
+    """Return the result of `check` for an entry point's object; None without an entry point, or if it is skipped.
 
     `check` raises `TypeError` or `ValueError` for an object that cannot be used. Its entry point is then skipped, like
     one that raises: with a warning that names package, group and name.
@@ -99,13 +99,13 @@ def load_plugin(group: str, name: str, check: Callable[[object], T]) -> T | None
 
 
 def skipped_plugin(group: str, name: str) -> str | None:
-    """Return why the entry points of a name were skipped, for the hint of an error; None if none was."""
+    """Return why the entry points with a name were skipped, for the hint of an error; None if none were skipped."""
     source = _opened()
     return None if source is None else source.reason(group, name)
 
 
 def is_plugin(group: str, name: str) -> bool:
-    """Return whether an installed package names an entry point so, be it that it is skipped when it is used."""
+    """Return whether an installed package has an entry point with this name, even if it is skipped on use."""
     return name in plugins(group) or skipped_plugin(group, name) is not None
 
 

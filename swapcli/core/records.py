@@ -1,9 +1,9 @@
 """A `NamedTuple` whose classes are created in a twentieth of the standard library's time.
 
 A quote of a few milliseconds imports about ninety such classes. The standard library generates source text for each and
-compiles it. Here the constructors of all records with the same number of fields share one compiled function, with other
-names of parameters, and the other methods are shared altogether. Otherwise records behave as those of the standard
-library, and to type checkers they are the same.
+compiles it. Here the constructors of all records with the same number of fields share one compiled function, with
+different parameter names, and they share all other methods. Otherwise records behave like those of the standard
+library, and type checkers cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from _collections import _tuplegetter  # type: ignore[import-not-found]  # of CP
 from functools import cache
 from types import FunctionType, MappingProxyType
 
-TYPE_CHECKING = False  # importing it from `typing` would take milliseconds where nothing else needs it
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds that nothing else needs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import CodeType
@@ -51,7 +51,7 @@ class _Record(tuple):  # type: ignore[type-arg]
         return f"{type(self).__name__}({', '.join(values)})"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        # Pickles and copies have plain dictionaries: a proxy can be neither pickled nor copied.
+        # Pickles and copies use plain dictionaries: a proxy can be neither pickled nor copied.
         return tuple(dict(value) if type(value) is MappingProxyType else value for value in self)
 
     __replace__ = _replace
@@ -59,7 +59,7 @@ class _Record(tuple):  # type: ignore[type-arg]
 
 class _NamedTupleMeta(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
-        """Return a class of tuples for the class statement of a record."""
+        """Return the tuple class for a record's class statement."""
         annotations = annotations_of(namespace)
         names, defaults = tuple(annotations), {each: namespace.pop(each) for each in annotations if each in namespace}
         if names[len(names) - len(defaults) :] != tuple(defaults):
@@ -88,15 +88,19 @@ _GLOBALS_OF_CONSTRUCTORS = {"tuple_new": tuple.__new__, "__builtins__": {}}
 
 @cache
 def _constructor_code(count: int) -> CodeType:
-    """Return the code of a constructor with this number of fields. Its parameters are renamed for each class."""
+    """Return the code of a constructor with this number of fields.
+
+    Each class gets a copy with its own parameter names.
+    """
     names = "".join(f", _{index}" for index in range(count))
     return code_of(f"lambda _cls{names}: tuple_new(_cls, ({names[2:]}{',' if count else ''}))", "__new__")
 
 
 def code_of(source: str, name: str) -> CodeType:
-    """Return the code of a lambda expression, for a function of that name.
+    """Return the code of a lambda expression, for a function with this name.
 
-    The first `compile` of a process makes the classes of all syntax nodes, which takes as long as ten modules.
+    The first `compile` in a process creates the classes of all syntax nodes, which takes as long as importing ten
+    modules.
     """
     code: CodeType = eval(source).__code__
     return code.replace(co_name=name, co_filename="<record>")
@@ -119,7 +123,7 @@ if not TYPE_CHECKING:
 
 
 def extend_record(record: RecordClass, fields: Mapping[str, tuple[Any, Any]]) -> RecordClass:
-    """Return the class of a record with `fields` as its fields: annotations and defaults by name."""
+    """Return the record class with the given `fields`: annotations and defaults by name."""
     namespace = {
         "__module__": record.__module__,
         "__qualname__": record.__qualname__,

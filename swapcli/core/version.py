@@ -1,4 +1,4 @@
 """The version of the program."""
 
 __version__ = "0.1.0"
-"""As in `pyproject.toml`."""
+"""The same version as in `pyproject.toml`."""

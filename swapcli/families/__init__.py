@@ -1,10 +1,10 @@
-"""Pool families: the maths of each behind `swapcli.core.model.pool.Pool`, its readers, and its row.
+"""Pool families: for each, the maths behind `swapcli.core.model.pool.Pool`, the readers, and the row.
 
-To add a family, add a line here for it and one for its kind of contract; `make family` does. Families, readers and rows
-are imported when their first pool needs them. What several folders share stands beside them.
+To add a family, add one line here for it and one for its kind of contract; `make family` does both. Families, readers
+and rows are imported when their first pool needs them. Code that several folders share is next to them.
 
-An installed package may add families, each in a Python package of the form of a folder here: `core.plugins` finds it
-by name, if a program has it look at what is installed.
+An installed package may add families, each in a Python package structured like a folder here. `core.plugins` finds it
+by name if the program allows installed packages.
 """
 
 from __future__ import annotations
@@ -119,51 +119,55 @@ _FOLDERS_OF_KINDS: dict[str, str] = {
 }
 
 FAMILIES: tuple[str, ...] = tuple(_CLASSES)
-"""The built-in families: names as in the `family` field of market files."""
+"""The built-in families, by the name in the `family` field of market files."""
 KIND_NAMES: tuple[str, ...] = tuple(_FOLDERS_OF_KINDS)
-"""The built-in kinds of contracts that pools belong to, by how they are read: names as in definitions and stores."""
+"""The built-in kinds of pool contracts, which differ in how they are read.
+
+The names are those in definitions and stores.
+"""
 
 
 class _PluginFamily(NamedTuple):
-    """A family of another package: its class, and the Python package with `rows` and the readers."""
+    """A family from another package: its class, and the Python package with `rows` and the readers."""
 
     pool_class: type[Pool]
     package: str
 
 
 _USED: set[str] = set()
-"""The families of other packages that were used so far."""
+"""The families from other packages that have been used so far."""
 _PACKAGES_OF_KINDS: dict[str, str] = {}
-"""The Python packages of their kinds."""
+"""The Python packages of these families' kinds."""
 
 
 def is_family(name: str) -> bool:
-    """Return whether a family is built in, or a package that is installed has it."""
+    """Return whether a family is built in, or comes from an installed package."""
     return name in _CLASSES or _plugin_family(name) is not None
 
 
 def is_built_in(name: str) -> bool:
-    """Return whether a family is one of swapcli's own, not of an installed package."""
+    """Return whether a family is one of swapcli's own rather than from an installed package."""
     return name in _CLASSES
 
 
 def is_kind(name: str) -> bool:
-    """Return whether a kind of contract is built in, or one of a family that was used or is called like the kind."""
+    """Return whether a kind of contract is built in, belongs to a family that has been used, or has the name of a
+    family."""
     return name in _FOLDERS_OF_KINDS or name in _PACKAGES_OF_KINDS or (is_family(name) and name in _PACKAGES_OF_KINDS)
 
 
 def family_names() -> tuple[str, ...]:
-    """Return the names of all families, those of installed packages last. Imports none of them."""
+    """Return the names of all families, with those of installed packages last, without importing any."""
     return (*FAMILIES, *plugins(FAMILY_GROUP))
 
 
 def families_in_use() -> tuple[str, ...]:
-    """Return the names of the families that pools here can have: the built-in ones, and those of packages in use."""
+    """Return the families that pools here can have: the built-in ones, and those from packages that have been used."""
     return (*FAMILIES, *_USED)
 
 
 def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds: the built-in ones, and those of the families of packages that were used."""
+    """Return the names of all kinds: the built-in ones, and those of families from packages that have been used."""
     return (*KIND_NAMES, *_PACKAGES_OF_KINDS)
 
 
@@ -188,7 +192,7 @@ def kind_row(name: str) -> KindRow:
 
 
 def reader_name(kind: str) -> str:
-    """Return the name of the module that reads the pools of a kind. Raises `KeyError` for an unknown one."""
+    """Return the name of the module that reads the pools of a kind. Raises `KeyError` for an unknown kind."""
     return f"{_package_of_kind(kind)}.{kind_row(kind).reader or kind}_reader"
 
 
@@ -200,7 +204,7 @@ def _package_of_kind(kind: str) -> str:
 
 
 def _import(module: str, name: str) -> Any:
-    # Not `importlib`, which loads `warnings` as well.
+    # This does not use `importlib`, which also loads `warnings`.
     return getattr(__import__(module, fromlist=(name,)), name)
 
 
@@ -222,7 +226,7 @@ def _require_plugin(name: str) -> _PluginFamily:
 
 
 def _plugin_family(name: str) -> _PluginFamily | None:
-    """Return a family of an installed package, which has the form of a folder here; None if there is none."""
+    """Return a family from an installed package, structured like a folder here; None if there is none."""
 
     def check(value: object) -> _PluginFamily:
         from swapcli.families.row import FamilyRow, KindRow

@@ -11,9 +11,9 @@ from swapcli.core.model.pool import Pool
 
 @cache
 def fast_replace(family: type[Pool], *changed: str) -> Callable[..., Any]:
-    """Return a function `replace(pool, *values)` that copies a pool with new values of the fields `changed`.
+    """Return a function `replace(pool, *values)` that copies a pool with new values of the fields in `changed`.
 
-    The constructor of a frozen dataclass takes twice as long, which slows a swap down noticeably. So the function sets
+    The constructor of a frozen dataclass takes twice as long, which noticeably slows down a swap. So the function sets
     the slots itself; it is compiled from text, without a loop over the fields.
     """
     names = family.__match_args__

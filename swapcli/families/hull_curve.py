@@ -1,12 +1,12 @@
 """The curve of a direction whose marginal rate may rise for a while: its concave hull.
 
-A fee that falls as a trade nears balance can make the marginal rate rise. There the curve is replaced by its concave
-hull: a chord of one rate, tilted by 10^-7 so that the amount still is a function of the rate. That is what the best
-trade at any price sees; a swap that ends inside the chord gives a little less.
+A fee that falls as a trade approaches balance can make the marginal rate rise. There, the curve is replaced by its
+concave hull: a chord with one rate, tilted by 10^-7 so that the amount is still a function of the rate. The best trade
+at any price only meets the hull; a swap that ends inside the chord pays slightly less.
 
 A rate has no closed-form inverse; Newton steps on a nearly linear function of it (`_linearize_rate`) find the trade.
-The first search between two trades makes a polynomial of `trade_pieces`, which answers it and all later ones. Pieces
-are those of a fixed grid, so that no answer depends on earlier ones.
+The first search between two trades makes a polynomial of `trade_pieces`, which serves this search and all later ones.
+Pieces lie on a fixed grid, so that no result depends on earlier ones.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from swapcli.families.trade_pieces import (
 )
 
 MAX_LOG_DEPTH: Final = 200.0
-"""Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
+"""Trades end when e^-200 of the bought balance is left: far below one unit of any token."""
 RATE_TOLERANCE: Final = 2e-15
-"""About twenty roundings of a float (2^-53 each) in the evaluation of a rate."""
+"""About twenty float roundings (2^-53 each) in the evaluation of a rate."""
 HULL_SAMPLES: Final = 16
-"""Points at which the search for a rising rate looks; chosen by hand."""
+"""The number of points at which the search for a rising rate looks; chosen by hand."""
 _MAX_NEWTON_STEPS: Final = 60
-"""Bisection alone gains a bit a step, so 60 reach the precision of a float."""
+"""The maximum number of steps. Bisection alone gains one bit per step, so 60 reach the precision of a float."""
 _MIN_RATE: Final = 1e-280
-"""Far below the rate of the deepest trade, and no product with it underflows."""
+"""The lowest rate: far below that of the deepest trade, while no product with it underflows."""
 _STEP_TOLERANCE: Final = 1e-8
-"""Newton steps converge quadratically: after a step of 1e-8 the next is below the rounding of a float."""
+"""Newton steps converge quadratically: after a step of 1e-8, the next is below float rounding."""
 _NEAR: Final = 0.05
-"""After a step of that part, a trade is closer to the one that is searched than most pieces are long."""
+"""A step size after which a trade is closer to the target than most pieces are long."""
 _CHORD_TILT: Final = 1e-7
-"""Relative fall of the rate along a chord: far below any fee, far above the rounding of a float."""
+"""The relative decrease of the rate along a chord: far below any fee, far above float rounding."""
 
 _Point = TypeVar("_Point", bound=tuple[float, float])
 
@@ -59,7 +59,7 @@ def concave_hull(points: Iterable[_Point]) -> list[_Point]:
 
 
 def _rises(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
-    """Return whether the slope does not fall at the middle one of three points."""
+    """Return whether the slope does not fall at the middle of three points."""
     before = (middle[1] - first[1]) * (last[0] - middle[0])
     return before <= (last[1] - middle[1]) * (middle[0] - first[0])
 
@@ -90,7 +90,7 @@ class ZeroCurve:
 
 
 class _Chord(NamedTuple):
-    """The hull between the trades `low` and `high` = (sold, bought): its rate falls from `rate` by `_CHORD_TILT`.
+    """The hull between the trades `low` and `high` = (sold, bought). Its rate falls from `rate` by `_CHORD_TILT`.
 
     The curve itself is used up to `end_t` before it and from `restart` after it.
     """
@@ -103,7 +103,7 @@ class _Chord(NamedTuple):
 
 
 class _StartPoint(NamedTuple):
-    """Where a search starts: the trade `t`, its rate, the linearized rate, and d t / d linearized rate."""
+    """The start of a search: the trade `t`, its rate, the linearized rate, and d t / d linearized rate."""
 
     t: float
     rate: float
@@ -112,9 +112,9 @@ class _StartPoint(NamedTuple):
 
 
 class HullCurve(ABC):
-    """A direction in units of its own; t = ln(y before / y after), of the bought balance y, identifies a trade.
+    """One direction in its own units; t = ln(y before / y after), with the bought balance y, identifies a trade.
 
-    A subclass sets its state before it calls `_prepare`. `state_after` is what it needs to know of it after a trade.
+    A subclass sets its state before it calls `_prepare`. `state_after` is the state that it needs after a trade.
     """
 
     __slots__ = (
@@ -152,7 +152,7 @@ class HullCurve(ABC):
         return -log(rate), 1.0
 
     def _prepare(self, units: tuple[float, float], rising: Sequence[float] = (), max_t: float = MAX_LOG_DEPTH) -> None:
-        """Set what the methods of `RateCurve` use. `units` are base units per unit of the curve, in and out.
+        """Set the data that the methods of `RateCurve` use. `units` are base units per unit of the curve, in and out.
 
         `rising` are trades t, in order, between which the rate may rise; trades end at `max_t`.
         """
@@ -204,7 +204,7 @@ class HullCurve(ABC):
                 slope, gain = chord.high[0] - chord.low[0], chord.high[1] - chord.low[1]
                 sold, bought, slope = chord.low[0] + part * slope, chord.low[1] + part * gain, slope / _CHORD_TILT
                 return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
-        for tolerance in (_NEAR, _STEP_TOLERANCE):  # mostly a trade nearby is in the same piece
+        for tolerance in (_NEAR, _STEP_TOLERANCE):  # usually, a trade nearby is in the same piece
             sold, bought, slope, t = self._solve(rate, start, max_t, tolerance)
             piece = self._make_piece(t, start.t, max_t)
             if piece is not None:
@@ -218,7 +218,8 @@ class HullCurve(ABC):
         return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
 
     def _make_piece(self, t: float, first_t: float, last_t: float) -> Piece | None:
-        """Return the longest accurate piece with the trade t of those that halve a fixed grid from `first_t` on."""
+        """Return the longest accurate piece that contains the trade t, among those that halve a fixed grid from
+        `first_t` on."""
         length, point = PIECE_LENGTH, self._point
         for halvings in range(MAX_HALVINGS + 1):
             number = int((t - first_t) / length)
@@ -254,7 +255,7 @@ class HullCurve(ABC):
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate after `amount_in` has been sold.
 
-        It is 0.0 if a rising fee consumes all of it, or if floats cannot represent what is left in the pool.
+        It is 0.0 if a rising fee consumes all of it, or if floats cannot represent the balance left in the pool.
         """
         if amount_in >= self.capacity:
             return 0.0
@@ -273,7 +274,7 @@ class HullCurve(ABC):
     ) -> tuple[float, float, float, float]:
         """Return (sold, bought, slope, t) of the trade from `start` to at most `max_t` that ends at the rate `rate`.
 
-        It is exact with the least `tolerance`, which bounds the last step as a part of t.
+        It is exact with the smallest `tolerance`, which bounds the last step as a part of t.
         """
         goal = self._linearize_rate(rate)[0]
         low, high = start.t, max_t
@@ -310,10 +311,10 @@ class HullCurve(ABC):
         return _StartPoint(t, rate, linearized_rate, slope / (linearized_slope * sold_by_t))
 
     def _find_chord(self, ts: Sequence[float]) -> _Chord | None:
-        """Return the chord over the stretch where the marginal rate rises; None if it does not.
+        """Return the chord over the stretch in which the marginal rate rises; None if it does not rise.
 
-        The rate of the chord leaves equal areas above and below; started at the valley's, each round lifts it to the
-        slope between the two points where the falling stretches have it.
+        The rate of the chord leaves equal areas above and below; starting from the valley's rate, each round raises it
+        to the slope between the two points at which the falling stretches have it.
         """
         last = len(ts) - 1
         rates = [self._marginal(*self._trade_by_log_depth(t))[0] for t in ts]

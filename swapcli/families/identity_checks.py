@@ -1,4 +1,4 @@
-"""Checks of the tokens and the fee of a pool, for pools of two tokens and of several."""
+"""Check the tokens and the fee of pools, with two tokens or more."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.families.reserves import MAX_DECIMALS
 
-MAX_TOKENS: Final = 8  # tokens in a pool, the most that contracts of families allow which have a limit
+MAX_TOKENS: Final = 8  # tokens in a pool: the maximum of the families' contracts, where they have one
 
 
 def check_pair(identity: PoolIdentity) -> None:
-    """Raise `InvalidPoolState` unless there are two different tokens and the fee is below the whole input."""
+    """Raise `InvalidPoolState` unless there are two different tokens and the fee is less than the whole input."""
     if len(identity.tokens) != 2:
         raise InvalidPoolState("tokens", f"expected 2 tokens, not {len(identity.tokens)}")
     if identity.tokens[0] == identity.tokens[1]:

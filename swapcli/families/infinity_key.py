@@ -1,8 +1,8 @@
-"""The key of a PancakeSwap Infinity pool, and the callbacks that its hook is registered for.
+"""The key of a PancakeSwap Infinity pool, and the callbacks for which its hook is registered.
 
 A key has six fields: currency0, currency1, hooks, poolManager, fee, parameters. The lowest 16 bits of `parameters` are
-the hook's registration bitmap; the spacing of ticks, or the step of bins, follows. The pool's id is the hash of the
-six encoded words.
+the hook's registration bitmap; the tick spacing or the bin step follows. The pool's ID is the hash of the six encoded
+words.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.state_fields import StateFields
 
 MAX_INFINITY_PROTOCOL_FEE_PPM: Final = 4_000
-"""`MAX_PROTOCOL_FEE` of the contracts."""
+"""`MAX_PROTOCOL_FEE` in the contracts."""
 
 _HOOK_BITS: Final = 16  # the lowest bits of a key's parameters are the hook's permissions
 _AFTER_SWAP: Final = 1 << 7  # permission to be called after a swap
 _CHANGES_AMOUNTS: Final = {6: "beforeSwap", 10: "beforeSwapReturnsDelta", 11: "afterSwapReturnsDelta"}
-"""The permissions, by bit, with which a hook may change the amounts of a swap.
+"""The permissions (bits) with which a hook may change the amounts of a swap.
 
-beforeSwap may set the fee of this swap, or trade and move liquidity in the pool before it.
+With beforeSwap, it may set the fee of the swap, or first trade and move liquidity in the pool.
 """
 
 
 class InfinityKey(NamedTuple):
-    """`parameters` as one number. `is_native` means that currency0 is the native token, listed in its wrapped form."""
+    """The key of a pool.
+
+    `parameters` is one number. `is_native` means that currency0 is the native token, listed in its wrapped form.
+    """
 
     pool_id: str
     hooks: str
@@ -42,7 +45,7 @@ class InfinityKey(NamedTuple):
         return step_in(self.parameters)
 
     def api_extra_data(self, tokens: tuple[str, ...]) -> dict[str, int | str]:
-        """Return the fields of the Fibrous API's `extraData` that identify the pool, besides fee and step."""
+        """Return the fields of the Fibrous API's `extraData` that identify the pool, besides the fee and the step."""
         return {
             "poolId": self.pool_id,
             "token0": ZERO_ADDRESS if self.is_native else tokens[0],
@@ -83,7 +86,7 @@ def read_infinity_key(fields: StateFields, fee_ppm: int) -> InfinityKey:
 
 
 def check_infinity_hooks(hooks: str, parameters: int, *, has_dynamic_fee: bool) -> None:
-    """Raise `InvalidPoolState` unless a pool can have this hook, and the hook leaves the amounts of swaps alone."""
+    """Raise `InvalidPoolState` unless a pool can have this hook and the hook does not change swap amounts."""
     if hooks == ZERO_ADDRESS and (has_dynamic_fee or parameters % (1 << _HOOK_BITS)):
         raise InvalidPoolState("hooks", "a pool without a hook has no callbacks and no dynamic fee")
     permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if parameters >> bit & 1)
@@ -94,7 +97,7 @@ def check_infinity_hooks(hooks: str, parameters: int, *, has_dynamic_fee: bool) 
 
 
 def is_infinity_hook_called_after_swaps(parameters: int) -> bool:
-    """Return whether a hook is called after each swap. Swaps and liquidity of its own then move the price."""
+    """Return whether a hook is called after each swap. Its own swaps and liquidity then move the price."""
     return bool(parameters & _AFTER_SWAP)
 
 

@@ -1,4 +1,4 @@
-"""Fees of pools in a contract of many: an LP fee that a hook may set, and a protocol's fee per direction on top of it.
+"""Fees of pools that share a contract: an LP fee that a hook may set, and an additional protocol fee per direction.
 
 Sources: `LPFeeLibrary.sol`, `ProtocolFeeLibrary.sol` of Uniswap v4-core and of PancakeSwap infinity-core.
 """
@@ -16,12 +16,12 @@ NO_FEES: Final = (0, 0)
 
 
 def with_protocol_fee(lp_fee_ppm: int, protocol_fee_ppm: int) -> int:
-    """Return the whole fee of a swap in ppm: the LP fee is taken of what the protocol's leaves."""
+    """Return the whole fee of a swap in ppm: the LP fee applies to the amount after the protocol fee."""
     return protocol_fee_ppm + lp_fee_ppm - protocol_fee_ppm * lp_fee_ppm // PPM
 
 
 def read_protocol_fees(fields: StateFields, lp_fee_ppm: int, max_fee_ppm: int) -> tuple[int, int]:
-    """Read the optional `protocol_fees_ppm`, of selling the first token and the second. Raises `InvalidPoolState`."""
+    """Read the optional `protocol_fees_ppm`, for selling the first token and the second. Raises `InvalidPoolState`."""
     if not fields.has("protocol_fees_ppm"):
         return NO_FEES
     sell_token0, sell_token1 = fields.integers("protocol_fees_ppm", 2, 0, max_fee_ppm)

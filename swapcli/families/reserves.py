@@ -1,4 +1,4 @@
-"""Amounts in other decimals, and reserves as a swap changes them."""
+"""Convert amounts to other decimals, and compute reserves after a swap."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def to_18_decimals(decimals: int) -> int:
 
 
 def change_decimals(amount: int, before: int, after: int) -> int:
-    """Return an amount of `before` decimals with `after` decimals, rounded down."""
+    """Return an amount with `before` decimals as one with `after` decimals, rounded down."""
     added = after - before
     changed: int = amount * 10**added if added > 0 else amount // 10**-added
     return changed
 
 
 def reserves_after_swap(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:
-    """Return the reserves with `amount_in` added to the i-th and `amount_out` taken from the j-th."""
+    """Return the reserves with `amount_in` added to the i-th and `amount_out` subtracted from the j-th."""
     after = list(reserves)
     after[i] += amount_in
     after[j] -= amount_out

@@ -1,4 +1,4 @@
-"""Integer arithmetic of the contracts: division with the rounding in its name, and the limit of a word."""
+"""The contracts' integer arithmetic: division with the rounding in its name, and the limit of a word."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from swapcli.core.annotations import Final
 from swapcli.core.errors import SwapReverts
 
 WORD_BITS: Final = 256
-"""Bits of a word of the EVM."""
+"""The number of bits in an EVM word."""
 UINT256_LIMIT: Final = 1 << WORD_BITS
 """Above every uint256."""
 UINT128_LIMIT: Final = 1 << 128
 """Above every uint128."""
 CAPACITY_MARGIN: Final = 1.0 - 2.0**-46
-"""Factor that keeps a capacity in floats below its real value, in spite of their rounding."""
+"""A factor that keeps a capacity in floats below its real value despite their rounding."""
 
 
 def div_up(numerator: int, denominator: int) -> int:
-    """numerator / denominator, rounded up (towards plus infinity)."""
+    """Return numerator / denominator, rounded up (towards plus infinity)."""
     return -(-numerator // denominator)
 
 
 def mul_div_up(a: int, b: int, denominator: int) -> int:
-    """a * b / denominator, rounded up, without losing bits of the product."""
+    """Return a * b / denominator, rounded up, without losing bits of the product."""
     return -(-a * b // denominator)
 
 
 def require_uint128(value: int) -> int:
-    """Return a value that half a word can hold. Raises `SwapReverts` for a greater one."""
+    """Return the value if it fits half a word. Raises `SwapReverts` otherwise."""
     if value >= UINT128_LIMIT:
         raise SwapReverts("an amount exceeds the 128 bits that it is stored in")
     return value
 
 
 def require_uint256(value: int) -> int:
-    """Return a value that a word can hold. Raises `SwapReverts` for a greater one, as checked arithmetic reverts."""
+    """Return the value if it fits a word. Raises `SwapReverts` otherwise, as checked arithmetic reverts."""
     if value >= UINT256_LIMIT:
         raise SwapReverts("the amount overflows the contract's arithmetic")
     return value

@@ -1,7 +1,7 @@
-"""What the program knows about a pool family and a kind of contract, besides maths and readers: one row for each.
+"""The program's data about a pool family and a kind of contract, besides maths and readers: one row for each.
 
-The rows stand in the module `rows` of the folder, in `FAMILIES` and `KINDS` by name; `swapcli.families` finds them.
-Here is the form of a row, and the records and functions that rows of several folders share.
+The rows are in the module `rows` of the folder, in `FAMILIES` and `KINDS` by name; `swapcli.families` finds them. This
+module defines the form of a row, and the records and functions that rows of several folders share.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INT16_LIMIT: Final = 1 << 15
 
 
 class PoolUse(NamedTuple):
-    """A pool as one entry of the router's list uses it. `protocol` is the network's, None if it has none."""
+    """A pool as used by one entry of the router's list. `protocol` is the network's, None if it has none."""
 
     pool: Pool
     token_in: str
@@ -31,7 +31,7 @@ class PoolUse(NamedTuple):
 
 
 class Fee(NamedTuple):
-    """`is_tier` says that the fee identifies a concentrated pool."""
+    """A fee as data. `is_tier` means that the fee identifies a concentrated pool."""
 
     ppm: int
     is_tier: bool = False
@@ -44,7 +44,7 @@ class TickSpacing(NamedTuple):
 
 
 class PoolKey(NamedTuple):
-    """The key by which a pool manager finds a pool, as its ABI encodes it."""
+    """The ABI-encoded key by which a pool manager finds a pool."""
 
     encoded: bytes
 
@@ -53,13 +53,14 @@ ExtraData = bytes | Fee | TickSpacing | PoolKey
 
 
 class RouterPoolKind(IntEnum):
-    """How this project's contract calls the pools of a protocol, in its table; it rejects those with the kind 0."""
+    """How this project's contract calls a protocol's pools; the number is in its table, and it rejects pools with the
+    kind 0."""
 
     WRAPPER = 1
     PAIR = 2
     CONCENTRATED = 3
     SINGLETON = 4
-    """Uniswap V4."""
+    """Pools of Uniswap V4."""
     STABLESWAP = 5
     BALANCER_V2 = 6
     BALANCER_V3 = 7
@@ -67,14 +68,14 @@ class RouterPoolKind(IntEnum):
     INFINITY = 9
     FLUID = 10
     VAULT = 11
-    """ERC-4626."""
+    """ERC-4626 vaults."""
     PSM = 12
     LIQUIDITY_BOOK = 13
     BRIDGE = 14
 
 
 def no_data(use: PoolUse) -> ExtraData:
-    """Return nothing: the router needs no more than the pool's address, or cannot call it."""
+    """Return nothing: the router needs only the pool's address, or cannot call the pool."""
     del use
     return b""
 
@@ -82,8 +83,8 @@ def no_data(use: PoolUse) -> ExtraData:
 class RouterEncoding(NamedTuple):
     """How a router executes the pools of a family.
 
-    `kind` is how this project's contract calls them, None if it cannot; `kinds_by_contract` are the kinds of those
-    that are called differently, by kind of contract. `extra_data` returns the data of one use.
+    `kind` is how this project's contract calls them, None if it cannot. `kinds_by_contract` has the exceptions, by kind
+    of contract. `extra_data` returns the data for one use.
     """
 
     kind: RouterPoolKind | None = None
@@ -91,23 +92,23 @@ class RouterEncoding(NamedTuple):
     kinds_by_contract: Mapping[str, RouterPoolKind] = MappingProxyType({})
 
     def kind_of(self, contracts: Iterable[str]) -> RouterPoolKind | None:
-        """Return how the contract calls the pools of a protocol with these contracts, None if it cannot."""
+        """Return how the contract calls the pools of a protocol with these contract kinds; None if it cannot."""
         kinds = (self.kinds_by_contract[each] for each in contracts if each in self.kinds_by_contract)
         return next(kinds, self.kind)
 
 
 V4_AS_SINGLETON: Final[Mapping[str, RouterPoolKind]] = {"uniswap_v4": RouterPoolKind.SINGLETON}
-"""Pools whose amounts are sampled, since hooks change them, are called like the others."""
+"""Pools whose amounts are sampled, because hooks change them, are called like the others."""
 
 
 def coin_indices(use: PoolUse) -> ExtraData:
-    """Return the positions of the token sold and of the token bought, a byte each."""
+    """Return the positions of the sold and the bought token, one byte each."""
     tokens = use.pool.tokens
     return bytes((tokens.index(use.token_in), tokens.index(use.token_out)))
 
 
 def is_first_sold(use: PoolUse) -> ExtraData:
-    """Return 1 if the first token is sold: one byte."""
+    """Return one byte: 1 if the first token is sold."""
     return bytes((use.token_in == use.pool.tokens[0],))
 
 
@@ -131,7 +132,7 @@ def v4_pool_key(use: PoolUse) -> ExtraData:
 
 
 def infinity_pool_key(use: PoolUse) -> PoolKey:
-    """Return the key of an Infinity pool, whose address is that of its pool manager."""
+    """Return the key of an Infinity pool, whose address is its pool manager's."""
     traits = use.pool.api_extra_data()
     return PoolKey(
         bytes.fromhex(
@@ -160,7 +161,7 @@ def tick_spacing_data(spacing: int) -> TickSpacing:
 
 
 class Event(Protocol):
-    """The fields of a log that tell what an event is about."""
+    """The fields of a log that identify the subject of an event."""
 
     @property
     def address(self) -> str: ...
@@ -171,7 +172,7 @@ class Event(Protocol):
 
 
 class PoolConstants(Protocol):
-    """A record of what never changes about a pool, as text in stores.
+    """A record of the data about a pool that never changes, stored as text.
 
     Every field has a default that means "not known": the reader then reads it from the pool, or rejects the pool.
     """
@@ -180,16 +181,16 @@ class PoolConstants(Protocol):
 
 
 class TickConstants(NamedTuple):
-    """Of a concentrated pool with a separate contract."""
+    """The constants of a concentrated pool with its own contract."""
 
     tick_spacing: int = 0
 
 
 class InfinityConstants(NamedTuple):
-    """The key of a PancakeSwap Infinity pool, besides its tokens and a constant fee, and its id.
+    """The key of a PancakeSwap Infinity pool, besides its tokens and a constant fee, and its ID.
 
-    A pool that trades the native token lists it in its wrapped form. `parameters` has the tick spacing, or the step of
-    the bins.
+    A pool that trades the native token lists it in its wrapped form. `parameters` contains the tick spacing or the bin
+    step.
     """
 
     pool_id: str = ""
@@ -207,9 +208,9 @@ class InfinityConstants(NamedTuple):
 
 
 class FactoryConstants(NamedTuple):
-    """Of a pair whose fee its factory knows.
+    """The constants of a pair whose fee is in its factory.
 
-    `likely_factory` is the only one that the network names for the protocol.
+    `likely_factory` is the only factory that the network names for the protocol.
     """
 
     factory: str = ""
@@ -219,8 +220,8 @@ class FactoryConstants(NamedTuple):
 class KeyOfEvent(NamedTuple):
     """Finds the key of the pool that an event is about.
 
-    `bloom_items` returns the items of a block's bloom filter that the event adds besides its first topic, from the
-    pool's key and address; empty if they do not tell the pool.
+    `bloom_items` returns, for a pool's key and address, the items that the event adds to a block's Bloom filter besides
+    its first topic; empty if they do not identify the pool.
     """
 
     find: Callable[[Event], str]
@@ -236,7 +237,7 @@ class KeyOfEvent(NamedTuple):
 key_of_emitter: Final = KeyOfEvent(lambda log: log.address, lambda _, address: (address,), is_in_topic=False)
 """The address of the contract that emitted the event."""
 first_topic: Final = KeyOfEvent(lambda log: log.topics[1], lambda key, address: (address, key))
-"""The first indexed value: the id of a pool in a contract of many."""
+"""The first indexed value: the ID of a pool in a contract that has many."""
 address_in_first_topic: Final = KeyOfEvent(
     lambda log: f"0x{log.topics[1][-40:]}", lambda key, _: (f"0x{key[2:]:0>64}",)
 )
@@ -244,12 +245,12 @@ address_in_first_topic: Final = KeyOfEvent(
 
 
 class SwapAmounts(NamedTuple):
-    """What a swap sold and bought, by the position of the token in the pool or by its address, in base units.
+    """The sold and bought amounts of a swap, by the token's position in the pool or its address, in base units.
 
     `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None if
-    the event does not say it. `problem` says why the amounts are not those of one swap of an exact input.
-    `names_output` is whether the caller names the output, so that it may take less than the contract allows. `fee_in`
-    is the fee in the input, where a part of it may go elsewhere than the rest.
+    the event does not contain it. `problem` is the reason why the amounts are not those of one swap of an exact input.
+    `names_output` means that the caller chooses the output, and so may take less than the contract allows. `fee_in` is
+    the fee in the input, if a part of it may go elsewhere than the rest.
     """
 
     sold: int | str
@@ -264,38 +265,42 @@ class SwapAmounts(NamedTuple):
 
 
 class SwapPart(NamedTuple):
-    """How much of a swap's input or output an event of its parts accounts for, in base units; 0 if it says neither."""
+    """The amounts of a swap's input and output, in base units, in an event of one of its parts; 0 if it contains
+    neither."""
 
     amount_in: int = 0
     amount_out: int = 0
 
 
 PartDecoder = Callable[[Event, str], SwapPart]
-"""Returns the part of a swap in the pool with a key. Raises `InvalidInput` or `IndexError` if it is another pool's."""
+"""Returns the part of the swap in the pool with a key.
+
+Raises `InvalidInput` or `IndexError` if it belongs to another pool.
+"""
 
 
 SwapDecoder = Callable[[Event], SwapAmounts]
-"""Returns the amounts of the event of a swap. Raises `InvalidInput` or `IndexError` for another event."""
+"""Returns the amounts in a swap's event. Raises `InvalidInput` or `IndexError` for other events."""
 
 
 def announces(log: Event, pool: str) -> SwapPart:
-    """Return a part without amounts: an event of which a swap has one."""
+    """Return a part without amounts, for an event that each swap emits once."""
     del log, pool
     return SwapPart()
 
 
 def read_words(log: Event, count: int, name: str = "Swap") -> tuple[int, ...]:
-    """Return the first words of the data. Raises `InvalidInput` if they are fewer."""
+    """Return the first words of the data. Raises `InvalidInput` if there are fewer."""
     return decode_words(log.data, count, name, invalid_field)
 
 
 def read_address(word: int, name: str = "Swap") -> str:
-    """Return the address in a word. Raises `InvalidInput` if it is longer."""
+    """Return the address in a word. Raises `InvalidInput` if the number is too large for one."""
     return to_address(word, name)
 
 
 def two_sided(in0: int, in1: int, out0: int, out1: int) -> SwapAmounts:
-    """Return the amounts of inputs and outputs of both tokens."""
+    """Return the amounts of the inputs and outputs of both tokens."""
     forward = in0 > 0
     is_plain = bool(in0) != bool(in1) and bool(out0) != bool(out1) and bool(in0) == bool(out1)
     problem = "" if is_plain else "it moves a token both ways, as a flash swap does"
@@ -306,22 +311,22 @@ def two_sided(in0: int, in1: int, out0: int, out1: int) -> SwapAmounts:
 
 
 def of_signs(amount0: int, amount1: int) -> SwapAmounts:
-    """Return the amounts from the pool's view: what it receives is positive."""
+    """Return the amounts from the pool's point of view: what it receives is positive."""
     return two_sided(max(amount0, 0), max(amount1, 0), max(-amount0, 0), max(-amount1, 0))._replace(
         problem="" if amount0 * amount1 < 0 else "it pays nothing for what it takes, or takes nothing"
     )
 
 
 def addresses_in_topics(log: Event, first: int) -> tuple[str, str]:
-    """Return the tokens sold and bought from two topics. Raises `IndexError` if the event has fewer."""
+    """Return the sold and the bought token from two topics. Raises `IndexError` if the event has fewer."""
     return read_address(int(log.topics[first], 16)), read_address(int(log.topics[first + 1], 16))
 
 
 class FamilyRow(NamedTuple):
     """A family of pools.
 
-    `fields` are those of its state in a market file, for `docs/pools.md`. Where several kinds of contracts have
-    such pools, and the definition names none, `kind_of_protocol` and `kind_of_pool` return which of them it is.
+    `fields` are the fields of its state in a market file, for `docs/pools.md`. If several kinds of contracts have such
+    pools, and the definition does not name the kind, `kind_of_protocol` and `kind_of_pool` return it.
     """
 
     fields: tuple[str, ...]
@@ -331,22 +336,23 @@ class FamilyRow(NamedTuple):
 
 
 class KindRow(NamedTuple):
-    """How the pools of a kind of contract are found, read and followed.
+    """How the pools of one kind of contract are found, read and followed.
 
     `families` are the pool families that a contract of the kind can have. `roles` are the roles of the contracts that
     create or register them, in the deployments of the network definitions. `list_functions` are pairs of functions of
-    such a contract, the length of its list of pools and an entry; one pair must work. `created` are the events that
-    announce a pool. `events` are those that signal a change of a pool's state; without any, pools are read at every
-    block. `swaps` are those of swaps. Events are written as their signatures, those of Starknet as their names.
+    such a contract, for the length of its list of pools and for an entry; one pair must work. `created` are the events
+    that announce a pool. `events` are those that signal a change of a pool's state; without any, pools are read at
+    every block. `swaps` are the events of swaps. Events are written as their signatures, those of Starknet as their
+    names.
 
     The reader is the module of the folder that is named after the kind, or `reader`, followed by "_reader". It has
 
     * `load(ref)`, which reads a pool;
-    * `read_list(factory)` if a factory has its whole list in one answer: reads the addresses of its pools;
+    * `read_list(factory)` if a factory returns its whole list at once: reads the addresses of its pools;
     * `read_constants(factory, address)` if a factory lists pools of the kind or finds them by their tokens: reads a
       reference of a pool;
     * `read_created(factory, log, wrapped_native)` if events announce pools: reads a reference of a new pool;
-    * `complete_ref(ref, pool)`, optional: adds to a reference what the state of the known pool has.
+    * `complete_ref(ref, pool)`, optional: completes a reference with data from the known pool's state.
     """
 
     families: tuple[str, ...]
@@ -357,37 +363,37 @@ class KindRow(NamedTuple):
     created: tuple[str, ...] = ()
     reader: str = ""
     has_constant_fee: bool = False
-    """Whether the code of the contract has the fee, so that only the catalogue knows it."""
+    """Whether the fee is in the contract's code, so that only the catalogue has it."""
     is_sampled: bool = False
-    """Whether the protocol's own quotes are read: a store has no more of a pool than what never changes."""
+    """Whether the protocol's own quotes are read: a store keeps only the data about such a pool that never change."""
     is_in_vault: bool = False
-    """Whether a vault at another address than the pool's emits its events."""
+    """Whether its events come from a vault at another address than the pool's."""
     has_whole_list: bool = False
     """Whether the reader reads a factory's list of pools as a whole."""
     network_kind: Kind = Kind.EVM
     is_keyed_by_id: bool = False
-    """Whether one contract has all pools, which differ by their ids."""
+    """Whether one contract holds all pools, which are distinguished by their IDs."""
     constants: type[PoolConstants] | None = None
-    """The record of what never changes about a pool, besides its tokens and fee."""
+    """The record of the data about a pool, besides its tokens and fee, that never change."""
     constants_of: Callable[[Pool, Network], PoolConstants] | None = None
-    """Returns what the network's definition adds to the constants of a known pool."""
+    """Returns the constants that the network's definition adds for a known pool."""
     is_pool_itself: bool = False
-    """Whether the contracts in the deployments are the pools, which nothing lists or announces."""
+    """Whether the contracts in the deployments are the pools themselves, which no list or event announces."""
     unannounced: str = ""
-    """What changes the swaps of a pool without an event, for kinds without `events`."""
+    """The causes that change a pool's swaps without an event, for kinds without `events`."""
     needs_lens: bool = False
-    """Whether another contract reads its pools: the role "lens" of the deployment, the field `lens` of `constants`."""
+    """Whether another contract reads its pools: the role "lens" in the deployment, the field `lens` in `constants`."""
     has_event_per_bin: bool = False
-    """Whether a swap emits one event for each bin, which follow one another directly."""
+    """Whether a swap emits one event per bin, directly one after another."""
     parts: Mapping[str, PartDecoder] = MappingProxyType({})
-    """The events of a swap besides its own, which come before it: each at most once, in any order."""
+    """The events of a swap that come before its own event, each at most once and in any order."""
     harmless: tuple[str, ...] = ()
     """Events of the pool, or of contracts that it shares with others, that do not change its swaps by themselves."""
     add_fee: Callable[[Pool, SwapAmounts], SwapAmounts] | None = None
-    """Adds to the input the fee that some of its events omit; None if none does."""
+    """Adds the fee to the input, for events that omit it; None if none do."""
 
     def key_of_swap(self, signature: str) -> KeyOfEvent:
-        """Return how the event of a swap names its pool."""
+        """Return how the event of a swap identifies its pool."""
         return self.events.get(signature, key_of_emitter)
 
 

@@ -1,4 +1,4 @@
-"""Read the fields of a pool's state, as in a market file. Errors are `InvalidPoolState`s that name the field.
+"""Read the fields of a pool's state in a market file. Errors are `InvalidPoolState`s that name the field.
 
 The caller that knows the pool adds its name to the error.
 """

@@ -1,8 +1,8 @@
-"""A stable curve whose fee on the input rises with the trade, as the StableSurge hook's does: a concave upper bound.
+"""A stable curve whose fee on the input rises with the trade, like the StableSurge hook's fee: a concave upper bound.
 
-What is left of an input x after the fee is h(x) = (1 - fee(x)) x, which a rising fee can make fall. The bound replaces
-h by its concave hull H, a polygon. With the curve F of the pool without a fee, which is concave and increasing,
-F(H(x)) is concave too, and not below the true output F(h(x)).
+The rest of an input x after the fee is h(x) = (1 - fee(x)) x, which a rising fee can make fall. The bound replaces h by
+its concave hull H, a polygon. With the curve F of the pool without a fee, which is concave and increasing, F(H(x)) is
+concave too, and not below the true output F(h(x)).
 """
 
 from __future__ import annotations
@@ -17,42 +17,44 @@ from swapcli.core.model.pool import RateCurve
 from swapcli.families.hull_curve import concave_hull
 
 _FIRST_PART: Final = 1e-4
-"""The smallest trade that is sampled, as a part of the pool."""
+"""The smallest trade to sample, as a part of the pool."""
 _GROWTHS: Final = {True: 1.35, False: 1.12}
-"""Of one sample to the next, for fees that are concave and for others: fine enough for a bound within a percent."""
+"""The growth from one sample to the next, for concave fees and for others: fine enough for a bound within one
+percent."""
 _LAST_PART: Final = 50.0
-"""The largest trade that is sampled: the fee hardly changes any more."""
+"""The largest trade to sample: beyond it, the fee hardly changes."""
 _BISECTIONS: Final = 60
 _FAR: Final = 1e9
 """Far beyond the last sample, where the fee is at least that of the last sample."""
 
 
 class SurgeCurve:
-    """A direction in base units. A trade's place is on a segment of the polygon H."""
+    """One direction in base units. A trade's position is on a segment of the polygon H."""
 
     __slots__ = ("_after_fee", "_ends", "_inner", "_inputs", "_slopes", "_start_rates", "capacity", "start_rate")
 
     def __init__(self, inner: RateCurve, fee: Callable[[float], float], size: float, is_concave: bool) -> None:
         """Take the curve without a fee, the fee of an input as a fraction, and the pool's size in units of the input.
 
-        `is_concave` says that the fee is concave from where it begins to rise, which makes the bound tighter.
+        `is_concave` means that the fee is concave once it begins to rise, which makes the bound tighter.
         """
         self._inner = inner
         hull = concave_hull(_sample(fee, size, is_concave))
-        # A fee that rises up to the whole input makes what is left fall: no one has to sell more than what pays most.
+        # A fee that rises to the whole input makes the rest fall: no one has to sell more than the amount that pays
+        # most.
         points = hull[: max(range(len(hull)), key=lambda k: hull[k][1]) + 1]
         self._inputs = [x for x, _ in points]
         self._after_fee = [net for _, net in points]
         pairs = list(pairwise(points))
         self._slopes = [(high[1] - low[1]) / (high[0] - low[0]) for low, high in pairs]
         self._start_rates = [inner.rate(low[1]) * slope for (low, _), slope in zip(pairs, self._slopes, strict=True)]
-        # The rate at the end of each segment, negated: `bisect` needs ascending numbers.
+        # The rate at the end of each segment, negated because `bisect` needs ascending numbers.
         self._ends = [-inner.rate(high[1]) * slope for (_, high), slope in zip(pairs, self._slopes, strict=True)]
         self.start_rate: float = inner.start_rate * self._slopes[0] if self._slopes else 0.0
         self.capacity: float = inf if len(points) == len(hull) else points[-1][0]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`. At a corner of the polygon the slope is 0."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`. At a corner of the polygon, the slope is 0."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         k = min(bisect_left(self._ends, -rate), len(self._slopes) - 1)
@@ -90,8 +92,9 @@ def _sample(fee: Callable[[float], float], size: float, is_concave: bool) -> lis
     """Return points (input, input after the fee) whose hull is not below the curve between them.
 
     A concave fee is not below its chord between two samples. With a linear fee, h is a parabola; the tangents at its
-    ends meet above the middle. Any other fee is at least the lower one of two samples between them, or, where it falls,
-    lower by as much as it has fallen since the sample before; below what it was when it began to rise it is constant.
+    ends meet above the middle. Between two samples, any other fee is at least the lower of the two or, where it falls,
+    lower by as much as it has fallen since the previous sample. Below the point at which it begins to rise, it is
+    constant.
     """
     static, growth = fee(0.0), _GROWTHS[is_concave]
     x = first = _find_rise(fee, static, size)
@@ -120,7 +123,7 @@ def _sample(fee: Callable[[float], float], size: float, is_concave: bool) -> lis
 
 
 def _find_rise(fee: Callable[[float], float], static: float, size: float) -> float:
-    """Return the largest input for which the fee is still `static`; 0 if it rises from the first unit."""
+    """Return the largest input for which the fee is still `static`; 0 if the fee rises from the first unit."""
     low, high = 0.0, size * _LAST_PART
     if fee(high) <= static:
         return high

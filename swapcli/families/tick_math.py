@@ -1,6 +1,6 @@
-"""Ticks and square-root prices of concentrated pools, equal to the contracts' `TickMath` in every bit.
+"""Ticks and square-root prices of concentrated pools, equal to the contracts' `TickMath` bit for bit.
 
-A tick t stands for the price 1.0001^t (token1 per token0); pools hold its square root as a fixed-point number with 96
+A tick t represents the price 1.0001^t (token1 per token0); pools hold its square root as a fixed-point number with 96
 fractional bits (Q64.96). The contracts multiply 128-bit factors 1.0001^(-2^k / 2), one per set bit of |t|, truncating
 the product after each; the order and the truncation are part of the result.
 """
@@ -48,7 +48,7 @@ _HIGH_FACTORS = tuple((1 << k, factor) for k, factor in enumerate(_FACTORS[_LOW_
 
 _TICKS_PER_LOG = 2 / log1p(1e-4)
 _LOG_Q96 = 96 * log(2)
-# In ticks: the logarithm is good to 1e-9, and rounding moves a ratio by at most 1e-5 (at the lowest prices).
+# In ticks: the logarithm is accurate to 1e-9, and rounding moves a ratio by at most 1e-5 (at the lowest prices).
 _MAX_LOG_ERROR = 1e-4
 
 
@@ -70,7 +70,8 @@ def sqrt_ratio_at_tick(tick: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def limited_sqrt_ratio(tick: int) -> int:
-    """Return the ratio at `tick`, clamped to the price limits of a swap: one unit inside the range at either end."""
+    """Return the ratio at `tick`, clamped to the price limits of a swap, which are one unit inside the range at either
+    end."""
     return min(max(sqrt_ratio_at_tick(tick), MIN_SQRT_RATIO + 1), MAX_SQRT_RATIO - 1)
 
 

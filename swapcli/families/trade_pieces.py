@@ -1,10 +1,10 @@
-"""Polynomials that stand for a curve between three of its trades, so that a search evaluates each trade once.
+"""Polynomials that represent a curve between three of its trades, so that a search evaluates each trade once.
 
 Between two trades the input q is a polynomial of the marginal rate r. It matches q and dq/dr at both ends and at a
-trade between them, which makes it a quintic, and one more term makes the output, the integral of r dq, match as well.
-The output is that integral everywhere, so a piece is concave by itself and its rate is the derivative of its output.
-The last term is of the size of the error of the quintic (Hermite interpolation, Quarteroni, Sacco, Saleri, Numerical
-Mathematics, section 8.5): where it is too large, or the output between the ends does not match, no piece is made.
+trade between them, which makes it a quintic. One more term makes the output, the integral of r dq, match as well. The
+output is that integral everywhere, so a piece is concave by itself and its rate is the derivative of its output. The
+last term is about as large as the error of the quintic (Hermite interpolation, Quarteroni, Sacco, Saleri, Numerical
+Mathematics, section 8.5). If it is too large, or if the output between the ends does not match, no piece is made.
 """
 
 from __future__ import annotations
@@ -15,21 +15,28 @@ from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 PIECE_LENGTH: Final = 0.03125
-"""The longest piece, in the logarithm of the bought balance. Empirical: most curves reject one twice as long."""
+"""The length of the longest piece, in the logarithm of the bought balance.
+
+Empirical: most curves reject one twice as long.
+"""
 MAX_HALVINGS: Final = 8
-"""The shortest piece is 0.0001 long, below the range in which any curve of ours bends."""
+"""The number of halvings down to the shortest piece, which is 0.0001 long, below the scale on which any of our curves
+bends."""
 _MAX_PIECES: Final = 96
-"""Of a curve, to bound its memory to some 40 kB; an order needs two to ten."""
+"""The maximum number of pieces of a curve, which bounds its memory to some 40 kB; an order needs two to ten."""
 _MAX_ERROR: Final = 3e-9
-"""Largest last term, as a part of what is sold in the piece. The error of the rate that is left was at most 1.2e-9 on
-190,000 random trades of stable and cryptoswap pools, and above 1e-10 on 0.04% of them."""
+"""The largest last term, as a part of the amount sold in the piece.
+
+The remaining error of the rate was at most 1.2e-9 on 190,000 random trades of stable and cryptoswap pools, and above
+1e-10 on 0.04% of them.
+"""
 _BUMP: Final = 0.0024
-"""Maximum of x^2 (x - 1/2)^2 (x - 1)^2 for x in [0, 1]."""
+"""The maximum of x^2 (x - 1/2)^2 (x - 1)^2 for x in [0, 1]."""
 _THIRD: Final = 1.0 / 3.0
 _SIXTH: Final = 1.0 / 6.0
 _SEVENTH: Final = 1.0 / 7.0
 _ROUNDING: Final = 1e-15
-"""Relative difference of two outputs that is a float's rounding."""
+"""The relative difference of two outputs up to which it is float rounding."""
 
 
 class CurvePoint(NamedTuple):
@@ -44,8 +51,8 @@ class CurvePoint(NamedTuple):
 class Piece(NamedTuple):
     """The trades with rates from `low` to `high`.
 
-    `sold` and `bought` are those at the rate `top`. With x = (top - rate) * scale, x (c1 + c2 x + c3 x^2 + ...) is sold
-    beside them.
+    `sold` and `bought` are the amounts at the rate `top`. With x = (top - rate) * scale, x (c1 + c2 x + c3 x^2 + ...)
+    is sold in addition.
     """
 
     low: float
@@ -63,7 +70,7 @@ class Piece(NamedTuple):
 
 
 def fit_piece(first: CurvePoint, middle: CurvePoint, last: CurvePoint) -> Piece | None:
-    """Return the piece between two trades through one between them; None if it would not be accurate."""
+    """Return the piece between two trades through one between them; None if it would be inaccurate."""
     rate0, sold0, bought0, slope0 = first
     rate_m, sold_m, bought_m, slope_m = middle
     rate1, sold1, bought1, slope1 = last
@@ -95,19 +102,19 @@ def fit_piece(first: CurvePoint, middle: CurvePoint, last: CurvePoint) -> Piece 
     c2, c3 = c2 + square * f6, c3 - 2.0 * (square + m) * f6
     c4, c5 = c4 + (square + 4.0 * m + 1.0) * f6, c5 - 2.0 * (m + 1.0) * f6
     piece = Piece(rate1, rate0, rate0, 1.0 / width, sold0, bought0, d0, c2, c3, c4, c5, f6)
-    # An error that is the opposite in both halves shows only in the middle.
+    # An error with opposite signs in the two halves shows only in the middle.
     missing = bought_m - evaluate_piece(piece, rate_m)[1]
     return piece if abs(missing) <= max(_ROUNDING * bought_m, allowed * width) else None
 
 
 def evaluate_piece(piece: Piece, rate: float) -> tuple[float, float, float]:
-    """Return (sold, bought, slope) of the trade at a rate of the piece."""
+    """Return (sold, bought, slope) of the trade at a rate inside the piece."""
     _, _, top, scale, sold, bought, c1, c2, c3, c4, c5, c6 = piece
     fall = top - rate
     x = fall * scale
     added = x * (c1 + x * (c2 + x * (c3 + x * (c4 + x * (c5 + x * c6)))))
     growth = c1 + x * (2.0 * c2 + x * (3.0 * c3 + x * (4.0 * c4 + x * (5.0 * c5 + x * 6.0 * c6))))
-    # The integral of q dr from the first trade, over the fall of the rate.
+    # The integral of q dr from the first trade, over the decrease of the rate.
     below = x * (
         0.5 * c1 + x * (c2 * _THIRD + x * (0.25 * c3 + x * (0.2 * c4 + x * (c5 * _SIXTH + x * c6 * _SEVENTH))))
     )
@@ -115,15 +122,15 @@ def evaluate_piece(piece: Piece, rate: float) -> tuple[float, float, float]:
 
 
 class PieceTable:
-    """The pieces of a curve, made as they are needed; they may touch but not overlap.
+    """The pieces of a curve, made on demand; they may touch but not overlap.
 
-    A thread may read it while another one adds a piece.
+    A thread may read the table while another one adds a piece.
     """
 
     __slots__ = ("_tables", "rejected")
 
     def __init__(self) -> None:
-        # Negated upper rates in rising order, and their pieces; replaced together.
+        # The negated upper rates in ascending order, and their pieces; replaced together.
         self._tables: tuple[list[float], list[Piece]] = [], []
         self.rejected: set[tuple[float, int, int]] = set()
 
@@ -136,7 +143,7 @@ class PieceTable:
         return None
 
     def add(self, piece: Piece) -> None:
-        """Add a piece; too many replace all before."""
+        """Add a piece; if there are too many, it replaces all earlier ones."""
         tops, pieces = self._tables if len(self._tables[1]) < _MAX_PIECES else ([], [])
         k = bisect_right(tops, -piece.high)
         self._tables = [*tops[:k], -piece.high, *tops[k:]], [*pieces[:k], piece, *pieces[k:]]

@@ -1,4 +1,4 @@
-"""Two curves one after the other: the second one continues where the first one reaches its capacity."""
+"""Two consecutive curves: the second continues where the first reaches its capacity."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from swapcli.core.model.pool import RateCurve
 
 
 class TwoPartCurve:
-    """See `RateCurve`. The second curve should start at a rate that is not above that at the end of the first one."""
+    """A curve; see `RateCurve`. The second part should not start at a rate above that at the end of the first."""
 
     __slots__ = ("_end_rate", "_first", "_paid", "_second", "capacity", "start_rate")
 
     def __init__(self, first: RateCurve, second: RateCurve) -> None:
         self._first, self._second = first, second
         self._paid = first.amount_out(first.capacity)
-        # The rate just before the end: at the capacity itself it is 0.
+        # The rate just before the end, since it is 0 at the capacity itself.
         self._end_rate = max(first.rate(first.capacity * (1.0 - 2.0**-50)), second.start_rate)
         self.capacity: float = first.capacity + second.capacity
         self.start_rate: float = max(first.start_rate, self._end_rate)

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 WRAP_GAS_UNITS = 69_300
 UNWRAP_GAS_UNITS = 78_300
-"""The gas of whole transactions with only this call, measured as `core.routing.gas` describes."""
+"""The gas of whole transactions with only this call, measured as described in `core.routing.gas`."""
 
 
 def terms_of_payload(payload: UnsignedTransaction, terms: SwapTerms) -> SwapTerms:
-    """Return the terms of a payload: without slippage for a wrap or unwrap whose minimum is all of its output."""
+    """Return the terms of a payload, without slippage for a wrap or unwrap whose minimum is its whole output."""
     route = payload.call.route
     is_exact = route.token_in == route.token_out and route.min_received == route.amount_out
     return terms._replace(slippage_ppm=0) if is_exact else terms
@@ -56,7 +56,7 @@ def wrap_quote(
 ) -> tuple[Quote, dict[str, Pool]]:
     """Return the quote of a wrapping order, and its only pool by key. The amounts in and out are equal.
 
-    `price_usd` is the native token's, None if unknown.
+    `price_usd` is the native token's price, None if unknown.
     """
     pool = wrapper_pool(order.token_in if order.token_in.address != ZERO_ADDRESS else order.token_out)
     swap = Swap(pool.key, order.token_in.address, order.token_out.address, SHARES_PER_HOP)

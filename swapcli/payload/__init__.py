@@ -1,9 +1,9 @@
 """Build, decode, simulate and check router calls.
 
 `dialects` choose the router of a network, `evm` and `starknet` encode its calls, and `payloads` build them from routes.
-`decode` reads what a user gives, in any form, and `review` asks what is wrong with it. `checks` say what makes a
-payload dangerous, `simulation` runs it on a node, and `verdict` judges a run. `permits` replace approvals by
-signatures, `signing` adds what only a node knows of a transaction, and `handoff` writes the documents of other signers.
+`decode` reads the user's input in any form, and `review` finds problems in it. `checks` finds dangers in a payload,
+`simulation` runs it on a node, and `verdict` judges a run. `permits` replaces approvals with signatures, `signing` adds
+the fields of a transaction that only a node can provide, and `handoff` writes the documents for other signers.
 """
 
 PUBLIC = (

@@ -1,4 +1,4 @@
-"""The choice of the router dialect for a network, and what follows from it for routes."""
+"""Choose the router dialect for a network, and derive its consequences for routes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _DIALECTS: Final[Mapping[Kind, Mapping[str, str]]] = {
     },
     Kind.STARKNET: {FIBROUS: "starknet.dialect:StarknetDialect"},
 }
-"""The class of each dialect on a kind of network; only that of the network's router is loaded.
+"""The class of each dialect for a kind of network; only that of the network's router is loaded.
 
-An installed package may add a dialect: a class like these, whose objects are made for one network.
+An installed package may add a dialect: a class like these, instantiated for one network.
 """
 
 
 def router_dialect(network: Network) -> RouterDialect:
-    """Return the dialect of a network's router. Only the modules, or the package, of that dialect are imported.
+    """Return the dialect of a network's router. It imports only the modules, or the package, of that dialect.
 
     Raises `InvalidOption` if there are no routers of the dialect on that network.
     """
@@ -68,7 +68,10 @@ def _check_class(value: object) -> Callable[[Network], RouterDialect]:
 
 
 def _made(of_package: Callable[[Network], RouterDialect], network: Network) -> RouterDialect:
-    """Return a package's dialect for a network. Raises what it raises, `InvalidOption` for what swapcli never does."""
+    """Return a package's dialect for a network.
+
+    Raises the errors of the package, and `InvalidOption` for results that swapcli never allows.
+    """
     from swapcli.core.model.router_dialect import RouterDialect
 
     name, problem = network.router_dialect, ""
@@ -89,8 +92,10 @@ def _made(of_package: Callable[[Network], RouterDialect], network: Network) -> R
 
 
 def interface_dialect(network: Network) -> InterfaceDialect:
-    """Return the dialect of a network whose router the Fibrous API describes. Raises `InvalidOption` for another
-    one."""
+    """Return the dialect of a network whose router the Fibrous API describes.
+
+    Raises `InvalidOption` for other routers.
+    """
     dialects = [each for each in INTERFACE_DIALECTS if each in _DIALECTS[network.kind]]
     if network.router_dialect not in dialects:
         raise InvalidOption(
@@ -104,7 +109,7 @@ def interface_dialect(network: Network) -> InterfaceDialect:
 
 
 def _load(network: Network) -> Any:
-    """Return the dialect of a network's router, of the class that `_DIALECTS` names."""
+    """Return the dialect of a network's router, using the class that `_DIALECTS` names."""
     module, _, name = _DIALECTS[network.kind][network.router_dialect].partition(":")
     return getattr(import_module(f"{__package__}.{module}"), name)(network)
 
@@ -117,7 +122,7 @@ def execution_of(network: Network) -> Execution:
 
 
 def executable_market(market: MarketState) -> MarketState:
-    """Return the market with the pools that the network's router can execute, as it executes them.
+    """Return the market with the pools that the network's router can execute, in the form in which it executes them.
 
     It is the same market if the router executes all of them.
     """
@@ -127,7 +132,8 @@ def executable_market(market: MarketState) -> MarketState:
 
 
 def update_executable(executable: MarketState, market: MarketState, changed: Set[str]) -> MarketState:
-    """Return `executable_market` of a market from that of an earlier one, which differs in the pools `changed`."""
+    """Return `executable_market` of a market, based on the result for an earlier one that differs in the `changed`
+    pools."""
     if _executes_all(market.network):
         return market
     dialect = router_dialect(market.network)
@@ -156,15 +162,15 @@ def check_executable(keys: Iterable[str], market: MarketState) -> None:
 
 
 def _executes_all(network: Network) -> bool:
-    """Return whether the network's router executes every pool: the public router does, by protocol id."""
+    """Return whether the network's router executes every pool: the public router does, by protocol ID."""
     return network.router_dialect == FIBROUS
 
 
 def executing_dialects(protocol: ProtocolInfo, network: Network) -> tuple[str, ...]:
     """Return the names of the router dialects that execute pools of a protocol, as far as their routers are known.
 
-    The public router executes what the Fibrous API lists, but no family of a package. A router may still omit single
-    pools: see `RouterDialect.executable_pool`.
+    The public router executes the protocols that the Fibrous API lists, but no family from a package. A router may
+    still omit single pools: see `RouterDialect.executable_pool`.
     """
     from swapcli.families import is_built_in
     from swapcli.payload.router_trust import known_dialects
@@ -179,30 +185,30 @@ def executing_dialects(protocol: ProtocolInfo, network: Network) -> tuple[str, .
     found += [
         name for name, router in network.routers.items() if protocol.is_wrapper or protocol.amm_name in router.protocols
     ]
-    if network.router_dialect not in DIALECTS:  # of a package; only its payloads show which pools it omits
+    if network.router_dialect not in DIALECTS:  # from a package; only its payloads show which pools it omits
         found.append(network.router_dialect)
     known = dict.fromkeys((*_DIALECTS[network.kind], *network.routers, network.router_dialect))
     return tuple(name for name in known if name in found)
 
 
 def _has_own_call(protocol: ProtocolInfo) -> bool:
-    """Return whether this project's router contract has a call of the protocol's pools."""
+    """Return whether this project's router contract has a call for the protocol's pools."""
     from swapcli.payload.evm.router import pool_kind
 
     return pool_kind(protocol) is not None
 
 
 def has_dialects(network: Network) -> bool:
-    """Return whether networks of its kind have several router dialects."""
+    """Return whether networks of this kind have several router dialects."""
     return len(_DIALECTS[network.kind]) > 1
 
 
 def has_variants(network: Network) -> bool:
-    """Return whether payloads of the network are for the public router, whose variant is not published."""
+    """Return whether the network's payloads are for the public router, whose variant is not published."""
     return not network.kind.traits.has_felts and network.router_dialect == FIBROUS
 
 
 def known_contracts(network: Network) -> set[str]:
-    """Return the routers and spenders of all dialects that are known on a network."""
+    """Return the known routers and spenders of all dialects on a network."""
     routers = [network.dialect_router, *network.routers.values()]
     return {address for each in routers for address in (each.address, each.spender) if address}

@@ -26,23 +26,27 @@ if TYPE_CHECKING:
     from swapcli.core.routing.route_limits import FitsCalldata
 
 CLOCK_SKEW_MS = 5_000
-"""How far the clock of a route's issuer may be ahead of ours: more than NTP leaves."""
+"""How far the clock of a route's issuer may be ahead of ours: more than the error that NTP leaves."""
 
 MAX_CALLDATA_BYTES = 126 * 1024
-"""Nodes accept transactions of at most 128 KiB (geth's `txMaxSize`); the other fields take less than 2."""
+"""Nodes accept transactions of at most 128 KiB (geth's `txMaxSize`); the other fields take less than 2 KiB."""
 
 MAX_BYTES_A_STEP = 1_280
-"""More than any dialect writes for one pool: a command or action, of 7 words for a V4 swap to 15 for Balancer's vault,
-in up to three levels of nesting, and the wrapping before and after it."""
+"""The maximum number of bytes per step: more than any dialect writes for one pool.
+
+This covers a command or action, of 7 words for a V4 swap to 15 for Balancer's vault, in up to three levels of nesting,
+and the wrapping before and after it.
+"""
 MAX_BYTES_OF_TERMS = 2_048
-"""More than what is independent of the pools: the call, the payment, a permit, an integrator."""
+"""The maximum number of bytes independent of the pools: the call, the payment, a permit, an integrator."""
 _ANY_ADDRESS = "0x" + "ff" * 20
 
 
 def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
-    """Raise `RouteExpired` for a route older than `ttl_s`, `InvalidRoute` for one from the future.
+    """Raise `RouteExpired` for a route older than `ttl_s`, and `InvalidRoute` for one from the future.
 
-    A V2 route has its time; `issued_ms` is that of a V1 route. Without either, accept the route: the replay checks it.
+    A V2 route contains its time; `issued_ms` is the time of a V1 route. Without either, the route is accepted, because
+    the replay checks it.
     """
     quoted_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
     if quoted_ms is None:
@@ -71,17 +75,17 @@ def check_block_limit(gas_units: int, network: Network) -> None:
 
 
 def calldata_limit(network: Network) -> FitsCalldata | None:
-    """Return what shows whether one transaction of a network can carry a route; None if every route fits.
+    """Return a function that returns whether one transaction of a network can carry a route; None if every route fits.
 
-    Nodes limit the bytes of calldata, and no list of field elements has come near a limit.
+    Nodes limit the bytes of calldata, and no list of field elements has come close to a limit.
     """
     return None if network.kind.traits.has_felts else partial(_fits_calldata, network=network)
 
 
 def _fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], *, network: Network) -> bool:
-    """Return whether one transaction can carry the calldata that executes `steps`, on any terms.
+    """Return whether one transaction can carry the calldata that executes `steps`, whatever the terms.
 
-    A payload that cannot be built fits: building it gives the reason why it cannot.
+    A payload that cannot be built counts as fitting: building it later gives the reason.
     """
     if len(steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES:
         return True
@@ -89,7 +93,7 @@ def _fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], *, network:
     from swapcli.core.model.router_dialect import ReplayedSwap
     from swapcli.core.model.transaction import RouterRouteParam
 
-    # Only the size matters, so that any addresses and amounts do.
+    # Only the size matters, so any addresses and amounts will do.
     amount, swap_type = first.amount_in, SwapType.TOKEN_TO_TOKEN
     route = RouterRouteParam(first.token_in, last.token_out, amount, 1, 1, _ANY_ADDRESS, swap_type)
     try:
@@ -100,7 +104,7 @@ def _fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], *, network:
 
 
 def _check_size(payload: UnsignedTransaction, network: Network) -> None:
-    """Raise `InvalidRoute` if nodes would not accept the transaction."""
+    """Raise `InvalidRoute` if nodes would not accept a transaction of this size."""
     size = _calldata_bytes(payload)
     if size > MAX_CALLDATA_BYTES:
         raise InvalidRoute(
@@ -116,9 +120,9 @@ def _calldata_bytes(payload: UnsignedTransaction) -> int:
 
 
 def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
-    """Return the replay of a posted route on the market's state, and the pools by key.
+    """Return the replay of a submitted route on the market's state, and the pools by key.
 
-    Raise `InvalidRoute` if the route does not match its tokens or the market, `SlippageExceeded` if its output has
+    Raises `InvalidRoute` if the route does not match its tokens or the market, `SlippageExceeded` if its output has
     dropped by more than the slippage, `PoolError` if a pool cannot execute its swap.
     """
     pools = pools_for(result, market)
@@ -144,9 +148,9 @@ def build_transaction(
     network: Network,
     terms: SwapTerms,
 ) -> UnsignedTransaction:
-    """Return the transaction to the network's router, or to the wrapped native token where that can do without one.
+    """Return the transaction to the network's router, or to the wrapped native token if no router is needed.
 
-    `steps` and `amount_out` are those of the replay; of the amounts of `result`, only the input is used. Raise
+    `steps` and `amount_out` come from the replay; of the amounts in `result`, only the input is used. Raises
     `ConfigError` if the router is unknown, `InvalidOption` if its swaps are paused, `InvalidRoute` if the router cannot
     execute the steps, or not in one transaction.
     """
@@ -156,7 +160,7 @@ def build_transaction(
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
     token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
-    slippage_ppm = 0 if token_in == token_out else terms.slippage_ppm  # wrapping has none
+    slippage_ppm = 0 if token_in == token_out else terms.slippage_ppm  # wrapping has no slippage
     route = RouterRouteParam(
         token_in=token_in,
         token_out=token_out,
@@ -213,7 +217,7 @@ def _router(network: Network) -> str:
 
 
 def _others_instead(network: Network) -> str:
-    """Return a clause of a hint that names the other dialects with a router on a network; empty if there are none."""
+    """Return a clause for a hint that names the other dialects with a router on a network; empty if there are none."""
     from swapcli.payload.router_trust import known_dialects
 
     others = [each for each in known_dialects(network) if each not in (network.router_dialect, OWN)]
@@ -233,7 +237,8 @@ def pools_for(result: RouteResult, market: MarketState) -> Mapping[str, Pool]:
 
 
 def _check_generation(result: RouteResult, network: Network) -> None:
-    """Raise `InvalidRoute` if the network does not have the API version, or the version no integrators."""
+    """Raise `InvalidRoute` if the network does not have the API version, or if the version does not support
+    integrators."""
     if result.api_version is ApiVersion.V2 and not network.has_v2:
         raise InvalidRoute(f"{network.name} has no v2, so the route must not have meta")
     if result.api_version is ApiVersion.V1 and result.integrator is not None:
@@ -257,7 +262,7 @@ def check_ends(result: RouteResult, network: Network) -> None:
 
 
 def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, Pool]) -> None:
-    """Raise `InvalidRoute` if a swap has not the protocol of its pool. The replay finds unknown pools."""
+    """Raise `InvalidRoute` if a swap's protocol differs from its pool's. The replay detects unknown pools."""
     for swap in _swaps(result):
         pool = pools.get(swap.pool_key)
         protocol = network.protocol(pool.protocol) if pool else None

@@ -1,7 +1,8 @@
-"""Payloads of one route for each way in which the public router may read them.
+"""Payloads of one route, one for each way in which the public router may read them.
 
 A route, the state of its pools and a variant determine a payload with the amounts of the replay under that variant. The
-router's code is not published, so only a simulation shows the right one; `RouterFindings` has what was found before.
+router's code is not published, so only a simulation can show the right variant; `RouterFindings` has the earlier
+results.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from swapcli.payload.payloads import build_transaction
 
 
 class VariantCertainty(StrEnum):
-    """What is known of the variant that a payload was built for."""
+    """How certain the variant of a payload is."""
 
     SHARED = "shared"
     """The payload is the same under every variant."""
     REMEMBERED = "remembered"
     """Earlier simulations exclude every variant under which the payload would differ."""
     ASSUMED = "assumed"
-    """The router may read the payload otherwise."""
+    """The router may read the payload differently."""
 
 
 class ReadPayload(NamedTuple):
-    """A payload, and the variant of the router that it was built for."""
+    """A payload, and the router variant for which it was built."""
 
     variant: RouterVariant
     payload: UnsignedTransaction
 
 
 class FittingVariants(NamedTuple):
-    """The variants of rates and the forms of extra data under which a payload is the same.
+    """The rate variants and the forms of extra data under which a payload is the same.
 
-    If protocols have different forms, `forms` are those.
+    `forms` has the protocols with a different form.
     """
 
     rates: tuple[RateVariant, ...]
@@ -52,7 +53,7 @@ class FittingVariants(NamedTuple):
 
 
 class RoutePayloads(NamedTuple):
-    """The payloads of a route on the state of `pools` (by key), for each variant of the network's router.
+    """The payloads of a route on the state of `pools` (by key), one for each variant of the network's router.
 
     `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all are
     built on the same state.
@@ -68,7 +69,7 @@ class RoutePayloads(NamedTuple):
     unconfirmed: str = ""
 
     def replay(self, variant: RouterVariant) -> Replay:
-        """Return what the router does under a variant. Raises `PoolError` if it would revert."""
+        """Return the router's replay under a variant. Raises `PoolError` if it would revert."""
         network = self.network._replace(router_variant=variant)
         return replay(self.pools, self.result.route, self.result.input_amount, execution_of(network))
 
@@ -79,7 +80,7 @@ class RoutePayloads(NamedTuple):
         return payload._replace(gas_units=self.gas_units, witnesses=self.witnesses, unconfirmed=self.unconfirmed)
 
     def candidates(self, first: ReadPayload) -> tuple[ReadPayload, ...]:
-        """Return the different payloads of all variants: the `first`, then the others in the order of trials."""
+        """Return the different payloads of all variants: the `first`, then the others in trial order."""
         found = {first.payload.calldata: first}
         for variant in VARIANTS:
             payload = self._build_if_possible(variant)
@@ -88,7 +89,7 @@ class RoutePayloads(NamedTuple):
         return tuple(found.values())
 
     def certainty(self, read: ReadPayload) -> VariantCertainty:
-        """Return what is known of the variant of a payload."""
+        """Return how certain the variant of a payload is."""
         variant, payload = read
         protocol_ids = _protocol_ids(payload)
         if self._is_same(payload, NO_FINDINGS.variants(variant, protocol_ids)):
@@ -98,12 +99,12 @@ class RoutePayloads(NamedTuple):
         return VariantCertainty.ASSUMED
 
     def oldest_finding(self, payload: UnsignedTransaction) -> RouterFinding | None:
-        """Return the oldest finding on a protocol of the payload; None if there is none."""
+        """Return the oldest finding on a protocol in the payload; None if there is none."""
         found = (self.findings.protocols.get(protocol_id) for protocol_id in _protocol_ids(payload))
         return min((each for each in found if each), key=lambda each: each.found_s, default=None)
 
     def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, RouterFinding]:
-        """Return what is shown by simulations in which each of the payloads paid exactly what it should.
+        """Return the findings from simulations in which each of the payloads paid exactly the expected amount.
 
         A protocol is omitted if every variant of it remains possible.
         """
@@ -119,7 +120,7 @@ class RoutePayloads(NamedTuple):
         return found
 
     def fitting(self, proven: Sequence[ReadPayload]) -> FittingVariants:
-        """Return the variants under which the payloads are those of `proven`."""
+        """Return the variants under which the payloads equal `proven`."""
         forms = tuple(
             form
             for form in ExtraDataForm
@@ -137,7 +138,7 @@ class RoutePayloads(NamedTuple):
         )
 
     def _is_same(self, payload: UnsignedTransaction, variants: Iterable[RouterVariant]) -> bool:
-        """Return whether the payloads of all `variants` are possible and equal to `payload`."""
+        """Return whether the payloads under all `variants` are possible and equal to `payload`."""
         others = (self._build_if_possible(variant) for variant in variants)
         return all(other is not None and other.calldata == payload.calldata for other in others)
 

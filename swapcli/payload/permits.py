@@ -1,6 +1,6 @@
-"""Permits of a swap's input: the message to sign, and its signature, checked.
+"""Permits for a swap's input: the message to sign, and the check of its signature.
 
-The message needs from a node what the swap's terms do not have: the owner's nonce, and the domain of the token.
+The message needs data from a node that the swap's terms do not have: the owner's nonce, and the token's domain.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _TYPE_HASH: Final = "PERMIT_TYPEHASH()"
 _NAME: Final = "name()"
 _VERSION: Final = "version()"
 _PERMIT_TYPE_HASH: Final = 0x6E71EDAE12B1B97F4D1F60370FEF10105FA2FAAE0126114A169C64845D6126C9
-"""Of `Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)`, as EIP-2612 defines it."""
+"""The type hash of `Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)` in EIP-2612."""
 
 _RECOVER: Final = "0x0000000000000000000000000000000000000001"
-"""The precompiled contract that recovers the signer of a digest."""
+"""The precompile that recovers the signer of a digest."""
 
 _HINT_APPROVE: Final = "approve it with a transaction (--with-approval; transactions in JSON and Python)"
 
@@ -38,9 +38,10 @@ _HINT_UNIVERSAL: Final = f"{_HINT_APPROVE}; or quote with the router dialect {UN
 
 
 def require_permit_kind(network: Network, *, is_native: bool, label: str) -> PermitKind:
-    """Return the permit that the network's router takes. Raises `InvalidOption` if there is none, or none is needed.
+    """Return the kind of permit that the network's router accepts. Raises `InvalidOption` if there is none, or none is
+    needed.
 
-    `label` is the option that requests the permit, as the caller knows it.
+    `label` is the caller's name for the option that requests the permit.
     """
     kind = router_dialect(network).permit_kind
     if kind is None:
@@ -63,8 +64,10 @@ def read_signed_permit(
     *,
     label: str = "signature",
 ) -> SignedPermit:
-    """Return a signature of the message of `read_message` as payloads carry it. Raises `InvalidOption` as it does, and
-    unless the owner signed the message."""
+    """Return a signature of the message from `read_message` in the form for payloads.
+
+    Raises `InvalidOption` like `read_message`, and if the owner did not sign the message.
+    """
     message, nonce = read_message(node, kind, terms, chain_id)
     check_signer(node, message, signature, terms.owner, label)
     return SignedPermit(signature.encoded, nonce)
@@ -73,7 +76,7 @@ def read_signed_permit(
 def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int) -> tuple[TypedData, int]:
     """Return the message to sign, and its nonce, at the newest block.
 
-    Raises `InvalidOption` if the token has no permit of EIP-2612, `UpstreamError` if the node fails.
+    Raises `InvalidOption` if the token has no EIP-2612 permit, and `UpstreamError` if the node fails.
     """
     at = node.read_head().block
     if kind is PermitKind.PERMIT2:
@@ -87,7 +90,7 @@ def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int
 def check_signer(
     node: StateOverrideNode, message: TypedData, signature: Signature, owner: str, label: str = "signature"
 ) -> None:
-    """Raise `InvalidOption` unless `owner` signed the message, or is a contract, which checks signatures by itself."""
+    """Raise `InvalidOption` unless `owner` signed the message, or is a contract, which checks signatures itself."""
     at = node.read_head().block
     words = f"{signature.v:064x}{signature.r:064x}{signature.s:064x}"
     signer = node.call(_RECOVER, message.digest() + bytes.fromhex(words), at)
@@ -116,7 +119,7 @@ def _read_token(node: Node, terms: PermitTerms, chain_id: int, at: BlockId) -> t
 
 
 def _domains(token: str, name: ReturnData, version: ReturnData, chain_id: int) -> Iterator[Mapping[str, Any]]:
-    """Yield the domains that a token may use: its version is what it returns, else 1, else none."""
+    """Yield the domains that a token may use: its version is the one that it returns, or otherwise 1, or none."""
     named = {"name": _text(name, _NAME)}
     end = {"chainId": chain_id, "verifyingContract": token}
     for each in dict.fromkeys((_text(version, _VERSION), "1", "2")):

@@ -1,4 +1,4 @@
-"""How far to trust each dialect's router: the table from which quotes choose."""
+"""The trust in each dialect's router: the table from which quotes choose."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from swapcli.core.records import NamedTuple
 class RouterTrust(NamedTuple):
     """The known facts about a dialect's router.
 
-    `is_published` means that its whole source is public; `is_verified` that others have audited the source, and that
-    the deployed code was built from it. `enforces_deadline` and `enforces_minimum` mean that a late swap, or one that
-    pays less than the minimum, reverts. `has_known_gas` means that its gas was measured. `is_own` marks this project's
-    contract, which users deploy themselves. `source` is the origin of the facts, with the date.
+    `is_published` means that its whole source is public; `is_verified` means that others have audited the source and
+    that the deployed code was built from it. `enforces_deadline` and `enforces_minimum` mean that a late swap, or one
+    that pays less than the minimum, reverts. `has_known_gas` means that its gas was measured. `is_own` marks this
+    project's contract, which users deploy themselves. `source` is the origin of the facts, with the date.
     """
 
     dialect: str
@@ -60,16 +60,16 @@ TRUST: Final = (
         "docs.fibrous.finance (addresses, functions and argument types); read 2026-11-25",
     ),
 )  # fmt: skip
-"""The dialects, the most trusted first: published and verified code that enforces deadline and minimum, then this
+"""The dialects, with the most trusted first: published and verified code that enforces deadline and minimum, then this
 project's contract, and the Fibrous API's router last."""
 TRUST_OF: Final = {each.dialect: each for each in TRUST}
 
 
 def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedRouter, ...]]:
-    """Return the dialects whose routers can swap on a network now, the most trusted first, and those that cannot.
+    """Return the dialects whose routers can currently swap on a network, the most trusted first, and those that cannot.
 
-    The interface's router is the last of the first group. A network without one has it only if there is no other, so
-    that building a payload shows what is missing.
+    The interface's router is the last of the first group. If a network has no such router, it is included only if there
+    is no other, so that building a payload reports the problem.
     """
     found: list[str] = []
     passed: list[PassedRouter] = []
@@ -88,9 +88,9 @@ def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedR
 
 
 def known_dialects(network: Network) -> tuple[str, ...]:
-    """Return the dialects with a router on a network, the most trusted first, whether or not it can swap now.
+    """Return the dialects with a router on a network, the most trusted first, whether or not it can currently swap.
 
-    Those of packages come last.
+    Dialects from packages come last.
     """
     others = tuple(each.dialect for each in TRUST if each.dialect != FIBROUS and each.dialect in network.routers)
     named = dict.fromkeys((*network.routers, network.router_dialect))
@@ -107,12 +107,12 @@ def has_interface_router(network: Network) -> bool:
 
 
 def published_dialects(network: Network) -> Iterator[str]:
-    """Yield the dialects of published and verified routers that the network's definition knows."""
+    """Yield the dialects of published and verified routers in the network's definition."""
     return (each.dialect for each in TRUST if each.is_verified and each.dialect in network.routers)
 
 
 def _refusal(dialect: str, router: DialectRouter, network: Network) -> str | None:
-    """Return why a router cannot be chosen; None if it can."""
+    """Return the reason why a router cannot be chosen; None if it can."""
     if router.is_paused:
         return "its registry lists no router, so its swaps are paused"
     if router.address is None:

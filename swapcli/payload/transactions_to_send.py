@@ -1,4 +1,4 @@
-"""The transactions of a swap in the order to send them, for EVM networks and Starknet alike."""
+"""The transactions of a swap in the order to send them, for both EVM networks and Starknet."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from swapcli.payload.signing.signing_fields import SigningFields
 
 FIELDS_OF_NODE = ("nonce", "gas", "maxFeePerGas", "maxPriorityFeePerGas")
-"""The quantities that only a node knows."""
+"""The quantities that only a node can provide."""
 _MAX_EXACT_INTEGER = 2**53 - 1
-"""The greatest integer up to which JavaScript's numbers are exact."""
+"""The greatest integer that JavaScript's numbers represent exactly, along with all smaller ones."""
 
 
 class RenderedTransaction(NamedTuple):
-    """One transaction: `calldata` is hex with 0x, or on Starknet the decimal felts of a call of `entrypoint`.
+    """One transaction: `calldata` is hex with 0x or, on Starknet, the decimal felts of a call of `entrypoint`.
 
-    `request` is the transaction as libraries take it to sign; None on Starknet, whose accounts execute calls.
+    `request` is the transaction in the form that libraries accept for signing; None on Starknet, whose accounts execute
+    calls.
 
-    `spender_name` is who is approved, empty for a swap. `account_lines` are names and texts of what the one transaction
-    of an Starknet account has for all its calls; the last call has them.
+    `spender_name` names the approved spender, empty for a swap. `account_lines` has names and texts of the fields that
+    a Starknet account's transaction has for all its calls; the last call has them.
     """
 
     purpose: Purpose
@@ -59,7 +60,7 @@ class RenderedTransaction(NamedTuple):
 def render_transactions(
     payload: UnsignedTransaction, network: Network, checked: PayloadCheck | None = None
 ) -> list[RenderedTransaction]:
-    """Render the swap, after the approvals that it needs beyond the current allowances, if those were checked."""
+    """Render the swap, after the approvals that it needs beyond the current allowances, if these were checked."""
     allowances = checked.allowances if checked else ()
     transactions = router_dialect(network).build_transactions(payload, allowances)
     sender = checked.sender if checked else None
@@ -82,7 +83,7 @@ def render_transactions(
 
 
 def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
-    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
+    """Return the tokens of a swap, with the native token in place of its wrapped form if it is paid or received."""
     kind = payload.call.route.swap_type
     token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
     return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token
@@ -104,10 +105,10 @@ def missing_fields(transactions: Sequence[RenderedTransaction]) -> list[str]:
 def _request(
     transaction: Transaction, network: Network, sender: str | None, fields: SigningFields | None
 ) -> Iterator[tuple[str, object]]:
-    """Yield the fields of a transaction of type 2 (EIP-1559) that web3.py, viem and ethers take unchanged.
+    """Yield the fields of a type 2 transaction (EIP-1559), which web3.py, viem and ethers accept unchanged.
 
-    There is no `type`, as no spelling suits all of them: accounts of viem accept only "eip1559", which ethers and
-    web3.py reject, and those take 2. All of them infer it from the fees.
+    There is no `type`, because no spelling suits all of them: viem accounts accept only "eip1559", which ethers and
+    web3.py reject in favour of 2. All of them infer it from the fees.
     """
     if sender is not None:
         yield "from", display_address(sender, network.kind)
@@ -130,9 +131,9 @@ def _request(
 
 
 def _quantity(value: int) -> int | str:
-    """Return an integer if JavaScript reads it exactly, otherwise hex.
+    """Return an integer if JavaScript represents it exactly, otherwise hex.
 
-    The libraries agree on nothing simpler: viem encodes the hex of zero wrongly, as a zero byte, and web3.py rejects
+    No simpler form works in all libraries: viem encodes the hex of zero wrongly, as a zero byte, and web3.py rejects
     decimal strings.
     """
     return value if value <= _MAX_EXACT_INTEGER else hex(value)

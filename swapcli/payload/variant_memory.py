@@ -1,4 +1,4 @@
-"""What is remembered between runs of how routers read their calls: learned from simulations, checked against code."""
+"""Remember between runs how routers read their calls: learned from simulations, checked against the routers' code."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from swapcli.state.rpc.node import StateOverrideNode
 
 
 class VariantMemory(NamedTuple):
-    """The findings about routers in a file. A router's findings hold for its present code."""
+    """The findings about routers in a file. A router's findings are valid for its current code."""
 
     file: RouterFindingsFile
 
     def learn(self, node: StateOverrideNode, variants: RoutePayloads, checked: PayloadCheck, now_s: int) -> None:
-        """Remember what the simulation of `checked` has shown, if it has shown anything. Raises `UpstreamError`."""
+        """Remember the results of the simulation in `checked`, if there are any. Raises `UpstreamError`."""
         if not checked.proven or checked.simulation is None:
             return
         block = checked.simulation.block
@@ -29,9 +29,9 @@ class VariantMemory(NamedTuple):
         self._save(variants.network, known.with_findings(new))
 
     def without_stale(self, node: StateOverrideNode, variants: RoutePayloads) -> ReadPayload | None:
-        """Forget what is known of a router whose code has changed, and return the payload for the default variant.
+        """Forget the findings about a router whose code has changed, and return the payload for the default variant.
 
-        Return None if the code is the same, or nothing is known. Raises `UpstreamError`.
+        Return None if the code has not changed, or there are no findings. Raises `UpstreamError`.
         """
         block = node.read_head().block.number
         if not variants.findings.protocols or variants.findings.code_hash == _code_hash(node, variants.network, block):

@@ -1,8 +1,8 @@
-"""The conformance kit for pool families, both built-in ones and those of other packages.
+"""The conformance kit for pool families, both built-in ones and those from other packages.
 
-`family_tests` has the class from which a family's tests derive; `contract_pool` and `evm` compare it with bytecode, and
-`recorded_swaps` with what a contract has paid. `strategies` has parts of random pools, and `new_family` writes a new
-package. All but the last need the extra `testing`. Nothing else in this program imports the kit.
+`family_tests` has the base class for a family's tests; `contract_pool` and `evm` compare the family with bytecode, and
+`recorded_swaps` with a contract's recorded outputs. `strategies` has parts of random pools, and `new_family` writes a
+new package. All modules except the last need the extra `testing`. Nothing else in this program imports the kit.
 """
 
 import sys
@@ -14,7 +14,7 @@ PUBLIC = ()
 if "pytest" in sys.modules:
     import pytest
 
-    # A law that fails then shows the values it compared.
+    # A failing law then shows the compared values.
     pytest.register_assert_rewrite(
         *(f"{__name__}.{name}" for name in ("contract_pool", "family_tests", "pool_laws", "recorded_swaps")),
         *(f"{__name__}.{name}" for name in ("row_checks", "swap_guarantee", "wrong_states")),

@@ -1,4 +1,4 @@
-"""Pools in randomly changed states of known ones, and random amounts to sell in them."""
+"""Pools in randomly changed states of known pools, and random amounts to sell in them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.testing.wrong_states import changed, is_number, member, places, wrong_values
 
 _BITS: Final = (16, 24, 32, 40, 63, 64, 80, 96, 104, 112, 120, 127, 128, 160, 192, 255, 256)
-"""Widths of the contracts' integers."""
+"""The widths of the contracts' integers, in bits."""
 _CHANGES: Final = (0, 1, 1, 2, 3, 6)
-"""Members of a state that change at once."""
+"""The number of state members that change at once."""
 _MAX_TRIES: Final = 40
-"""Changed states for one that the family accepts; most families reject one in two."""
+"""The maximum number of attempts to find a changed state that the family accepts; most families reject one in two."""
 
 
 def changed_pools(
@@ -24,9 +24,9 @@ def changed_pools(
     count: int,
     state_of: Callable[[Pool], Mapping[str, object]] = lambda pool: pool.state(),
 ) -> Iterator[Pool]:
-    """Yield up to `count` pools in states that their family accepts, mostly random changes of those of `bases`.
+    """Yield up to `count` pools in states that their family accepts, usually random changes of the states of `bases`.
 
-    `state_of` returns the state of a pool as a market file has it.
+    `state_of` returns the state of a pool in the form of a market file.
     """
     found = 0
     for _ in range(count * _MAX_TRIES):
@@ -45,7 +45,7 @@ def changed_pools(
 def random_change(
     rng: Random, identity: PoolIdentity, state: Mapping[str, object]
 ) -> tuple[PoolIdentity, Mapping[str, object]]:
-    """Return identity and state with up to six changed members, most of them numbers."""
+    """Return the identity and the state with up to six changed members, most of them numbers."""
     for _ in range(rng.choice(_CHANGES)):
         paths = [*places(state)]
         numbers = [path for path in paths if is_number(member(state, path))]
@@ -64,7 +64,7 @@ def random_change(
 
 
 def random_amount(rng: Random, pool: Pool, token_in: str, token_out: str) -> int:
-    """Return an input: of any sign and size, of a few units, or a part of what the pool takes."""
+    """Return an input: of any sign and size, of a few units, or a part of the pool's capacity."""
     kind = rng.random()
     if kind < 0.1:
         return int(rng.choice((-1, 1)) * 2 ** rng.uniform(128, 310))

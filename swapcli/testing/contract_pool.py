@@ -27,23 +27,23 @@ T = TypeVar("T")
 
 
 class ContractPool(ABC):
-    """A pool contract on a chain. A family's tests deploy theirs, and define how to read it and swap in it."""
+    """A pool contract on a chain. A family's tests deploy it, and define how to read it and swap in it."""
 
     @abstractmethod
     def read(self) -> Pool:
-        """Return the pool by the reader of its kind: see `read_pool`."""
+        """Return the pool, read with the reader of its kind: see `read_pool`."""
 
     @abstractmethod
     def sell(self, token_in: str, token_out: str, amount_in: int) -> int | None:
-        """Swap on the chain and return the output in base units; None, without any change, if it reverts."""
+        """Swap on the chain and return the output in base units; None, with no change, if it reverts."""
 
     def pass_time(self, rng: Random) -> None:
-        """Let time pass before a swap, or change prices, for contracts whose swaps depend on them."""
+        """Let time pass before a swap, or change prices, for contracts whose swaps depend on these."""
         del rng
 
 
 def read_pool(chain: BaseChain, kind: str, address: str, decimals: tuple[int, ...]) -> Pool:
-    """Read a pool as from a node: its reference by a factory, then its state."""
+    """Read a pool as from a node: first its reference from a factory, then its state."""
     require_kind(kind)
     family = KINDS[kind].families[0]
     factory, reader = Factory(address, kind, (ProtocolInfo(1, "test", "Test", family),)), require_reader(kind)
@@ -58,17 +58,17 @@ def require_family(name: str) -> None:
 
 
 def require_kind(kind: str) -> None:
-    """Require that swapcli finds a kind of contract, as `require_family`."""
+    """Require that swapcli finds a kind of contract, like `require_family`."""
     if is_kind(kind):
         return
     names = [entry.name for entry in metadata.entry_points(group=FAMILY_GROUP)]
-    for name in names:  # the kinds of a package are known once one of its families is
+    for name in names:  # the kinds of a package are known once one of its families has been found
         is_family(name)
     assert is_kind(kind), f'swapcli finds no kind of contract "{kind}": {_why_not_found([kind, *names])}'
 
 
 def require_reader(kind: str) -> PoolReader:
-    """Return the reader of a kind; the message shows where its module must be if there is none."""
+    """Return the reader of a kind; if there is none, the message names its expected module."""
     try:
         return pool_reader(kind)
     except ModuleNotFoundError as error:
@@ -95,8 +95,8 @@ def load_pool(chain: BaseChain, kind: str, ref: PoolRef) -> Pool:
 def read_answers(read: BatchRead[T], answers: Mapping[str, ReturnData]) -> T | SkippedItem:
     """Run a reader on recorded return data, by function signature; None if the call reverts.
 
-    The result is a `SkippedItem` with the reason if the reader rejects them. Raises `KeyError`, with the function's
-    name, for any other function.
+    If the reader rejects the data, the result is a `SkippedItem` with the reason. Raises `KeyError`, with the
+    function's name, for any other function.
     """
     known = {selector(signature): data for signature, data in answers.items()}
 
@@ -114,7 +114,8 @@ def read_answers(read: BatchRead[T], answers: Mapping[str, ReturnData]) -> T | S
 def compare_swaps(
     contract: ContractPool, rng: Random, swaps: int, max_exponent: float = 25.0, name: str = "the contract"
 ) -> int:
-    """Swap random amounts both ways and return how many were paid; amounts and states afterwards must be equal.
+    """Swap random amounts in both directions, and return how many swaps paid; amounts and resulting states must be
+    equal.
 
     An amount is 10 to the power of 0 to `max_exponent` base units. `name` begins the message of a failure.
     """
@@ -139,7 +140,8 @@ def compare_swaps(
 
 
 def record_swaps(contract: ContractPool, rng: Random, swaps: int, max_exponent: float = 25.0) -> dict[str, object]:
-    """Swap random amounts as `compare_swaps`, and return what the contract paid: one of the `pools` of recorded swaps.
+    """Swap random amounts like `compare_swaps`, and return the contract's outputs as one of the `pools` of recorded
+    swaps.
 
     `write_vectors` writes them into a file. The pool's own `swap` is not called.
     """
@@ -165,7 +167,7 @@ def record_swaps(contract: ContractPool, rng: Random, swaps: int, max_exponent: 
 
 
 def _outcomes(contract: ContractPool, sold: int | None, pool: Pool, way: tuple[str, str], amount_in: int) -> str:
-    """Return what the contract has paid and the pool pays, or why not, for the message of a failure."""
+    """Return the contract's and the pool's outputs, or why they failed, for the message of a failure."""
     chain = getattr(contract, "chain", None)
     reason = f" ({chain.last_revert})" if isinstance(chain, Chain) and chain.last_revert else ""
     paid = f"the contract pays nothing{reason}" if sold is None else f"the contract pays {sold}"

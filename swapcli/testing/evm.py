@@ -1,4 +1,4 @@
-"""A small in-process EVM for differential tests: read a compiled contract, deploy it, call it.
+"""A small in-process EVM for differential tests: read a compiled contract, deploy it, and call it.
 
     chain = Chain()
     token = chain.deploy(read_artifact(Path("out/Token.sol/Token.json")), 10**30)
@@ -31,14 +31,14 @@ if sys.version_info < (3, 13):
 DEPLOYER = "0x" + "d0" * 20
 """The default sender."""
 NO_EVM = "pyrevm has no wheel for this Python"
-"""Why tests with a `Chain` are skipped."""
+"""The reason why tests with a `Chain` are skipped."""
 _BLOCK_GAS = 2**63
 _ETHER_SUPPLY = 2**120
 _REVERTED = re.compile(r"output: 0x([0-9a-f]*)")
 
 
 class RevertedError(Exception):
-    """A call reverted or ran out of gas. `data` is the return data, the message the revert reason if any."""
+    """A call reverted or ran out of gas. `data` is the return data, and the message is the revert reason, if any."""
 
     def __init__(self, data: bytes, detail: str) -> None:
         super().__init__(_decode_reason(data) or detail)
@@ -54,7 +54,7 @@ class ContractArtifact:
 
 
 class BaseChain(ABC):
-    """A chain to deploy contracts on. `DEPLOYER` is the default sender."""
+    """A chain on which to deploy contracts. `DEPLOYER` is the default sender."""
 
     @abstractmethod
     def fund(self, address: str, wei: int) -> None:
@@ -70,11 +70,14 @@ class BaseChain(ABC):
 
     @abstractmethod
     def place(self, address: str, artifact: ContractArtifact) -> Contract:
-        """Deploy a contract without constructor arguments at a given address, as for system contracts."""
+        """Put a contract without constructor arguments at a given address, as for system contracts."""
 
     @abstractmethod
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
-        """Send a transaction and return its return data. Raises `RevertedError` and then leaves the state unchanged."""
+        """Send a transaction and return its return data.
+
+        Raises `RevertedError`, in which case the state does not change.
+        """
 
     @abstractmethod
     def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
@@ -110,7 +113,7 @@ class Chain(BaseChain):
             pytest.skip(NO_EVM, allow_module_level=True)
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
         self.last_revert = ""
-        """Why the last transaction or call reverted; empty if it did not."""
+        """The reason why the last transaction or call reverted; empty if it did not."""
         self.fund(DEPLOYER, _ETHER_SUPPLY)
         self.set_time(timestamp)
 
@@ -123,11 +126,11 @@ class Chain(BaseChain):
         self._evm.set_block_env(pyrevm.BlockEnv(number=number, timestamp=timestamp, gas_limit=_BLOCK_GAS))
 
     def native_balance(self, address: str) -> int:
-        """As `BaseChain.native_balance`."""
+        """See `BaseChain.native_balance`."""
         return int(self._evm.get_balance(address))
 
     def create(self, code: bytes, sender: str = DEPLOYER) -> str:
-        """As `BaseChain.create`."""
+        """See `BaseChain.create`."""
         try:
             with _raise_reverted():
                 return str(self._evm.deploy(sender, code)).lower()
@@ -135,7 +138,7 @@ class Chain(BaseChain):
             self._evm.reset_transient_storage()
 
     def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
-        """As `BaseChain.call`."""
+        """See `BaseChain.call`."""
         with self.revert_after():
             return self.send(to, calldata, sender=sender)
 
@@ -147,7 +150,10 @@ class Chain(BaseChain):
         return [(log.address.lower(), list(log.topics), bytes(log.data[1])) for log in result.logs]
 
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
-        """Send a transaction and return its return data. Raises `RevertedError` and then leaves the state unchanged."""
+        """Send a transaction and return its return data.
+
+        Raises `RevertedError`, in which case the state does not change.
+        """
         try:
             self.last_revert = ""
             with _raise_reverted():
@@ -159,11 +165,11 @@ class Chain(BaseChain):
             self._evm.reset_transient_storage()
 
     def set_code(self, address: str, code: bytes) -> None:
-        """Set the code of `address`; its balance stays."""
+        """Set the code of `address`; its balance does not change."""
         self._evm.insert_account_info(address, pyrevm.AccountInfo(self.native_balance(address), code=code))
 
     def place(self, address: str, artifact: ContractArtifact) -> Contract:
-        """As `BaseChain.place`."""
+        """See `BaseChain.place`."""
         code = self.code(self.create(artifact.bytecode))
         self._evm.insert_account_info(address, pyrevm.AccountInfo(code=code))
         return self.at(address, artifact)

@@ -1,4 +1,4 @@
-"""The tests that every pool family must pass, as a class to derive from. `docs/families.md` is the tutorial.
+"""The tests that every pool family must pass, as a base class. `docs/families.md` is the tutorial.
 
     class TestGlider(FamilyTests):
         vectors = Path(__file__).parent / "glider.json"
@@ -7,7 +7,7 @@
         def pools(self) -> SearchStrategy[Glider]: ...
         def contract(self, rng: Random) -> ContractPool: ...
 
-pytest collects the tests from the subclass, each with the name of what it requires.
+pytest collects the tests from the subclass; the name of each test describes its requirement.
 """
 
 from __future__ import annotations
@@ -53,33 +53,33 @@ _NOTHING_PAID = "does the pool hold both tokens, and does the sender of `sell` h
 class FamilyTests(ABC):
     """The laws, the recorded swaps and the differential test of one family.
 
-    A subclass whose name begins with "Test" gives the pools and the contract; pytest collects the tests from it.
+    A subclass whose name begins with "Test" provides the pools and the contract; pytest collects the tests from it.
     """
 
     vectors: ClassVar[Path]
-    """A file of the form `recorded-swaps/1`: `swapcli.testing.recorded_swaps` describes it."""
+    """A file in the format `recorded-swaps/1`, which `swapcli.testing.recorded_swaps` describes."""
     least_paid: ClassVar[int] = 10
-    """How many recorded swaps the contract must have paid."""
+    """How many recorded swaps must have paid in the contract."""
     dust: ClassVar[int] = 2
-    """The most a trader may gain in a swap from the contract's rounding, in base units of either token."""
+    """The most that a trader may gain in a swap from the contract's rounding, in base units of either token."""
     tolerance: ClassVar[float] = 0.0
-    """The same as a part of the output, for contracts whose fee is rounded to coarse steps."""
+    """The same gain as a part of the output, for contracts whose fee is rounded to coarse steps."""
     curve_tolerance: ClassVar[float] = 1e-9
-    """How far `curve` may be from `swap`, as a part of the output."""
+    """The maximum difference between `curve` and `swap`, as a part of the output."""
     way_back_is_checked: ClassVar[bool] = True
-    """Whether to check that swapping back gains nothing in random changes of the valid state."""
+    """Whether to check, in random changes of the valid state, that swapping back gains nothing."""
     random_states: ClassVar[int] = 60
-    """How many of those states are tried."""
+    """How many of those states to try."""
     contracts: ClassVar[int] = 3
     """How many contracts the differential test deploys."""
     swaps_per_contract: ClassVar[int] = 40
-    """How many swaps it tries in each; more than a third of them must be paid."""
+    """How many swaps to try in each contract; more than a third of them must pay."""
     max_exponent: ClassVar[float] = 25.0
-    """Its amounts are 10 to the power of 0 to this, in base units."""
+    """The maximum exponent of amounts, which are 10 to the power of 0 to this, in base units."""
 
     @abstractmethod
     def valid_pool(self) -> Pool:
-        """Return a liquid pool; the tests derive contradictory and extreme states from its state."""
+        """Return a liquid pool, from whose state the tests derive contradictory and extreme states."""
 
     @abstractmethod
     def pools(self) -> st.SearchStrategy[Pool]:
@@ -90,12 +90,13 @@ class FamilyTests(ABC):
         """Deploy a pool contract with random parameters and liquidity."""
 
     def reserve_of(self, pool: Pool, k: int) -> float:
-        """Return how many base units of the k-th token a pool can pay: `reserves[k]`; infinity if it has none."""
+        """Return the number of base units of the k-th token that a pool can pay: `reserves[k]`; infinity if it has
+        none."""
         reserves: tuple[int, ...] | None = getattr(pool, "reserves", None)
         return inf if reserves is None else reserves[k]
 
     def amount_in(self, pool: Pool, i: int, j: int, part: float) -> int:
-        """Return an input of the i-th token for the j-th: `part`, up to a quarter, of the reserve or capacity."""
+        """Return an input of the i-th token for the j-th: `part`, at most a quarter, of the reserve or capacity."""
         largest = min(self.reserve_of(pool, i), pool.curve(pool.tokens[i], pool.tokens[j]).capacity, LARGEST_AMOUNT)
         return max(2, int(largest * part))
 
@@ -125,7 +126,7 @@ class FamilyTests(ABC):
         check()
 
     def test_state_survives_a_round_trip(self) -> None:
-        """A pool survives a round trip through a market file."""
+        """A pool does not change in a round trip through a market file."""
 
         @settings(deadline=None)
         @given(self.pools())
@@ -148,17 +149,17 @@ class FamilyTests(ABC):
         assert swapped > self.random_states // 10
 
     def test_contradictory_states_are_refused(self) -> None:
-        """A state with wrong members is rejected with its field, or pays no more than the pool has."""
+        """A state with wrong members is rejected, naming the field, or pays no more than the pool has."""
         check_wrong_states(self.valid_pool(), self.reserve_of)
 
     def test_recorded_swaps_are_the_contracts(self) -> None:
-        """The pool pays what the contract paid, and ends in the contract's state."""
+        """The pool pays the same amounts as the contract, and ends in the contract's state."""
         pool = self.valid_pool()
         paid = check_recorded_swaps(self.vectors, {pool.family: type(pool)}.__getitem__)
         assert paid >= self.least_paid, f"{source_of(self.vectors)}: {paid} recorded swaps were paid"
 
     def test_random_swaps_are_the_contracts(self) -> None:
-        """The contract and the pool read from it pay the same and end in the same state."""
+        """The contract and the pool read from it pay the same amounts and end in the same state."""
         for seed in range(self.contracts):
             rng = Random(seed)
             name = f"the contract of Random({seed})"

@@ -1,8 +1,8 @@
-"""Writes a package with a new pool family: `python -m swapcli.testing.new_family glider ../swapcli-glider`.
+"""Write a package with a new pool family: `python -m swapcli.testing.new_family glider ../swapcli-glider`.
 
-The package has the family's class, its reader, its rows, their tests and an entry point by which swapcli finds it. What
-only the author can know raises NotImplementedError with "TODO glider", so that the tests fail until it is written.
-`docs/families.md` leads on.
+The package has the family's class, its reader, its rows, their tests and an entry point by which swapcli finds it. The
+parts that only the author can write raise NotImplementedError with "TODO glider", so that the tests fail until they are
+written. `docs/families.md` has the next steps.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ _ROW_NAMES: Final = ("Event", "FamilyRow", "KindRow", "SwapAmounts")
 
 
 class NewFamily(NamedTuple):
-    """A family to write. `package` is the Python package of its class, its reader and its rows, with dots."""
+    """A family to write. `package` is the dotted name of the Python package for its class, its reader and its rows."""
 
     name: str
     package: str
 
     @property
     def class_name(self) -> str:
-        """The name of its class."""
+        """The name of the family's class."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
     def from_template(self, template: str, **others: str) -> str:
-        """Return a template with the names of the family, and others."""
+        """Return a template with the family's names filled in, and additional ones."""
         values = {"name": self.name, "package": self.package, "Class": self.class_name, **others}
         return Template((TEMPLATES / f"{template}.txt").read_text()).substitute(values)
 
     @property
     def import_line(self) -> str:
-        """The line that imports its class."""
+        """The line that imports the family's class."""
         return f"from {self.package}.{self.name} import {self.class_name}\n"
 
     @property
     def no_vectors(self) -> str:
-        """A document of recorded swaps without any."""
+        """A document of recorded swaps that contains none."""
         source = f"TODO {self.name}: record swaps of the contract, and say which one it is"
         return json.dumps({"format": FORMAT, "source": source, "pools": []})
 
@@ -61,9 +61,9 @@ def check_name(name: str) -> None:
 
 
 def write_package(name: str, folder: Path) -> list[Path]:
-    """Write the package of a family into a new or empty folder, named after it, and return the files.
+    """Write the package of a family into a new or empty folder, named after the family, and return the files.
 
-    Raises `ValueError` for a name that is not one or is taken, and for a folder with files, before anything is written.
+    Raises `ValueError` for an invalid or taken name, and for a folder with files, before anything is written.
     """
     check_name(name)
     if name in FAMILIES or name in KIND_NAMES:
@@ -103,7 +103,7 @@ def write_package(name: str, folder: Path) -> list[Path]:
 
 
 def with_rows(text: str, family: NewFamily) -> str:
-    """Return the module `rows` of a folder with those of a family, its constants, and the event of its swaps."""
+    """Return a folder's module `rows` with the family's rows, its constants, and the event of its swaps."""
     helpers, family_row, kind_row = family.from_template("row.py").split("# ---\n")
     before, table, after = text.partition("\nFAMILIES: Final")
     text = f"{before.rstrip()}\n\n\n{helpers.strip()}\n\n{table}{after}"
@@ -116,7 +116,7 @@ def with_rows(text: str, family: NewFamily) -> str:
 
 
 def _with_row_imports(text: str) -> str:
-    """Import what the new rows use of `swapcli.families.row`, in the order of the linter."""
+    """Import the names that the new rows use from `swapcli.families.row`, in the linter's order."""
     pattern = r"from swapcli\.families\.row import (?:\(([^)]*)\)|([^\n]*))\n"
     found = re.search(pattern, text)
     if found is None:
@@ -138,7 +138,7 @@ def _at_end_of_table(text: str, table: str, new: str) -> str:
 
 
 def main() -> None:
-    """Write the package of the command line."""
+    """Write the package that the command line describes."""
     parser = argparse.ArgumentParser(
         prog="python -m swapcli.testing.new_family", description="Write a package with a new pool family."
     )

@@ -1,4 +1,4 @@
-"""Laws that the pools of every family satisfy."""
+"""Laws that the pools of all families satisfy."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from swapcli.core.model.pool import Pool, RateCurve
 PoolT = TypeVar("PoolT", bound=Pool)
 
 LARGEST_AMOUNT = 1e36
-"""Of a trade in the laws, in base units, for pools that take any input."""
+"""The largest amount of a trade in the laws, in base units, for pools that take any input."""
 _LAST_BITS = 1e-15
 _NORMAL = 1e-290
-"""Below it, floats lose digits: the middle of two of them may be zero."""
+"""The lower limit of normal floats: below it, floats lose digits, and the midpoint of two may be zero."""
 
 
 def swap_or_refuse(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int, PoolT] | None:
     """Return the output of a swap and the pool after it; None if the pool rejects it. `way` is (token in, token out).
 
-    An exception in the family's code is raised as it is.
+    An exception in the family's code is raised unchanged.
     """
     try:
         return pool.swap(*way, amount_in)
@@ -35,7 +35,7 @@ def swap_or_refuse(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[i
 
 
 def swap_or_skip(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int, PoolT]:
-    """Swap as `swap_or_refuse`, and reject examples that the pool rejects."""
+    """Swap like `swap_or_refuse`, and reject examples that the pool rejects."""
     swapped = swap_or_refuse(pool, way, amount_in)
     if swapped is None:
         reject()
@@ -43,20 +43,20 @@ def swap_or_skip(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int
 
 
 def swap_there_and_back(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int:
-    """Return what a sale brings after its output is sold again; reject examples that the pool rejects."""
+    """Return the result of selling a sale's output again; reject examples that the pool rejects."""
     amount_out, between = swap_or_skip(pool, (token_in, token_out), amount_in)
     return swap_or_skip(between, (token_out, token_in), amount_out)[0]
 
 
 def check_state_round_trip(pool: Pool) -> None:
-    """Require that the pool is what its state says, as a market file has it."""
+    """Require that the pool equals the one read from its state in the form of a market file."""
     assert type(pool).from_state(pool.identity, json.loads(json.dumps(pool.state()))) == pool
 
 
 def trade_to_rate(curve: RateCurve, part: float, nudge: float) -> tuple[float, float, float]:
-    """Return the trade to a part of the start rate, which must end there, or at a jump of the rate.
+    """Return the trade to a part of the start rate, which must end at that rate, or at a jump of the rate.
 
-    At a jump the trade to a rate that is lower by `nudge` is the same one.
+    At a jump, the trade to a rate that is lower by `nudge` must be the same.
     """
     assume(curve.start_rate > 0)
     rate = curve.start_rate * part
@@ -64,14 +64,15 @@ def trade_to_rate(curve: RateCurve, part: float, nudge: float) -> tuple[float, f
     assert amount_out == pytest.approx(curve.amount_out(amount_in), rel=1e-11)
     if slope > 0 and amount_in < curve.capacity * (1 - 1e-12):
         nudged, _, _ = curve.trade_to_marginal_rate(rate * (1 - nudge))
-        # An amount is only known to its last bits, in which the whole way from a jump to here may be.
+        # An amount is accurate only up to its last bits, which may include the whole distance from a jump to here.
         before, after = (curve.rate(amount_in * (1 + bits)) for bits in (-_LAST_BITS, _LAST_BITS))
         assert after * (1 - 1e-6) <= rate <= before * (1 + 1e-6) or nudged == amount_in
     return amount_in, amount_out, slope
 
 
 def check_concave(curve: RateCurve, a: float, b: float) -> None:
-    """Require that outputs increase, and rates fall, between two parts of the capacity, or of 10^36 without one."""
+    """Require that outputs increase and rates fall between two parts of the capacity, or of 10^36 if it is
+    unlimited."""
     reach = min(curve.capacity, LARGEST_AMOUNT)
     low, high = sorted((reach * a, reach * b))
     assume(high > _NORMAL)
@@ -85,14 +86,14 @@ def check_concave(curve: RateCurve, a: float, b: float) -> None:
 
 
 def check_swap_laws(pool: Pool, way: tuple[str, str], amount_in: int, dust: int = 2, tolerance: float = 0.0) -> None:
-    """Require that more is paid for more, and that neither parts of an order nor the way back gain anything.
+    """Require that a larger input pays more, and that neither splitting an order nor swapping back gains anything.
 
-    `dust` is what the contract's rounding may be worth, in base units of either token; `tolerance` is a part of the
-    output for contracts whose fee is rounded to coarse steps. Rejects examples that the pool rejects.
+    `dust` is the possible gain from the contract's rounding, in base units of either token; `tolerance` is a part of
+    the output, for contracts whose fee is rounded to coarse steps. Examples that the pool rejects are rejected.
     """
     whole, after = swap_or_skip(pool, way, amount_in)
     less = swap_or_skip(pool, way, max(1, amount_in // 2))[0]
-    # Differences of integers: a sum with a float would lose units.
+    # The differences are of integers: a sum with a float would lose units.
     assert less - whole <= whole * tolerance + dust
     if amount_in > 1:
         check_two_parts(pool, way, amount_in, 0.5, whole * tolerance + dust)
@@ -101,7 +102,7 @@ def check_swap_laws(pool: Pool, way: tuple[str, str], amount_in: int, dust: int 
 
 
 def check_two_parts(pool: Pool, way: tuple[str, str], amount_in: int, part: float, dust: float) -> None:
-    """Require that two swaps, the first with `part` of the amount, pay no more than one, but for `dust`."""
+    """Require that two swaps, the first with `part` of the amount, pay no more than one, up to `dust`."""
     first = max(int(amount_in * part), 1)
     assume(first < amount_in)
     whole, _ = swap_or_skip(pool, way, amount_in)
@@ -111,7 +112,7 @@ def check_two_parts(pool: Pool, way: tuple[str, str], amount_in: int, part: floa
 
 
 def check_curve_follows(pool: Pool, way: tuple[str, str], amount_in: int, relative: float = 1e-9) -> None:
-    """Require that the curve shows what the exact swap pays, and that it is increasing and concave up to there."""
+    """Require that the curve matches the exact swap's output, and that it is increasing and concave up to there."""
     exact = swap_or_skip(pool, way, amount_in)[0]
     curve = pool.curve(*way)
     assert curve.start_rate > 0

@@ -1,4 +1,4 @@
-"""Swaps paid by a contract, recorded in a form that can be replayed without code for each family.
+"""Swaps paid by a contract, recorded in a format that can be replayed without code for each family.
 
 A file `.json`, or `.json.xz`, has states as in market files, and integers of more than 2^53 as decimal strings:
 
@@ -6,9 +6,9 @@ A file `.json`, or `.json.xz`, has states as in market files, and integers of mo
      "pools": [{"family": "psm", "tokens": [...], "decimals": [...], "fee_ppm": 0, "state": {...},
                 "steps": [{"sold": 0, "bought": 1, "amount_in": "1000", "amount_out": "997", "state_after": {...}}]}]}
 
-The steps of a pool follow one another. `amount_out` is null where the contract reverts or pays nothing, `state_after`
-is optional, and `state` of a step is the state before it, where something else has changed the pool meanwhile. Tokens
-are addresses, or numbers in place of them.
+The steps of a pool are consecutive. `amount_out` is null if the contract reverts or pays nothing, `state_after` is
+optional, and a step has a `state`, the state before it, if something else has changed the pool in between. Tokens are
+addresses, or numbers in place of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FORMAT: Final = "recorded-swaps/1"
 
 
 class RecordedSwap(NamedTuple):
-    """A recorded swap of `pool`, and what the pool makes of it. Both outputs are None if it is rejected."""
+    """A recorded swap in `pool`, and the pool's result for it. Both outputs are None if it is rejected."""
 
     pool: Pool
     expected: int | None
@@ -37,11 +37,11 @@ class RecordedSwap(NamedTuple):
     place: str = ""
     """The step in the file: `pools[0].steps[3]`."""
     refusal: str = ""
-    """Why the pool rejects it."""
+    """The reason why the pool rejects it."""
 
 
 def replay_recorded_swaps(file: Path, find: Callable[[str], type[Pool]] = family) -> Iterator[RecordedSwap]:
-    """Yield every swap of a file. `find` returns the class of a family by its name."""
+    """Yield every swap in a file. `find` returns the class of a family by name."""
     for number, recorded in enumerate(_read(file)["pools"], 1):
         pool = _build(recorded, number, recorded["state"], find)
         for index, step in enumerate(recorded["steps"]):
@@ -60,7 +60,7 @@ def replay_recorded_swaps(file: Path, find: Callable[[str], type[Pool]] = family
 
 
 def check_recorded_swaps(file: Path, find: Callable[[str], type[Pool]] = family) -> int:
-    """Require that a pool pays what the contract paid and ends in its state; return how many swaps were paid."""
+    """Require that pools pay the contract's outputs and end in its states; return how many swaps paid."""
     paid = 0
     for swap in replay_recorded_swaps(file, find):
         step = f"{file.name}, {swap.place}"
@@ -80,9 +80,9 @@ def source_of(file: Path) -> str:
 
 
 def write_vectors(file: Path, source: str, pools: list[dict[str, object]]) -> None:
-    """Write recorded pools, as those of `record_swaps`, into a file `.json` or `.json.xz`.
+    """Write recorded pools, such as those of `record_swaps`, into a file `.json` or `.json.xz`.
 
-    `source` shows which contract answered, of which revision, and how.
+    `source` names the contract and its revision, and how its swaps were recorded.
     """
     text = json.dumps({"format": FORMAT, "source": source, "pools": pools}).encode()
     file.write_bytes(lzma.compress(text) if file.suffix == ".xz" else text + b"\n")

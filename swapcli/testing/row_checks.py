@@ -1,4 +1,4 @@
-"""Check the rows of a family: the fields it lists, and the signatures by which its pools are found and followed."""
+"""Check a family's rows: the fields they list, and the signatures for finding and following its pools."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def check_fields(pool: Pool, row: FamilyRow) -> None:
 
 
 def check_kind(name: str, row: KindRow) -> None:
-    """Require that a kind is followed by events or without them, and that its signatures can be hashed."""
+    """Require that a kind has either events to follow or a reason for none, and that its signatures can be hashed."""
     assert row.events or row.unannounced, (
         f'the kind "{name}" has neither `events` nor `unannounced`: list the events that announce a change of the '
         "state, or say in `unannounced` what changes it"
     )
     if row.network_kind is not Kind.EVM:
-        return  # Starknet has names of events
+        return  # Starknet uses names of events
     for field, signature in _signatures(row):
         problem = signature_problem(signature)
         assert problem is None, f'`{field}` of the kind "{name}" has the signature "{signature}": {problem}'
 
 
 def signature_problem(signature: str) -> str | None:
-    """Return why the text is not a signature as contracts hash it; None if it is one."""
+    """Return why the text is not a signature in the form that contracts hash; None if it is one."""
     name, opening, types = signature.partition("(")
     if not name.isidentifier() or not opening:
         return "expected name(type,...)"

@@ -14,7 +14,7 @@ TOKENS: Final = tuple(f"0x{k:040x}" for k in range(1, 9))
 fees_ppm = st.sampled_from([0, 100, 500, 3_000, 10_000])
 decimals = st.sampled_from([6, 8, 18])
 parts = st.floats(-6.0, -0.6).map(lambda exponent: 10.0**exponent)
-"""A trade's size as a part of the input reserve, from a millionth to a quarter."""
+"""The size of a trade as a part of the input reserve, from a millionth to a quarter."""
 
 
 def log_uniform(low_bits: int, high_bits: int) -> st.SearchStrategy[int]:
@@ -26,7 +26,7 @@ def log_uniform(low_bits: int, high_bits: int) -> st.SearchStrategy[int]:
 def depths(draw: st.DrawFn, places: tuple[int, ...], tilt: float) -> tuple[int, ...]:
     """Draw reserves in base units of tokens with `places` decimals.
 
-    They have a common size from 1 to 10^9 whole tokens, and each is within a factor e^`tilt` of it.
+    The reserves have a common size from 1 to 10^9 whole tokens, and each is within a factor e^`tilt` of it.
     """
     size = draw(st.floats(0.0, 9.0))
     return tuple(int(10 ** (places_k + size) * 2.718 ** draw(st.floats(-tilt, tilt))) for places_k in places)

@@ -17,7 +17,7 @@ _SWAPS_PER_STATE: Final = 4
 
 
 def check_swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool] | None:
-    """Require that a swap keeps the guarantee; return its output and the pool after it, None if it is rejected."""
+    """Require that a swap keeps the guarantee; return its output and the pool after it, or None if it is rejected."""
     swapped = swap_or_refuse(pool, (token_in, token_out), amount_in)
     if swapped is None:
         return None
@@ -29,8 +29,8 @@ def check_swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tup
     assert {token_in, token_out} <= set(pool.tokens)
     assert token_in != token_out
     again = type(after).from_state(after.identity, json.loads(json.dumps(after.state())))
-    # A sampled pool is also marked as one whose quotes are used up, which no file says; nor is a second swap predicted
-    # in one that is used once, whose derived values are those of the first.
+    # A sampled pool is also marked once its quotes are used up, which no file records. In a single-use pool, a second
+    # swap is not predicted, because its derived values still belong to the first one.
     assert again.state() == after.state() if pool.is_sampled or pool.is_single_use else again == after
     return amount_out, after
 
@@ -38,11 +38,11 @@ def check_swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tup
 def check_way_back(pool: Pool, token_in: str, token_out: str, amount_in: int, done: tuple[int, Pool]) -> None:
     """Require that selling the output pays no more than was spent, up to the contract's rounding.
 
-    That is a few units of both tokens at the pool's price, and what the 18 digits of contracts round off.
+    This rounding is a few units of both tokens at the pool's price, plus the rounding of the contracts' 18 digits.
     """
     amount_out, after = done
     if pool.is_single_use:
-        return  # the state after the swap is not the contract's
+        return  # in these pools, the state after the swap is not the contract's
     back = check_swap(after, token_out, token_in, amount_out)
     if back is None:
         return
@@ -53,7 +53,8 @@ def check_way_back(pool: Pool, token_in: str, token_out: str, amount_in: int, do
 
 
 def check_any_tokens_and_amounts(pool: Pool) -> None:
-    """Require that any two tokens, also unknown ones, and any integer are swapped or rejected, and some swapped."""
+    """Require that any two tokens, even unknown ones, and any integer are swapped or rejected, and that some are
+    swapped."""
     swapped = 0
     for pair in permutations((*dict.fromkeys((*pool.tokens[:2], pool.tokens[-1])), UNKNOWN_TOKEN, ""), 2):
         swapped += sum(check_swap(pool, *pair, amount_in) is not None for amount_in in _AMOUNTS)
@@ -63,9 +64,9 @@ def check_any_tokens_and_amounts(pool: Pool) -> None:
 
 
 def check_random_swaps(pool: Pool, rng: Random, *, way_back: bool = True) -> int:
-    """Require the guarantee of four consecutive swaps, and return how many were not rejected.
+    """Require the guarantee for four consecutive swaps, and return how many were not rejected.
 
-    With `way_back`, the sale of each output must gain nothing.
+    With `way_back`, selling each output again must gain nothing.
     """
     swapped = 0
     for _ in range(_SWAPS_PER_STATE):
@@ -82,6 +83,6 @@ def check_random_swaps(pool: Pool, rng: Random, *, way_back: bool = True) -> int
 
 
 def _random_way(rng: Random, pool: Pool) -> tuple[str, str]:
-    """Return two tokens of a pool, rarely others."""
+    """Return two tokens of a pool or, rarely, others."""
     token_in, token_out = rng.sample(pool.tokens, 2)
     return token_in, token_out if rng.random() < 0.97 else rng.choice((UNKNOWN_TOKEN, token_in))

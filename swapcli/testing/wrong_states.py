@@ -1,4 +1,4 @@
-"""Contradictory pool states: each must be rejected with its field, or swap as a possible pool would."""
+"""Contradictory pool states: each must be rejected, naming its field, or swap like a possible pool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.testing.strategies import TOKENS
 
 ABSENT: Final = object()
-"""In place of a value: the member is omitted."""
+"""A marker in place of a value: the member is omitted."""
 Place = tuple[str | int, ...]
 """The keys and indices that lead to a member of a state."""
 
@@ -21,7 +21,7 @@ _WRONG: Final[tuple[object, ...]] = (
     *(ABSENT, None, "x", "0x", 1.5, True, False, [], {}, [[]], ["1", None], -1, 0, 1, 2, 255, 10**9),
     *(2**63, 2**112 - 1, 2**112, 2**127, 2**128 - 1, 2**160, 2**255, 2**256 - 1, 2**256, 10**100),
 )
-"""What takes the place of a value: other types, and the bounds of the contracts' integers."""
+"""Replacements for a value: other types, and the bounds of the contracts' integers."""
 _FIRST_WRONG_NUMBER: Final = 11
 _FACTORS: Final = (10**-12, 0.5, 2, 10**12)
 _PAIRS: Final = 60
@@ -32,10 +32,11 @@ _AMOUNTS: Final = (1, 10**6, 10**18, 10**30, 2**127, 2**256 - 1)
 def check_wrong_states(
     pool: Pool, reserve_of: Callable[[Pool, int], float], state: Mapping[str, object] | None = None
 ) -> None:
-    """Require that each wrong state is rejected by field, or is one of a pool whose amounts and rates can be.
+    """Require that each wrong state is rejected by field, or belongs to a pool with possible amounts and rates.
 
-    `pool` is a liquid one, of whose state and identity one or two members are then wrong. `reserve_of` returns how
-    many base units of the k-th token a pool can pay. `state` is a market file's, where that is not `pool.state()`.
+    `pool` is a liquid pool; one or two members of its state and identity are made wrong. `reserve_of` returns how many
+    base units of the k-th token a pool can pay. `state` is the state in a market file if it differs from
+    `pool.state()`.
     """
     check_amounts_and_rates(pool, reserve_of)
     identity, valid = pool.identity, pool.state() if state is None else state
@@ -55,7 +56,7 @@ def check_wrong_states(
 
 
 def check_amounts_and_rates(pool: Pool, reserve_of: Callable[[Pool, int], float]) -> None:
-    """Require that swaps of any size pay no more than the pool has, and that curves have only finite numbers."""
+    """Require that swaps of any size pay no more than the pool has, and that curves return only finite numbers."""
     some = dict.fromkeys((*pool.tokens[:2], pool.tokens[-1]))
     for sold, bought in permutations(some, 2):
         _check_curve(pool, sold, bought)
@@ -89,7 +90,7 @@ def _check_curve(pool: Pool, sold: str, bought: str) -> None:
 
 
 def wrong_states(state: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """Yield the state with each member wrong in each way, and some with two wrong members."""
+    """Yield the state with each member wrong in each way, and some states with two wrong members."""
     paths = list(places(state, ends_only=True))
     for path in paths:
         for value in wrong_values(member(state, path)):
@@ -114,7 +115,7 @@ def wrong_identities(identity: PoolIdentity) -> Iterator[PoolIdentity]:
 
 
 def wrong_values(value: object) -> Iterator[object]:
-    """Yield what a member may be replaced by."""
+    """Yield the replacements for a member."""
     yield from _WRONG
     if isinstance(value, list):
         yield from (value[:-1], [*value, *value[-1:]], value[::-1])
@@ -124,7 +125,7 @@ def wrong_values(value: object) -> Iterator[object]:
 
 
 def places(value: object, path: Place = (), *, ends_only: bool = False) -> Iterator[Place]:
-    """Yield the path of every member of a state; with `ends_only`, of its lists the first and the last."""
+    """Yield the path of every member of a state; with `ends_only`, only the first and the last entry of each list."""
     if path:
         yield path
     if isinstance(value, Mapping):
@@ -156,5 +157,5 @@ def changed(state: Any, path: Place, value: object) -> Any:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a member of a state is an integer, or the text of one."""
+    """Return whether a member of a state is an integer, or text for one."""
     return not isinstance(value, bool) and str(value).lstrip("-").isdigit()

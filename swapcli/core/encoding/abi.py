@@ -1,4 +1,4 @@
-"""The contract ABI: words of 32 bytes, encoded and decoded.
+"""The contract ABI: encode and decode words of 32 bytes.
 
 Encoders check the range of each value and return hex digits without a prefix. Data is decoded in two ways:
 
@@ -23,31 +23,31 @@ from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.records import NamedTuple
 
 WORD: Final = 32
-"""Bytes of a word."""
+"""The number of bytes in a word."""
 WORD_CHARACTERS: Final = 2 + 2 * WORD
-"""Characters of a word in hex, with 0x."""
+"""The number of characters of a word in hex, with 0x."""
 ADDRESS_BYTES: Final = 20
 SELECTOR_BYTES: Final = 4
-"""A call begins with these bytes of the hash of its function's signature."""
+"""The number of bytes that select a function: the start of the hash of its signature."""
 SELECTOR_CHARACTERS: Final = 2 + 2 * SELECTOR_BYTES
-"""Characters of a selector in hex, with 0x."""
+"""The number of characters of a selector in hex, with 0x."""
 MAX_ENTRIES: Final = 1 << 16
-"""Limit of a decoded list: more entries than any pool has."""
+"""The maximum number of entries in a decoded list: more than any pool has."""
 
 ErrorFactory = Callable[[str, str], SwapcliError]
-"""Makes the exception for a field (its name) and the problem with it."""
+"""Makes the exception for a field, from the field's name and the problem."""
 
-_WRAP: Final = 1 << 256  # two's complement: a negative number and 2^256 make its word
+_WRAP: Final = 1 << 256  # two's complement: a negative number plus 2^256 is its word
 _SIGN: Final = 1 << 255  # the sign bit of a word
 _ADDRESS_BITS: Final = 8 * ADDRESS_BYTES
 _ADDRESS_PADDING: Final = "0" * 24
 _SHOWN_BITS: Final = 264
-"""Longer numbers are described by their length in error messages; a uint256 overflow by some bits is still shown."""
+"""Error messages describe longer numbers by their length. A uint256 overflow of a few bits is still shown in full."""
 _is_address = re.compile(r"0x[0-9a-f]{40}").fullmatch
 
 
 def invalid_field(field: str, problem: str) -> InvalidInput:
-    """Return the error for a value of a field."""
+    """Return the error for an invalid value of a field."""
     return InvalidInput(f"{field}: {problem}", details={"field": field})
 
 
@@ -86,13 +86,13 @@ def encode_bytes(value: bytes) -> str:
 
 
 class Dynamic(NamedTuple):
-    """The encoded content of a field of variable size: hex digits of whole words, to which a head has the offset."""
+    """The encoded content of a field of variable size: hex digits of whole words. Its offset is in the head."""
 
     content: str
 
 
 def encode_fields(*fields: str | Dynamic) -> str:
-    """Return the words of a tuple: static fields as they are, then the contents of the dynamic ones."""
+    """Return the words of a tuple: static fields in place, followed by the contents of the dynamic ones."""
     position = sum(WORD if isinstance(field, Dynamic) else len(field) // 2 for field in fields)
     head, tail = [], []
     for field in fields:
@@ -129,7 +129,7 @@ def parse_hex(text: str, field: str) -> bytes:
 class AbiReader:
     """Reads words one after the other; `position` is in bytes.
 
-    Accepts only the canonical encoding. Raises what `error` makes of a field and its problem.
+    Accepts only the canonical encoding. Raises the exception that `error` makes for a field and its problem.
 
     Example: `AbiReader(bytes(31) + b"\\1").uint(8, "v")` is 1.
     """
@@ -168,7 +168,7 @@ class AbiReader:
         return self._take(WORD, field)
 
     def content(self, field: str) -> bytes:
-        """Return `bytes` of any length, which are encoded as their length and then padded to whole words."""
+        """Return `bytes` of any length, encoded as their length and then their content, padded to whole words."""
         length = self.uint(256, f"{field} length")
         padded = length + -length % WORD
         if padded > self.remaining:
@@ -213,7 +213,7 @@ def decode_word(raw: bytes, name: str, error: ErrorFactory, position: int = 0) -
 
 
 def decode_list(raw: bytes, name: str, error: ErrorFactory, index: int = 0) -> tuple[int, ...]:
-    """Return the list of words whose offset is in the word number `index`, as unsigned numbers."""
+    """Return a list of unsigned numbers, whose offset is in word number `index`."""
     start = decode_word(raw, name, error, WORD * index)
     count = decode_word(raw, name, error, start)
     if count > MAX_ENTRIES:

@@ -1,6 +1,6 @@
 """Encode calldata from a function's signature, with arguments of any type.
 
-Supported are all types of one word, `bytes`, tuples, and lists of any of them.
+It supports all types of one word, `bytes`, tuples, and lists of any of these.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TypeAlias
 from swapcli.core.encoding.abi import Dynamic, encode_bytes, encode_fields, encode_word, invalid_field
 
 AbiValue: TypeAlias = "int | str | bytes | Sequence[AbiValue]"
-"""A number of any sign, a boolean, an address or 32 bytes in hex; the content of `bytes`; the parts of a tuple or list.
-"""
+"""A number of any sign, a boolean, an address or 32 bytes in hex, the content of `bytes`, or the parts of a list or
+tuple."""
 
 
 def argument_types(signature: str) -> tuple[str, ...]:
@@ -27,7 +27,10 @@ def argument_types(signature: str) -> tuple[str, ...]:
 
 
 def encode_arguments(signature: str, values: Sequence[AbiValue]) -> bytes:
-    """Return the arguments of a call, without its selector. Raises `InvalidInput` for values of other types."""
+    """Return the encoded arguments of a call, without its selector.
+
+    Raises `InvalidInput` for values of the wrong type.
+    """
     return bytes.fromhex(encode_fields(*_encode_parts(argument_types(signature), values, signature)))
 
 
@@ -56,7 +59,7 @@ def _encode(kind: str, value: AbiValue, field: str) -> str | Dynamic:
 
 
 def is_dynamic(kind: str) -> bool:
-    """Return whether values of a type differ in length, so that a head has their offset."""
+    """Return whether values of a type differ in length, so that the head contains only their offset."""
     if kind == "bytes" or kind.endswith("[]"):
         return True
     return kind.startswith("(") and any(map(is_dynamic, split_types(kind[1:-1])))
@@ -69,7 +72,7 @@ def _require_list(value: AbiValue, field: str) -> Sequence[AbiValue]:
 
 
 def split_types(types: str) -> Iterator[str]:
-    """Yield the types of a list with commas; those inside parentheses belong to a tuple."""
+    """Yield the types in a comma-separated list; types inside parentheses belong to a tuple."""
     start = depth = 0
     for at, character in enumerate(types):
         depth += (character == "(") - (character == ")")

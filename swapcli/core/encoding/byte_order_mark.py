@@ -1,4 +1,4 @@
-"""Text that begins with a byte order mark, as editors and shells of Windows write it."""
+"""Text that begins with a byte order mark, as Windows editors and shells write it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def is_utf16(content: bytes) -> bool:
 def to_plain_utf8(content: bytes) -> bytes:
     """Return the bytes of a text in UTF-8 without its byte order mark.
 
-    Text in UTF-16 with such a mark, which `>` of Windows PowerShell writes, is converted. Anything else is returned as
-    it is: its parser shows what is wrong with it.
+    UTF-16 text with such a mark, as written by `>` in Windows PowerShell, is converted. Anything else is returned
+    unchanged: its parser reports the problem.
     """
     if is_utf16(content):
         try:

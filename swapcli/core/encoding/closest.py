@@ -1,6 +1,6 @@
 """Suggestions for mistyped names: one rule for networks, tokens, protocols, settings, commands, options and fields.
 
-A suggestion that is not near is worse than none: a reader takes it for the answer.
+A distant suggestion is worse than none: readers take it for the right name.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterable
 MAX_SUGGESTIONS = 3
 
 _CHARACTERS_PER_EDIT = 4  # a tighter rule misses slips in short names, a looser one finds unrelated words
-_MIN_PREFIX = 3  # fewer characters begin too many names
+_MIN_PREFIX = 3  # shorter text is the beginning of too many names
 _MAX_NAME_CHARACTERS = 64  # longer text is not a mistyped name, and its distance would take long to compute
 
 
 def closest_names(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS) -> list[str]:
-    """Return at most `limit` of `names` that `name` is a misspelling or the beginning of, the nearest first.
+    """Return the nearest `names`, at most `limit`, that `name` misspells or begins; the nearest come first.
 
-    Case is ignored. One edit per four characters of the longer name (or one in a name of three) is a misspelling, see
-    `edit_distance`; a beginning has three characters or more.
+    Case is ignored. A misspelling differs by at most one edit (see `edit_distance`) per four characters of the longer
+    name, or by one in a name of three. A beginning has at least three characters.
     """
     typed = name.casefold()
     if not 2 <= len(typed) <= _MAX_NAME_CHARACTERS:
@@ -28,18 +28,19 @@ def closest_names(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS)
 
 
 def did_you_mean(closest: Iterable[str]) -> str:
-    """Return the question about suggestions, empty without any: `did you mean USDC or USDT?`."""
+    """Return a question with the suggestions, such as `did you mean USDC or USDT?`; empty if there are none."""
     names = list(closest)
     first = ", ".join(names[:-1])
     return f"did you mean {f'{first} or ' if first else ''}{names[-1]}?" if names else ""
 
 
 def edit_distance(first: str, second: str, limit: int) -> int:
-    """Return how many characters to insert, remove, replace or swap with a neighbour make `first` of `second`.
+    """Return the number of edits from `first` to `second`: characters inserted, removed, replaced or swapped with a
+    neighbour.
 
     No character is edited twice (optimal string alignment). A distance above `limit` is `limit + 1`.
     """
-    # An edit adds or removes one character, and most names lack more than that of the other.
+    # An edit adds or removes at most one character, and the lengths of most names differ by more than the limit.
     if abs(len(first) - len(second)) > limit or len(set(first).difference(second)) > limit:
         return limit + 1
     before: list[int] = []
@@ -57,7 +58,7 @@ def edit_distance(first: str, second: str, limit: int) -> int:
 
 
 def _rank(typed: str, candidate: str) -> tuple[int, int] | None:
-    """Return the order of a candidate, misspellings before beginnings; None if it is not near."""
+    """Return a candidate's sort key, with misspellings before beginnings; None if it is not near."""
     longer = max(len(typed), len(candidate))
     limit = max(longer // _CHARACTERS_PER_EDIT, int(longer >= _MIN_PREFIX))
     distance = edit_distance(typed, candidate, limit)

@@ -1,4 +1,4 @@
-"""Errors of reading and writing a file: whether the disk is at fault, or the path, and what to do."""
+"""Errors in reading or writing a file: whether the disk or the path is at fault, and the remedy."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ _READING_HINTS = {
     errno.ELOOP: "it is a link to itself",
 }
 _BELOW_A_DEVICE = os.devnull + os.sep
-"""What begins the path of every file of a user without a home folder."""
+"""The paths of all files of a user without a home folder begin with this."""
 _DISK = _FULL | {errno.EIO, errno.EFBIG}
 
 
 def is_disk_full(error: OSError) -> bool:
-    """Return whether there is no space left, or none that the user may use."""
+    """Return whether the disk is full, or its free space is not available to the user."""
     return error.errno in _FULL
 
 
 def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
-    """Return the error of a file that cannot be written: `InputOutputError` if the disk is at fault, not the path."""
+    """Return the error for a file that cannot be written: `InputOutputError` if the disk is at fault rather than the
+    path."""
     message = f"cannot write {name}: {getattr(error, 'strerror', None) or error}"
     hint: str | None
     if isinstance(error, OSError) and error.errno in _DISK:
@@ -52,7 +53,7 @@ def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
 
 
 def read_error(name: str, error: OSError | ValueError) -> InvalidInput:
-    """Return the error of a file that cannot be read, with what to do about it."""
+    """Return the error for a file that cannot be read, with a remedy."""
     reason = getattr(error, "strerror", None) or str(error)
     hint = _READING_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
     return InvalidInput(f"cannot read {printable(name)}: {reason}", hint=hint, details={"file": name})

@@ -1,7 +1,7 @@
-"""How long bytes are once FastLZ has compressed them, at its level 1: what OP-stack networks charge data by.
+"""Measure the length of bytes after FastLZ compression at level 1, by which OP-stack networks charge for data.
 
-The parts are those that Solady's `LibZip.flzCompress` finds, to the byte: it is what the networks' own price oracle
-calls, and their nodes count the same. Nothing is compressed, only counted.
+The result equals that of Solady's `LibZip.flzCompress` to the byte. The networks' own price oracle calls that function,
+and their nodes return the same numbers. Nothing is compressed, only counted.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-_FIRST: Final = 2  # byte where the search for matches begins
+_FIRST: Final = 2  # the byte at which the search for matches begins
 _TAIL: Final = 14
-"""Bytes at the end among which no match begins."""
+"""The number of bytes at the end in which no match begins."""
 _UNCOMPARED: Final = 4
-"""Bytes at the end that are never part of a match, with one more before them."""
-_WINDOW: Final = 0x1FFF  # bytes: a match begins at most this far back
+"""The number of bytes at the end that are never part of a match; one more byte precedes them."""
+_WINDOW: Final = 0x1FFF  # bytes: the maximum distance back to the start of a match
 _HASHED: Final = 3  # bytes of the shortest match, which the hash covers
 _HASH_FACTOR: Final = 2_654_435_769
 _HASH_SHIFT: Final = 19  # leaves 13 bits of the 32, one slot each
@@ -25,7 +25,7 @@ _SHORT_MATCH: Final = 6  # bytes: shorter matches take an instruction of two byt
 
 
 def measure_compressed_length(content: bytes) -> int:
-    """In bytes; 0 for none."""
+    """Return the compressed length in bytes; 0 for no bytes."""
     length = start = 0
     for at, end in _matches(content):
         length += _literals_length(at - start) + _match_length(end - at)
@@ -34,7 +34,7 @@ def measure_compressed_length(content: bytes) -> int:
 
 
 def _matches(content: bytes) -> Iterator[tuple[int, int]]:
-    """Where each stretch that has been there before begins and ends."""
+    """Yield where each stretch that repeats earlier bytes begins and ends."""
     last_seen = [0] * _SLOTS
     at, stop = _FIRST, len(content) - _TAIL
     while at < stop:
@@ -62,11 +62,14 @@ def _end_of_match(content: bytes, at: int, distance: int) -> int:
 
 
 def _literals_length(count: int) -> int:
-    """Bytes as they are, each run of up to 32 with its length before it."""
+    """Return the length of uncompressed bytes: each run of up to 32 is preceded by one byte with its length."""
     return count + -(-count // _LONGEST_RUN)
 
 
 def _match_length(size: int) -> int:
-    """A match of `size` bytes is written less two, in pieces of up to 262 that take three bytes, a short rest two."""
+    """Return the length of a match of `size` bytes.
+
+    Its size less two is split into pieces of up to 262, of three bytes each; a short rest takes two.
+    """
     pieces, rest = divmod(size - 3, _LONGEST_PIECE)
     return 3 * pieces + (3 if rest >= _SHORT_MATCH else 2)

@@ -1,4 +1,4 @@
-"""Read the body of an HTTP response within a size limit, independent of what its headers claim."""
+"""Read the body of an HTTP response within a size limit, whatever its headers claim."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import zlib
 from collections.abc import Iterable, Iterator
 
 MAX_BODY_BYTES = 8 * 2**20
-"""The largest route of the interface is a few hundred KiB."""
+"""The size limit of a body; the largest route of the interface is a few hundred KiB."""
 
 ACCEPTED_ENCODINGS = "gzip"
 
-_PART_BYTES = 2**20  # decompressed at once: the size is checked after each part
+_PART_BYTES = 2**20  # bytes decompressed in one step: the size is checked after each
 _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
 
 class InvalidBody(Exception):
-    """The problem of a body, as the end of a sentence that begins with its sender."""
+    """The problem with a body, worded as the end of a sentence that begins with its sender."""
 
 
 class OversizedBody(InvalidBody):
-    """The body is longer than its bound."""
+    """The body is longer than its limit."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(f"sent more than {max_bytes // 2**20 or 1} MiB, more than any response needs")
 
 
 def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """Return the decoded body of the chunks that arrive.
+    """Return the decoded body from its chunks.
 
-    Raises `InvalidBody` for a body longer than `max_bytes`, one that is not in its `encoding` (of the header), and an
-    encoding that was not requested. No more than `max_bytes` and a small part are ever held: a few bytes cannot unfold
-    into many.
+    Raises `InvalidBody` for a body longer than `max_bytes`, one that does not match `encoding` (from the header), and
+    an encoding that was not requested. Memory use is limited to `max_bytes` and one small part, so a few bytes cannot
+    expand into many.
     """
     body = bytearray()
     for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower()):
@@ -41,7 +41,7 @@ def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = M
 
 
 def _bounded(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
-    """Yield the chunks as long as they fit: encoded bytes that decode to nothing must end too."""
+    """Yield chunks until the limit: even encoded bytes that decode to nothing must end."""
     left = most_bytes
     for chunk in chunks:
         left -= len(chunk)

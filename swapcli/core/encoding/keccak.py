@@ -1,7 +1,7 @@
-"""Compute Ethereum's Keccak-256, with pycryptodome if it is installed, otherwise in Python.
+"""Compute Ethereum's Keccak-256, with pycryptodome if it is installed and otherwise in Python.
 
-A few short messages are always hashed in Python: loading the library takes 10 ms, one message without it 0.15 ms. Many
-short messages, as the addresses of a route, are hashed together.
+A few short messages are always hashed in Python: loading the library takes 10 ms, hashing one message in Python 0.15
+ms. Many short messages, such as a route's addresses, are hashed together.
 
 The permutation is Keccak-f[1600] of https://keccak.team/keccak_specs_summary.html, written out: theta in `c` and `d`,
 rho and pi in `b`, chi and iota in the new `a`. The lane at (x, y) is number x + 5 y.
@@ -14,11 +14,11 @@ from functools import cache, lru_cache
 from itertools import count
 
 MAX_SHORT_BYTES = 135
-"""Longer messages take more than one block: the rate is 136 bytes, and padding takes at least one."""
+"""The maximum length of a message that fits one block: the rate is 136 bytes, and padding takes at least one."""
 
 _RATE_BYTES = MAX_SHORT_BYTES + 1
 _FEW_MESSAGES = 64
-"""Short messages that are hashed before the library is loaded."""
+"""How many short messages are hashed in Python before the library is loaded."""
 
 _WORD = 0xFFFFFFFFFFFFFFFF  # a lane with all bits set
 _ROUND_CONSTANTS = (
@@ -53,7 +53,7 @@ _short_messages = count()
 
 
 def keccak256(message: bytes) -> bytes:
-    """Return the 32 bytes of Keccak-256 of a message of any length, with the padding before the SHA-3 standard.
+    """Return the 32-byte Keccak-256 hash of a message of any length, with the padding used before the SHA-3 standard.
 
     Published vector: the empty message gives c5d24601 86f7233c 927e7db2 dcc703c0 e500b653 ca82273b 7bfad804 5d85a470.
     """
@@ -64,7 +64,7 @@ def keccak256(message: bytes) -> bytes:
 
 @cache
 def _fastest_hash() -> Callable[[bytes], bytes]:
-    """Return the compiled hash function, or the one below where pycryptodome is absent or cannot load its code."""
+    """Return the compiled hash function, or the Python one below if pycryptodome is absent or cannot load its code."""
     try:
         from Crypto.Hash import keccak
     except (ImportError, OSError):
@@ -77,7 +77,7 @@ def _fastest_hash() -> Callable[[bytes], bytes]:
 
 
 def keccak256_python(message: bytes) -> bytes:
-    """Return `keccak256` of a message, computed here: 0.15 ms for each 136 bytes."""
+    """Return the `keccak256` hash of a message, computed in Python: 0.15 ms per 136 bytes."""
     padded = bytearray(message)
     padded += bytes(_RATE_BYTES - len(message) % _RATE_BYTES)
     padded[len(message)] ^= 0x01
@@ -91,7 +91,7 @@ def keccak256_python(message: bytes) -> bytes:
 
 
 def keccak256_many(messages: Sequence[bytes]) -> list[bytes]:
-    """Return `keccak256` of messages of at most `MAX_SHORT_BYTES` bytes each: a hundred take about a millisecond."""
+    """Return the `keccak256` hashes of messages of at most `MAX_SHORT_BYTES` bytes: a hundred take about 1 ms."""
     count = len(messages)
     blocks = bytearray(count * _LANES * _LANE_BYTES)
     for start, message in zip(range(0, len(blocks), _LANES * _LANE_BYTES), messages, strict=True):
@@ -107,7 +107,8 @@ def keccak256_many(messages: Sequence[bytes]) -> list[bytes]:
 
 @lru_cache(maxsize=4)
 def _masks(count: int) -> tuple[int, int, list[int], list[int]]:
-    """Return the number 1 in each of `count` words, all their bits, and masks of the low and high ones by number."""
+    """Return the number 1 in each of `count` words, all their bits set, and masks of their low and high bits by
+    number."""
     unit = int.from_bytes(b"\1\0\0\0\0\0\0\0" * count, "little")
     ones = _WORD * unit
     low = [((1 << bits) - 1) * unit for bits in range(_WORD.bit_length())]
@@ -115,9 +116,9 @@ def _masks(count: int) -> tuple[int, int, list[int], list[int]]:
 
 
 def _permute(lanes: list[int], count: int) -> list[int]:
-    """Return the lanes after the permutation of `count` states, which stand side by side in long integers.
+    """Return the lanes after permuting `count` states, which are packed side by side in long integers.
 
-    A rotation shifts the words of all states at once, and masks what crosses from one word into the next.
+    A rotation shifts the words of all states at once, and masks the bits that cross into the next word.
     """
     unit, ones, low, high = _masks(count)
     a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12 = lanes[:13]

@@ -1,4 +1,4 @@
-"""Recover the public key from a signature on secp256k1 (SEC 1, section 4.1.6). Nothing can be signed with this.
+"""Recover the public key from a signature on secp256k1 (SEC 1, section 4.1.6). This code cannot sign anything.
 
 A signing library could do this too, but swapcli never signs, so it depends on none.
 """
@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141  # of the group of secp256k1
 _PRIME: Final = 2**256 - 2**32 - 977  # of its field
 _SEVEN: Final = 7
-"""The curve is y^2 = x^3 + 7."""
+"""The constant in the curve's equation, y^2 = x^3 + 7."""
 _BITS: Final = 256  # of a scalar
 
 _Point: TypeAlias = tuple[int, int]
@@ -22,7 +22,7 @@ _GENERATOR: Final[_Point] = (
 
 
 def recover_public_key(digest: bytes, r: int, s: int, parity: int) -> bytes | None:
-    """Return the 64 bytes of the key that signed a digest of 32 bytes; None if no key gives this signature.
+    """Return the 64 bytes of the key that signed a 32-byte digest; None if no key gives this signature.
 
     `parity` (0 or 1) is the parity of y at the point with x = r.
     """

@@ -1,17 +1,17 @@
-"""The address of a Redis or Valkey server, and its form without user name and password."""
+"""The address of a Redis or Valkey server, and its form without username and password."""
 
 from __future__ import annotations
 
 from swapcli.core.encoding.url import split_url
 from swapcli.core.records import NamedTuple
 
-DEFAULT_PORT = 6379  # of Redis
+DEFAULT_PORT = 6379  # the default Redis port
 
 _MAX_DATABASE = 65_535  # a bound against mistakes; chosen
 
 
 class RedisUrl(NamedTuple):
-    """A server over TCP (`host`, `port`) or on a Unix socket (`socket_path`), and the number of a database on it.
+    """A server over TCP (`host`, `port`) or a Unix socket (`socket_path`), and the number of one of its databases.
 
     Example: `RedisUrl.parse("rediss://:secret@redis.example/2").shown` is `"rediss://redis.example:6379/2"`.
     """
@@ -28,7 +28,7 @@ class RedisUrl(NamedTuple):
     def parse(cls, text: str) -> RedisUrl:
         """Parse `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, or `unix://[...@]/PATH[?db=N]`.
 
-        Raises `ValueError`, which does not repeat the text.
+        Raises `ValueError`, whose message does not repeat the text.
         """
         from urllib.parse import unquote
 
@@ -56,7 +56,7 @@ class RedisUrl(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address without user name and password."""
+        """The address without username and password."""
         if self.socket_path:
             return f"unix://{self.socket_path}" + (f"?db={self.database}" if self.database else "")
         host = f"[{self.host}]" if ":" in self.host else self.host

@@ -1,4 +1,4 @@
-"""A value that is never shown: its text, its representation and copies as plain data do not contain the secret."""
+"""A value that is never shown: its text, its representation and its plain-data copies do not contain the secret."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Secret:
         self.redacted = redacted
 
     def reveal(self) -> str:
-        """Return the secret itself, to send it."""
+        """Return the secret itself, for sending."""
         return self._value
 
     def __repr__(self) -> str:

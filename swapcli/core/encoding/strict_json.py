@@ -1,4 +1,4 @@
-"""Parse JSON more strictly than `json.loads`, so that no two readers of a text can disagree on it."""
+"""Parse JSON more strictly than `json.loads`, so that two readers cannot interpret a text differently."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class WrittenFloat(float):
 
 
 class InvalidJson(ValueError):
-    """A text is not strict JSON. `problem` follows its name in a sentence; line and column count from 1."""
+    """The text is not strict JSON.
+
+    `problem` continues a sentence that begins with its name; lines and columns count from 1.
+    """
 
     def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(problem)
@@ -38,11 +41,11 @@ class InvalidJson(ValueError):
 
 
 def parse_json(body: bytes, name: str = "the body") -> object:
-    """Parse an untrusted JSON text in UTF-8, called `name` in errors. Raises `InvalidInput`.
+    """Parse untrusted JSON text in UTF-8; errors call it `name`. Raises `InvalidInput`.
 
-    A byte order mark is skipped. Rejected are also: a key given twice, NaN and Infinity, numbers too large for a float
-    or of more than 400 digits, half of a surrogate pair, nesting deeper than 64. Numbers with a point or an exponent
-    become `WrittenFloat`s.
+    A byte order mark is skipped. The parser also rejects duplicate keys, NaN and Infinity, numbers too large for a
+    float or longer than 400 digits, half of a surrogate pair, and more than 64 levels of nesting. Numbers with a point
+    or an exponent become `WrittenFloat`s.
     """
     try:
         if _depth(body) > MAX_DEPTH:
@@ -58,7 +61,8 @@ def parse_json(body: bytes, name: str = "the body") -> object:
 
 
 def parse_json_file(document: bytes | str) -> object:
-    """Parse the JSON of a file the user chose: as `parse_json`, but without bounds on size and in about half the time.
+    """Parse the JSON of a file that the user chose: like `parse_json`, but without size limits and in about half the
+    time.
 
     A byte order mark is skipped. Raises `InvalidJson`.
     """
@@ -83,12 +87,12 @@ def _decode(document: bytes | str, decoder: json.JSONDecoder) -> object:
         raise InvalidJson("is nested too deeply") from None
     except InvalidJson:
         raise
-    except ValueError:  # the only other one is Python's limit on the digits of an integer
+    except ValueError:  # the only other cause is Python's limit on the digits of an integer
         raise InvalidJson("contains a number that is out of range") from None
 
 
 def _depth(body: bytes) -> int:
-    """Return how deep brackets nest outside strings; exact for valid JSON."""
+    """Return the depth of nested brackets outside strings; exact for valid JSON."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return 0
     brackets = _STRING.sub(b"", body).translate(_STEPS, _ALL_BUT_BRACKETS)

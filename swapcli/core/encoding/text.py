@@ -1,14 +1,14 @@
-"""Text for people: shortened, and without characters that a terminal would interpret."""
+"""Text for people: shortened, and free of characters that a terminal would interpret."""
 
 from __future__ import annotations
 
 ELLIPSIS = "…"
 SHOWN_CHARACTERS = 40
-"""Characters of a text that a message quotes from a payload or an option: enough to recognize it."""
+"""The number of characters that a message quotes from a payload or an option: enough to recognize it."""
 SHOWN_INPUT_CHARACTERS = 80
-"""Characters of an amount or an address that a message quotes: a uint256 has 78 digits, an address at most 66."""
+"""The number of characters that a message quotes from an amount or address: a uint256 has 78 digits."""
 SHOWN_VALUE_CHARACTERS = 84
-"""Characters of a malformed value that a message quotes: a word in hex and some more."""
+"""The number of characters that a message quotes from a malformed value: slightly more than a word in hex."""
 
 
 def truncate(text: str, max_characters: int) -> str:
@@ -20,23 +20,23 @@ def truncate(text: str, max_characters: int) -> str:
 
 
 def shorten_id(identifier: str) -> str:
-    """Return an address or an id of 32 bytes as people recognize it: `0xb2cc…dc59`."""
+    """Return an address or a 32-byte ID in the short form that people recognize: `0xb2cc…dc59`."""
     return f"{identifier[:6]}{ELLIPSIS}{identifier[-4:]}".lower()
 
 
 def printable(text: str) -> str:
-    """Replace each unprintable character by "?", so that text from markets or services cannot control a terminal.
+    """Replace each unprintable character with "?", so that text from markets or services cannot control a terminal.
 
-    These are also the characters that reorder or hide the text around them, such as U+202E.
+    Unprintable characters include those that reorder or hide the text around them, such as U+202E.
     """
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def printable_lines(text: str) -> str:
-    """Make each line of `text` printable, as `printable`; line ends stay."""
+    """Make each line of `text` printable, like `printable`, and keep the line ends."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def single_line(text: str) -> str:
-    """Return `text` on one line: runs of whitespace and unprintable characters become one space each."""
+    """Return `text` on one line, with one space for each run of whitespace and unprintable characters."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())

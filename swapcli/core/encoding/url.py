@@ -1,4 +1,4 @@
-"""Parse URLs, and show them without their credentials. Node providers put keys into user name, path and query."""
+"""Parse URLs, and display them without credentials. Node providers put keys into usernames, paths and queries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from swapcli.core.encoding.text import single_line, truncate
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-_MAX_SHOWN_CHARACTERS = 200  # of an address in a message; chosen
+_MAX_SHOWN_CHARACTERS = 200  # characters of an address in a message; chosen
 _IPC_PREFIXES = ("/", "~/", "\\\\.\\pipe\\")
-"""Unix paths, and the named pipes of Windows."""
+"""Unix paths, and Windows named pipes."""
 
 
 def split_url(url: str) -> SplitResult:
@@ -33,10 +33,10 @@ def split_url(url: str) -> SplitResult:
 
 
 def with_local_scheme(url: str) -> str:
-    """Return the URL of a server on this machine or in its network, which may be written without `http://`.
+    """Return the URL of a server on this machine or in its network, even if the text lacks `http://`.
 
-    That is localhost or a private IP address with a port, as in `localhost:8545`. Any other text stays as it is:
-    sending a request to a remote host without encryption takes an explicit `http://`.
+    Such a server is localhost or a private IP address with a port, as in `localhost:8545`. Any other text stays
+    unchanged: an unencrypted request to a remote host needs an explicit `http://`.
     """
     authority, slash, path = url.partition("/")
     host, colon, port = authority.rpartition(":")
@@ -55,20 +55,20 @@ def _is_local_host(host: str) -> bool:
 
 
 def is_ipc_path(text: str) -> bool:
-    """Return whether this is the path of a socket rather than a URL: absolute, or relative to the home folder.
+    """Return whether this is a socket's path rather than a URL: absolute, or relative to the home folder.
 
     Example: `is_ipc_path("/home/me/.ethereum/geth.ipc")` is `True`.
     """
-    return text.startswith(_IPC_PREFIXES) and not text.startswith("//")  # which begins a URL without its scheme
+    return text.startswith(_IPC_PREFIXES) and not text.startswith("//")  # a URL without its scheme begins with this
 
 
 def is_http_url(text: str) -> bool:
-    """Return whether this is a URL of http or https, rather than of another transport."""
+    """Return whether this is an http or https URL, rather than one for another transport."""
     return text.lower().startswith(("http://", "https://"))
 
 
 def origin_of(parts: SplitResult) -> str:
-    """Return scheme, host and port (if there is one), without user name and password: `https://node.example:8545`."""
+    """Return scheme, host and port (if there is one), without credentials: `https://node.example:8545`."""
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{host}" + ("" if parts.port is None else f":{parts.port}")
@@ -89,7 +89,7 @@ def redact_url(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_loopback_address(address: str | None) -> bool:
-    """Return whether an IP address is a loopback address, also one of IPv4 that is mapped into IPv6."""
+    """Return whether an IP address is a loopback address, including an IPv4 one that is mapped into IPv6."""
     from ipaddress import IPv6Address, ip_address  # deferred, as above
 
     try:
@@ -101,5 +101,5 @@ def is_loopback_address(address: str | None) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether a server that binds to `host` can be reached from this machine only."""
+    """Return whether a server that binds to `host` is reachable from this machine only."""
     return host.lower() == "localhost" or is_loopback_address(host)

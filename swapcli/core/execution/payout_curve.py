@@ -1,4 +1,4 @@
-"""The market's output for any part of an order: a concave curve through some exact quotes."""
+"""The market's output for any part of an order: a concave curve through a few exact quotes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from swapcli.core.errors import InvalidAmount
 from swapcli.core.records import NamedTuple
 
 Payout = Callable[[int], int]
-"""The exact output of one swap of so many base units on today's market, in base units. It raises quote errors."""
+"""Returns the exact output of selling an amount in one swap on today's market, both in base units.
+
+It raises quote errors.
+"""
 
 _QUOTES = 16
-"""Down to 1/181 of the order: more parts than that are never planned."""
+"""The number of exact quotes, down to 1/181 of the order: no plan has more parts than that."""
 _STEP = sqrt(2.0)
 _LEAST_PAYOUT = 10_000
-"""Base units: fewer have no price to a basis point."""
+"""The smallest quoted output, in base units: the price of a smaller one is not accurate to a basis point."""
 
 
 class PayoutCurve(NamedTuple):
-    """Exact quotes `payouts` for `amounts`, from 0 to the whole order, both ascending, in base units.
+    """Exact quotes: `payouts` for `amounts`, both ascending, in base units, from 0 to the whole order.
 
-    `fair_price` is the price without fees to which the market returns, in output units per input unit, and `fees` what
-    each hop takes, as log prices. Between two quotes, `1 / sqrt(price)` is linear in the amount, as it is
-    in constant-product and concentrated pools; `slopes` are of these lines, and `roots` their values at `amounts`.
+    `fair_price` is the price without fees to which the market returns, in output units per input unit, and `fees` the
+    fee of each hop, as log prices. Between two quotes, `1 / sqrt(price)` is linear in the amount, as it is in
+    constant-product and concentrated pools; `slopes` are the slopes of these lines, and `roots` their values at
+    `amounts`.
     """
 
     amounts: tuple[int, ...]
@@ -42,7 +46,7 @@ class PayoutCurve(NamedTuple):
 
     @property
     def advantage(self) -> float:
-        """By how much today's price is better than the fair one, as a log price, >= 0: others will take it, too."""
+        """How much better today's price is than the fair one, as a log price, >= 0. Others will take this gain, too."""
         return max(sum(self.fees) - 2.0 * log(self.roots[0]) - log(self.fair_price), 0.0)
 
     def payout(self, amount: float) -> float:
@@ -55,12 +59,12 @@ class PayoutCurve(NamedTuple):
         return self.payouts[index] + sold / ((root - bend) * (root - bend + self.slopes[index] * sold))
 
     def price(self, amount: float) -> float:
-        """Return what the next unit pays after `amount` has been sold, in output units."""
+        """Return the price of the next unit after `amount` has been sold, in output units."""
         root = self._root(amount)
         return 1.0 / (root * root)
 
     def displacement(self, amount: float) -> float:
-        """Return by how much selling `amount` lowers the price of the next unit, as the logarithm of a ratio, >= 0."""
+        """Return how much selling `amount` lowers the price of the next unit, as the logarithm of a ratio, >= 0."""
         return 2.0 * log(self._root(amount) / self.roots[0])
 
     def amount_at(self, displacement: float) -> float:
@@ -81,7 +85,7 @@ class PayoutCurve(NamedTuple):
         return before + (after - before) * (amount - start) / width
 
     def _interval(self, amount: float) -> tuple[int, int, int]:
-        """Return the number of the interval that holds `amount`, where it begins, and its width."""
+        """Return the number, start and width of the interval that contains `amount`."""
         index = min(max(bisect_right(self.amounts, amount) - 1, 0), len(self.amounts) - 2)
         return index, self.amounts[index], self.amounts[index + 1] - self.amounts[index]
 
@@ -89,10 +93,10 @@ class PayoutCurve(NamedTuple):
 def sample_payouts(payout: Payout, amount_in: int, fair_price: float, fees: tuple[float, ...] = ()) -> PayoutCurve:
     """Return the curve of an order of `amount_in` base units through about 16 exact quotes.
 
-    `fair_price` is the mid price of the route's pools, in output units per input unit; best its median over the last
-    minutes, so that a swap just before does not count. `fees` are what the pools of each hop take, as log prices;
-    if they are not given, the first unit shows their sum.
-    Raises `InvalidAmount` if the fair price or the output is not positive, and what `payout` raises.
+    `fair_price` is the mid price of the route's pools, in output units per input unit; preferably its median over the
+    last minutes, so that one recent swap does not distort it. `fees` are the pool fees of each hop, as log prices;
+    without them, the price of the first unit gives their sum. Raises `InvalidAmount` if the fair price or the output is
+    not positive, and any error that `payout` raises.
     """
     if not 0.0 < fair_price < inf:
         raise InvalidAmount("the order has no mid price", hint="choose tokens whose pools have a price")
@@ -105,7 +109,10 @@ def sample_payouts(payout: Payout, amount_in: int, fair_price: float, fees: tupl
 
 
 def curve_through(quotes: dict[int, int], fair_price: float, fees: tuple[float, ...] = ()) -> PayoutCurve:
-    """Return the curve through outputs by amount, 0 among them. Quotes below their neighbours' line are omitted."""
+    """Return the curve through outputs by amount, including 0.
+
+    Quotes below the line between their neighbours are omitted.
+    """
     hull: list[tuple[int, int]] = []
     for point in sorted(quotes.items()):
         while len(hull) > 1 and _price(hull[-2], hull[-1]) <= _price(hull[-1], point):
@@ -123,7 +130,8 @@ def curve_through(quotes: dict[int, int], fair_price: float, fees: tuple[float, 
     first = 1.0 / (roots[0] * roots[0])
     fees = fees or (max(log(fair_price / first), 0.0),)
     fee = sum(fees)
-    # Within the fees, today's price is as good a guess as an earlier one. A price below them comes back without us.
+    # Within the fees, today's price is as good an estimate as an earlier one. A price below them does not recover by
+    # itself.
     advantage = log(first / fair_price) + fee
     fair_price = first * exp(fee - max(advantage - fee, 0.0))
     return PayoutCurve(amounts, payouts, fair_price, fees, slopes, roots)
@@ -134,7 +142,8 @@ def _price(start: tuple[int, int], end: tuple[int, int]) -> float:
 
 
 def _slopes(middles: list[float], levels: list[float]) -> tuple[float, ...]:
-    """Return the slope of each interval's line: the smaller one towards its neighbours, which keeps the order."""
+    """Return the slope of each interval's line: the smaller of the slopes to its neighbours, which keeps them in
+    order."""
     between = [
         (after - before) / (end - start)
         for (start, end), (before, after) in zip(pairwise(middles), pairwise(levels), strict=True)
@@ -146,7 +155,7 @@ def _slopes(middles: list[float], levels: list[float]) -> tuple[float, ...]:
 
 
 def _roots(amounts: tuple[int, ...], levels: list[float], slopes: tuple[float, ...]) -> tuple[float, ...]:
-    """Return `1 / sqrt(price)` at each amount: between the lines that meet there, and never falling."""
+    """Return `1 / sqrt(price)` at each amount: between the lines that meet there, and never decreasing."""
     ends = []
     for (start, end), level, slope in zip(pairwise(amounts), levels, slopes, strict=True):
         bend = slope * (end - start) / 2.0

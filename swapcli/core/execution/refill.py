@@ -1,4 +1,4 @@
-"""How fast a displaced price comes back: arbitrage down to the fee, and then the market's own moves."""
+"""How fast a displaced price recovers: first by arbitrage, down to the fee, then by the market's own moves."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _BAND_SCALE = 8.0 / pi**2
 
 
 class RefillEstimate(NamedTuple):
-    """The share of a displacement that is left `t` seconds after a swap: `r + (1 - r) * 2**(-t / half_life_s)`.
+    """The share of a displacement that remains `t` seconds after a swap: `r + (1 - r) * 2**(-t / half_life_s)`.
 
-    `r` is `residual_share`: arbitrage ends where the fee takes its gain. Displacements are log prices (0.003 is 30
-    bps). `displacement` is the median one of the `swaps` measured, so arbitrage leaves `r * displacement`. The fields
-    with `low` and `high` bound a 90% interval. A half-life of infinity means that nothing comes back, 0.0 that all of
-    it does at once.
+    `r` is `residual_share`: arbitrage ends when the fee exceeds its gain. Displacements are log prices (0.003 is 30
+    bps). `displacement` is the median of the `swaps` measured, so arbitrage leaves `r * displacement`. The fields with
+    `low` and `high` bound a 90% interval. A half-life of infinity means that the price does not recover, 0.0 that it
+    recovers at once.
     """
 
     half_life_s: float
@@ -32,11 +32,11 @@ class RefillEstimate(NamedTuple):
 
 
 class PriceRecovery(NamedTuple):
-    """How a displaced price comes back, in log prices and seconds.
+    """How a displaced price recovers, in log prices and seconds.
 
-    Arbitrage halves what exceeds `band`, the pools' fees, every `half_life_s`, but for a share `lost`. Inside the band,
-    the market's price moves by `volatility` per square root of a second between bounds where arbitrage follows it. Of
-    several `hops` each has its part of the band and its own moves.
+    Every `half_life_s`, arbitrage halves the displacement beyond `band`, the pools' fees, except for a share `lost`.
+    Inside the band, the market's price moves by `volatility` per square root of a second between bounds at which
+    arbitrage sets in. If there are several `hops`, each has its part of the band and its own moves.
     """
 
     half_life_s: float
@@ -46,10 +46,10 @@ class PriceRecovery(NamedTuple):
     hops: float = 1.0
 
     def remaining(self, displacement: float, elapsed_s: float) -> float:
-        """Return what is expected to be left of a `displacement` after `elapsed_s` seconds.
+        """Return the expected rest of a `displacement` after `elapsed_s` seconds.
 
-        Inside the band that is the expectation of a Brownian motion reflected at both bounds. A negative displacement
-        is a price that is too good.
+        Inside the band, this is the expectation of a Brownian motion reflected at both bounds. A negative displacement
+        means a price better than the fair one.
         """
         if elapsed_s == 0.0:
             return displacement
@@ -61,10 +61,10 @@ class PriceRecovery(NamedTuple):
         return (displacement - inside) * (1.0 - back) + inside * (1.0 - back * (1.0 - kept))
 
     def mispricing_variance(self) -> float:
-        """Return the variance of the log price of the pools around the fair price, by chance and without our swaps.
+        """Return the variance of the pools' log price around the fair price, due to chance alone, without our swaps.
 
-        With arbitrageurs that come at random it is uniform within the band and exponential beyond (Milionis, Moallemi
-        and Roughgarden, "Automated Market Making and Arbitrage Profits in the Presence of Fees", theorem 1).
+        If arbitrageurs arrive at random, the deviation is uniform within the band and exponential beyond it (Milionis,
+        Moallemi and Roughgarden, "Automated Market Making and Arbitrage Profits in the Presence of Fees", theorem 1).
         """
         bound, tail = self.band / self.hops, 0.0
         if self.half_life_s < inf:
@@ -80,7 +80,7 @@ class PriceRecovery(NamedTuple):
 
     @property
     def _band_rate(self) -> float:
-        """The rate per second at which a reflected Brownian motion forgets where in its band it was."""
+        """Return the rate per second at which a reflected Brownian motion forgets its position in the band."""
         return self.hops * (pi * self.volatility / self.band) ** 2 / 8.0 if self.band else inf
 
 
@@ -91,12 +91,12 @@ FULL_REFILL = PriceRecovery(0.0, 0.0, 0.0, 0.0)
 def recoveries_of(
     estimate: RefillEstimate | None, fees: Sequence[float], volatility: float
 ) -> tuple[PriceRecovery, ...]:
-    """Return the recovery that an estimate means for pools with these fees by hop: expected, at best and at worst.
+    """Return the recovery according to an estimate, for pools with these fees by hop: expected, at best and at worst.
 
-    Nothing is known if the measured swaps stay within the fees, where no arbitrage gains, or if their prices may have
-    come back as well as not. What did not come back beyond the fees may be lost to every swap, or those swaps followed
-    a price elsewhere. Our order follows none, so that the measured share is the worst case and the lower end of its
-    interval the expectation.
+    Nothing is known if the measured swaps stay within the fees, where arbitrage gains nothing, or if the data fit both
+    recovery and no recovery. If a displacement beyond the fees did not recover, it may be lost after every swap, or
+    those swaps followed a price elsewhere. Our order follows no other price, so the measured share is the worst case,
+    and the lower end of its interval is the expectation.
     """
     band = sum(fees)
     if estimate is None or estimate.displacement <= band:
@@ -119,10 +119,11 @@ def recoveries_of(
 
 
 def _halved(elapsed_s: float, half_life_s: float) -> float:
-    """Return the share that is left after some half-lives."""
+    """Return the share that remains after a number of half-lives."""
     return 2.0 ** (-elapsed_s / half_life_s) if half_life_s > 0.0 else 0.0
 
 
 def _kept_in_band(passed: float) -> float:
-    """Return the mean of a Brownian motion that starts at a bound and is reflected by both, as a part of that bound."""
+    """Return the mean of a Brownian motion that starts at one bound and is reflected at both, as a part of that
+    bound."""
     return min(_BAND_SCALE * sum(exp(-passed * k * k) / (k * k) for k in _TERMS), 1.0)

@@ -1,4 +1,4 @@
-"""The schedule of a large order: parts, times and sizes, with the expected cost."""
+"""Schedule a large order: the parts, their times and sizes, and the expected cost."""
 
 from __future__ import annotations
 
@@ -12,33 +12,37 @@ from swapcli.core.execution.refill import FULL_REFILL, NO_REFILL, PriceRecovery,
 from swapcli.core.records import NamedTuple
 
 RISK_LEVELS = {"none": 0.0, "low": 0.5, "medium": 1.5, "high": 4.0}
-"""What one standard deviation of the proceeds weighs beside their expectation; chosen."""
+"""The weight of one standard deviation of the proceeds relative to their expectation; chosen."""
 MAX_PARTS = 100
 _PART_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48)
-"""From which the number of parts is chosen: more than 48 transactions are no one's plan."""
+"""The numbers of parts to choose from: nobody wants to send more than 48 transactions."""
 _DURATIONS = (1.0, 0.71, 0.5, 0.35, 0.25, 0.18, 0.125, 0.06, 0.03)
-"""Shares of the horizon that a plan may take."""
+"""The shares of the horizon that a plan may take."""
 _DECAYS = (0.0, 1.0, 3.0)
 _STEEPEST = 6.0
-"""How far sizes fall from the first to the last, as a logarithm."""
+"""The maximum decrease in size from the first part to the last, as a logarithm."""
 _SLACK = 0.05
-"""The share of what a plan saves that is not worth more parts; twice as much if the refill is unknown. Chosen: n parts
-of equal impact save 1 - 1/n of it."""
+"""The share of a plan's savings that does not justify more parts; twice as much if the refill is unknown.
+
+Chosen: n parts of equal impact save 1 - 1/n of the impact.
+"""
 _WAITING_GAIN = 0.01
-"""The share of the cost that a longer plan has to save; chosen."""
+"""The share of the cost that a longer plan must save; chosen."""
 _UNEQUAL_GAIN = 0.02
-"""The share of the cost that unequal parts have to save; chosen."""
+"""The share of the cost that unequal parts must save; chosen."""
 _EXTREMES = (NO_REFILL, FULL_REFILL)
 _CHANCE = 2.6
 _TOO_HIGH, _TOO_LOW = 0.3, 0.15
-"""The band of a forecast: standard deviations of the mispricing, and shares of the impact by which the model may be
-too high or too low, so that 90% of simulated orders are inside (bench/over_time, seeds below 100). Jumps and other
-traders make the tails fat. Others also refill, and routes choose the better pool: forecasts are rather too high."""
+"""The band of a forecast: standard deviations of the mispricing, and shares of the impact by which the model may be too
+high or too low, such that 90% of simulated orders fall inside (bench/over_time, seeds below 100). Jumps and other
+traders make the tails fat. Other traders also refill, and routes choose the better pool, so forecasts tend to be too
+high."""
 _FRONTIER = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 _DIGITS = 6
 _CAP_ROUNDS = 5
 _ROUNDS, _SECTIONS = 2, 10
-"""Of the search for sizes: the optimum is flat, and more finds less than a thousandth of the cost."""
+"""The number of rounds in the search for sizes: the optimum is flat, and more rounds save less than a thousandth of the
+cost."""
 _EPSILON = 1e-9
 
 
@@ -46,8 +50,9 @@ class ExecutionTerms(NamedTuple):
     """An order to plan: `amount_in` base units within `horizon_s` seconds.
 
     `gas_per_part` is in base units of the output. `volatility` is the standard deviation of the log price per square
-    root of a second, None if unknown. `parts` None chooses them; `max_impact` bounds the price impact of each part
-    without fees (0.005 is 0.5%). The plan minimizes the expected cost plus `risk` times its standard deviation.
+    root of a second, None if unknown. `parts` None lets the plan choose their number; `max_impact` bounds the price
+    impact of each part without fees (0.005 is 0.5%). The plan minimizes the expected cost plus `risk` times its
+    standard deviation.
     """
 
     amount_in: int
@@ -63,8 +68,9 @@ class ExecutionTerms(NamedTuple):
 class ScheduledPart(NamedTuple):
     """One part: `amount_in` base units, `start_s` seconds after the plan begins.
 
-    `displaced` is how much of the parts before it, in input units, the market is expected to still feel. `payout` is in
-    base units of the output, before gas; `price_impact` is the part of it that its size costs, without fees.
+    `displaced` is how much of the earlier parts, in input units, is expected to still displace the price. `payout` is
+    in base units of the output, before gas; `price_impact` is the part of the output that is lost to the part's size,
+    without fees.
     """
 
     start_s: float
@@ -75,7 +81,8 @@ class ScheduledPart(NamedTuple):
 
 
 class CostForecast(NamedTuple):
-    """The expected cost of `parts` parts, in base units of the output, against the fair price at the time of each.
+    """The expected cost of `parts` parts, in base units of the output, relative to the fair price at the time of each
+    part.
 
     `payout` is the expected output at today's price. `cost` is `impact`, which includes the fees of pools, plus `gas`.
     It lies between `low` and `high` in 90% of cases. `risk` is the standard deviation of the proceeds that the market's
@@ -95,9 +102,9 @@ class CostForecast(NamedTuple):
 class ExecutionSchedule(NamedTuple):
     """The parts of an order, and their forecast compared with one swap now.
 
-    If the refill is unknown, `extremes` are the forecasts without refill and with full refill; the forecast then is the
-    former, with a band from the latter. `waiting_gains` shows whether the parts are expected to cost less than one
-    swap.
+    If the refill is unknown, `extremes` are the forecasts without refill and with full refill; the forecast is then the
+    former, and its band starts at the latter. `waiting_gains` shows whether the parts are expected to cost less than
+    one swap.
     """
 
     parts: tuple[ScheduledPart, ...]
@@ -108,7 +115,8 @@ class ExecutionSchedule(NamedTuple):
 
 
 class FrontierPoint(NamedTuple):
-    """The plan of one `risk`: its parts, its seconds, and in output units its cost and deviation of the proceeds."""
+    """The plan for one `risk`: the number of parts, the seconds, and in output units the cost and the deviation of the
+    proceeds."""
 
     risk: float
     parts: int
@@ -118,8 +126,11 @@ class FrontierPoint(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """Sizes in input units, in floats, that sum to the order, and their times. In output units, their expected cost and
-    the standard deviation of their proceeds; the cost is infinite if they do not keep to the largest price impact."""
+    """Sizes in input units, as floats that sum to the order, and their times.
+
+    The expected cost and the standard deviation of the proceeds are in output units. The cost is infinite if the sizes
+    exceed the largest price impact.
+    """
 
     amounts: tuple[float, ...]
     starts_s: tuple[float, ...]
@@ -127,12 +138,13 @@ class _Trial(NamedTuple):
     deviation: float
 
     def value(self, risk: float) -> float:
-        """Return what is minimized, in output units."""
+        """The value to minimize, in output units."""
         return self.cost + risk * self.deviation
 
 
 class _Setting(NamedTuple):
-    """What trials share: the market, the terms, the refill that they expect, and the largest price impact if any."""
+    """The shared data of trials: the market, the terms, the expected refill, and the largest price impact if there is
+    one."""
 
     curve: PayoutCurve
     terms: ExecutionTerms
@@ -141,11 +153,12 @@ class _Setting(NamedTuple):
 
 
 def plan_execution(curve: PayoutCurve, terms: ExecutionTerms, payout: Payout | None = None) -> ExecutionSchedule:
-    """Return the parts of least cost and risk. Floats choose sizes and times.
+    """Return the parts with the least cost and risk. Sizes and times are chosen in floats.
 
     With `payout`, the exact output of a swap on today's market, every amount of the result comes from exact quotes: a
-    part pays what the market pays for `displaced + amount_in` less what it pays for `displaced`. Without it, `curve`
-    gives them. Raises `InvalidOption` for terms that no plan can meet, and for parts that cost more gas than they gain.
+    part pays the market's output for `displaced + amount_in` less its output for `displaced`. Without it, the amounts
+    come from `curve`. Raises `InvalidOption` for terms that no plan can meet, and for parts that cost more gas than
+    they gain.
     """
     _check(curve, terms)
     recoveries = recoveries_of(terms.refill, curve.fees, terms.volatility or 0.0)
@@ -164,7 +177,8 @@ def plan_execution(curve: PayoutCurve, terms: ExecutionTerms, payout: Payout | N
 
 
 def execution_frontier(curve: PayoutCurve, terms: ExecutionTerms) -> tuple[FrontierPoint, ...]:
-    """Return the plans from the least expected cost to the least risk; empty if refill or volatility is unknown."""
+    """Return the plans from the least expected cost to the least risk; empty if the refill or the volatility is
+    unknown."""
     recoveries = recoveries_of(terms.refill, curve.fees, terms.volatility or 0.0)
     if not recoveries or not terms.volatility:
         return ()
@@ -180,7 +194,7 @@ def execution_frontier(curve: PayoutCurve, terms: ExecutionTerms) -> tuple[Front
 
 
 def _check(curve: PayoutCurve, terms: ExecutionTerms) -> None:
-    """Raise `InvalidOption` for terms out of range, and for parts that cannot pay for their gas."""
+    """Raise `InvalidOption` for terms out of range, and for parts that do not pay for their gas."""
     parts, amount = terms.parts, terms.amount_in
     if not 0.0 < terms.horizon_s < inf:
         raise InvalidOption("a plan needs a horizon of more than 0 seconds", hint="for example 4h")
@@ -225,9 +239,9 @@ def _shapes(setting: _Setting) -> list[_Trial]:
 
 
 def _best(setting: _Setting, shapes: Sequence[_Trial], risk: float) -> _Trial:
-    """Return the fewest parts over the shortest time that save nearly as much as the best ones, in their best sizes.
+    """Return the fewest parts over the shortest time that save nearly as much as the best plan, in their best sizes.
 
-    Each part has to be signed, and each hour is a risk: neither is worth a few hundredths of what a plan saves.
+    Each part has to be signed, and each hour is a risk: neither is worth a few hundredths of a plan's savings.
     """
     least = min(shape.value(risk) for shape in shapes)
     saved = _one_shot_cost(setting) - least
@@ -244,7 +258,7 @@ def _one_shot_cost(setting: _Setting) -> float:
 
 
 def _least_regret(setting: _Setting) -> _Trial:
-    """Return equal parts whose number is least wrong, whether nothing comes back between them or everything does."""
+    """Return equal parts, in the number with the least regret whether the price recovers fully or not at all."""
     terms = setting.terms
     counts = _PART_COUNTS if terms.parts is None else (terms.parts,)
     pairs = [
@@ -262,8 +276,8 @@ def _least_regret(setting: _Setting) -> _Trial:
 def _improved(setting: _Setting, shape: _Trial, risk: float) -> _Trial:
     """Return the best sizes for the number of parts and the times of `shape`, in a family with few parameters.
 
-    They are the first part, the last one, and how fast those between fall. Without risk, the optimum of transient
-    impact has equal parts between; with risk they fall nearly exponentially.
+    The parameters are the first part, the last one, and how fast the parts between them decrease. Without risk, the
+    optimum under transient impact has equal parts in between; with risk, they decrease nearly exponentially.
     """
     count, duration_s = len(shape.amounts), shape.starts_s[-1]
     if count == 1:
@@ -292,14 +306,14 @@ def _improved(setting: _Setting, shape: _Trial, risk: float) -> _Trial:
 
 
 def _falling(count: int, decay: float) -> tuple[float, ...]:
-    """Return shares that sum to 1, the last of which is `exp(-decay)` of the first."""
+    """Return shares that sum to 1 and decrease; the last is `exp(-decay)` of the first."""
     weights = [exp(-decay * number / max(count - 1, 1)) for number in range(count)]
     total = sum(weights)
     return tuple(weight / total for weight in weights)
 
 
 def _shares(count: int, first: float, last: float, decay: float) -> tuple[float, ...]:
-    """Return shares that sum to 1: `first`, of the rest `last` at the end, and between them parts that fall."""
+    """Return shares that sum to 1: `first`, then decreasing parts, and at the end the share `last` of the rest."""
     if count == 2:
         return first, 1.0 - first
     rest = (1.0 - first) * (1.0 - last)
@@ -307,7 +321,7 @@ def _shares(count: int, first: float, last: float, decay: float) -> tuple[float,
 
 
 def _minimize(value: Callable[[float], float], low: float, high: float) -> float:
-    """Return where `value` is least between `low` and `high`, by golden sections."""
+    """Return the point between `low` and `high` at which `value` is least, by golden-section search."""
     golden = (sqrt(5.0) - 1.0) / 2.0
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = value(left), value(right)
@@ -324,7 +338,7 @@ def _minimize(value: Callable[[float], float], low: float, high: float) -> float
 
 
 def _trial(setting: _Setting, shares: Sequence[float], duration_s: float) -> _Trial:
-    """Return what parts of these shares are worth. Parts above the cap are cut, and the next ones sell the rest."""
+    """Return the value of parts with these shares. Parts above the cap are cut, and the next ones sell the rest."""
     curve, terms, recovery, cap = setting
     count = len(shares)
     interval_s = duration_s / (count - 1) if count > 1 else 0.0
@@ -351,7 +365,7 @@ def _trial(setting: _Setting, shares: Sequence[float], duration_s: float) -> _Tr
 
 
 def _refilled(curve: PayoutCurve, sold: float, elapsed_s: float, recovery: PriceRecovery) -> float:
-    """Return how much of `sold` input units the market still feels after some seconds."""
+    """Return how much of `sold` input units still displaces the price after some seconds."""
     displacement = curve.displacement(sold)
     left = recovery.remaining(displacement - curve.advantage, elapsed_s) + curve.advantage
     return sold if left == displacement else curve.amount_at(left)
@@ -364,7 +378,7 @@ def _schedule(
     trial: _Trial,
     payout: Callable[[int], float],
 ) -> ExecutionSchedule:
-    """Return the parts of a trial in whole units, with what `payout` gives for them, and their forecast."""
+    """Return the parts of a trial in whole units, with their amounts from `payout`, and their forecast."""
     amounts, starts_s = _whole_units(trial, terms.amount_in)
     displaced = [round(each) for each in _displacements(curve, amounts, starts_s, (recoveries or _EXTREMES)[0])]
     known = {0: 0}
@@ -393,9 +407,9 @@ def _schedule(
 
 
 def _whole_units(trial: _Trial, amount_in: int) -> tuple[list[int], list[float]]:
-    """Return the sizes, which sum to the order, and their times, without empty parts.
+    """Return the sizes and times without empty parts; the sizes sum to the order.
 
-    All but the last are multiples of a millionth of the order at most: no one wants to read more digits.
+    All but the last are rounded to a millionth of the order or less: no one wants to read more digits.
     """
     step = 10 ** max(len(str(amount_in)) - _DIGITS, 0)
     sizes = [int(amount / step) * step for amount in trial.amounts[:-1]]
@@ -407,7 +421,7 @@ def _whole_units(trial: _Trial, amount_in: int) -> tuple[list[int], list[float]]
 def _displacements(
     curve: PayoutCurve, amounts: Sequence[float], starts_s: Sequence[float], recovery: PriceRecovery
 ) -> Iterator[float]:
-    """Yield, for each part, how much of the earlier ones the market still feels, in input units."""
+    """Yield, for each part, how much of the earlier ones still displaces the price, in input units."""
     displaced = 0.0
     for number, amount in enumerate(amounts):
         yield displaced
@@ -417,7 +431,7 @@ def _displacements(
 
 
 def _impact(curve: PayoutCurve, displaced: float, amount: float, paid: float) -> float:
-    """Return the part of the output that a part's size costs it, without fees, from 0.0 to 1.0."""
+    """Return the part of the output that is lost to a part's size, without fees, from 0.0 to 1.0."""
     return min(max(1.0 - paid / (amount * curve.price(displaced)), 0.0), 1.0)
 
 
@@ -429,7 +443,7 @@ def _forecast(
     starts_s: Sequence[float],
     received: float,
 ) -> CostForecast:
-    """Return the forecast of parts that together receive `received`."""
+    """Return the forecast for parts that together receive `received`."""
     volatility = terms.volatility or 0.0
     value, gas = curve.fair_price * terms.amount_in, terms.gas_per_part * len(amounts)
     cost = value - received + gas
@@ -444,7 +458,7 @@ def _forecast(
             left -= amount
             variance += left * left * (end - start)
         risk = volatility * curve.fair_price * sqrt(variance)
-    # One swap now is exact, and so is what either extreme assumes.
+    # One swap now is exact, and so is the assumption of either extreme.
     impact = abs(value - received) if len(amounts) > 1 and len(recoveries) > 1 else 0.0
     low = cost - hypot(best - by_recovery[0], chance, _TOO_HIGH * impact)
     high = cost + hypot(by_recovery[0] - worst, chance, _TOO_LOW * impact)
@@ -459,7 +473,7 @@ def _received(curve: PayoutCurve, amounts: Sequence[int], starts_s: Sequence[flo
 
 
 def _mispricing(amounts: Sequence[int], starts_s: Sequence[float], recovery: PriceRecovery) -> float:
-    """Return the standard deviation of what the parts receive because pools are off the fair price, in input units."""
+    """Return the standard deviation, in input units, of the proceeds due to pools that are off the fair price."""
     variance = recovery.mispricing_variance()
     pairs = [
         amount * other * (recovery.mispricing_memory(abs(start - end)) if start != end else 1.0)

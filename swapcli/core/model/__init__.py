@@ -1,4 +1,4 @@
-"""Values of the domain, as frozen data: no I/O, and no pool family by name."""
+"""The values of the domain, as frozen data: no I/O, and no pool family is named."""
 
 PUBLIC = (
     "api_version", "block_tag", "book_prices", "contract_kind", "decoded_call", "distribution", "finding",

@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 class BookPrices(NamedTuple):
     """The best bid and ask of a book: the price of one whole `base` in whole `quote`, times 10^`decimals`.
 
-    `venue` is its name for users. The sizes of the orders are not known. `bid` or `ask` is 0 where there is none.
+    `venue` is the book's display name. The sizes of the orders are not known. `bid` or `ask` is 0 if there is none.
     """
 
     venue: str

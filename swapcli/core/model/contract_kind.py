@@ -1,4 +1,4 @@
-"""The kinds of contracts that code distinguishes by name; `swapcli.families.KIND_NAMES` lists all of them."""
+"""The contract kinds that code distinguishes by name; `swapcli.families.KIND_NAMES` lists all kinds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ContractKind(StrEnum):
-    """The names of kinds, as in definitions and stores."""
+    """The names of contract kinds, as in definitions and stores."""
 
     UNISWAP_V2 = "uniswap_v2"
     SOLIDLY = "solidly"
@@ -23,4 +23,4 @@ class ContractKind(StrEnum):
     IZISWAP = "iziswap"
     SMARDEX = "smardex"
     SAMPLED = "sampled"
-    """Any contract whose protocol quotes by itself: see `swapcli/families/sampled/sampled_pools_reader.py`."""
+    """Any contract whose protocol provides the quotes: see `swapcli/families/sampled/sampled_pools_reader.py`."""

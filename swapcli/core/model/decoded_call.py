@@ -1,4 +1,4 @@
-"""A decoded call: its swap, approval or permit, without a market."""
+"""A decoded call with its swap, approval or permit, independent of any market."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from swapcli.core.model.units import BPS, PPM
 from swapcli.core.records import NamedTuple
 
 SENDER = "0x0000000000000000000000000000000000000001"
-"""The recipient by which Universal Routers mean the sender (`ActionConstants.MSG_SENDER`)."""
+"""The recipient value that stands for the sender in Universal Routers (`ActionConstants.MSG_SENDER`)."""
 
 WHOLE_E18 = 10**18
-"""All of something, in parts of 10^18: the finest unit in which routers have shares."""
+"""The whole, as the number of parts (10^18) in the finest unit of routers' shares."""
 
 _UNLIMITED = 1 << 128
 """Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
 
 
 class PoolHint(NamedTuple):
-    """How a call names a pool.
+    """How a call identifies a pool.
 
     `key` is its address, or its id if one contract has many pools, None if the router derives the pool from its tokens
-    and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
-    `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
-    the pool's family, empty if the call does not determine it. `contract` is the contract that is called to swap in the
+    and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's name for the kind of pool,
+    `fork` its number for the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
+    the pool's family, empty if the call does not determine it. `contract` is the contract to call for a swap in the
     pool, None if that is the pool itself or the router. `extra_felts` describe the pool in a call on Starknet; None
-    elsewhere. `pool_key` is the encoded key by which that contract finds the pool, empty if the call has none.
+    elsewhere. `pool_key` is the encoded key that identifies the pool in that contract, empty if the call has none.
     """
 
     key: str | None = None
@@ -44,9 +44,10 @@ class PoolHint(NamedTuple):
 
 
 class DecodedSwap(NamedTuple):
-    """One swap of a call. It sells `amount_in` base units, or `share_ppm` of what the router then has of `token_in`.
+    """One swap in a call. It sells `amount_in` base units, or `share_ppm` of the router's balance of `token_in` at that
+    point.
 
-    `token_out` is None if only the pool knows it. The native token has the zero address.
+    `token_out` is None if only the pool determines it. The native token has the zero address.
     """
 
     token_in: str
@@ -57,9 +58,9 @@ class DecodedSwap(NamedTuple):
 
 
 class DecodedApproval(NamedTuple):
-    """A permission for `spender` to take `amount` of a token, until `expiration_s` (Unix) if Permit2 records it.
+    """Permission for `spender` to take `amount` of a token. It lasts until `expiration_s` (Unix) if Permit2 records it.
 
-    `token` is None if it is the called contract. `deadline_s` is that of the signature of a permit, None for an
+    `token` is None if it is the called contract. `deadline_s` is the deadline of a permit's signature, None for an
     approval by transaction.
     """
 
@@ -71,17 +72,17 @@ class DecodedApproval(NamedTuple):
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether it covers all tokens, now and in the future."""
+        """Whether it covers all present and future tokens of the sender."""
         return self.amount >= _UNLIMITED
 
 
 class DecodedMessage(NamedTuple):
-    """A message to sign, with the effects of its signature as far as its standard is known.
+    """A message to sign, with the effects of its signature as far as the message standard is known.
 
     `title` names the message in a sentence, empty if its kind is unknown. `is_judged` means that the fields cover all
     effects; other messages are dangerous, whatever they contain. `contract_name` is the name of the contract in the
-    domain. `owner` is the account whose tokens the message is about, `account` the one that a wallet is to sign with.
-    An order by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
+    domain. `owner` is the account whose tokens the message concerns, `account` the one whose wallet must sign. An order
+    by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
     `domain_hash` is the hash of the domain, which the contract must report; empty if it is unknown. `problems` are
     sentences about why it is dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
     """
@@ -103,9 +104,9 @@ class DecodedMessage(NamedTuple):
 
 
 class DecodedFee(NamedTuple):
-    """What an integrator receives, in basis points of the output or of the surplus.
+    """The fee of an integrator, in basis points of the output or of the surplus.
 
-    `fee_bps` has a fraction only where the router has one.
+    `fee_bps` has a fraction only if the router supports fractions.
     """
 
     recipient: str
@@ -113,15 +114,15 @@ class DecodedFee(NamedTuple):
     surplus_bps: int = 0
 
     def left_of(self, amount_out: int) -> int:
-        """Return an output after the fee, which is rounded up to whole basis points."""
+        """Return an output less the fee, which is rounded up to whole basis points."""
         return after_fee(amount_out, min(ceil(self.fee_bps), BPS))
 
 
 class DecodedPayment(NamedTuple):
-    """A payment of a swap to an address other than the recipient: fees, transfers, outputs of pools.
+    """A payment by a swap to an address other than the recipient: a fee, a transfer or a pool's output.
 
-    It is `amount` base units of `token`, zero address for the native one, or `share_e18` parts of 10^18 of what the
-    router then has of it; or, of an integrator, `surplus_bps` of what the swap pays above its quote.
+    It is `amount` base units of `token` (the zero address is the native one), or `share_e18` parts of 10^18 of the
+    router's balance at that point. An integrator may instead get `surplus_bps` of the output above the quote.
     """
 
     token: str
@@ -132,14 +133,15 @@ class DecodedPayment(NamedTuple):
 
 
 class DecodedOrder(NamedTuple):
-    """The order and the terms of a swap; amounts in base units.
+    """The order and the terms of a decoded swap; amounts are in base units.
 
-    `amount_in` is 0 if the call does not say it: the router then sells all that it has. Of an exact output it is the
-    maximum, and `min_received` the output. `amount_out` is the quoted output where the call has it. `deadline_s` is
-    None if the router enforces none.
+    `amount_in` is 0 if the call does not contain it: the router then sells its whole balance. For an exact output, it
+    is the maximum, and `min_received` is the output. `amount_out` is the quoted output if the call contains it.
+    `deadline_s` is None if the router does not enforce a deadline.
 
     `min_received` is the enforced minimum. `promised_received` is the sum of the minimums in the parts of the call, if
-    that is more. `max_amount_in` is the most that the call can take from the sender, if that is more than `amount_in`.
+    that is higher. `max_amount_in` is the most that the call can take from the sender, if that is more than
+    `amount_in`.
     """
 
     token_in: str
@@ -158,13 +160,14 @@ class DecodedOrder(NamedTuple):
 
 
 class DecodedCall(NamedTuple):
-    """A call of a router of `dialect`, or of a token (no dialect), by the name of its function; empty if unknown.
+    """A decoded call: of a router with `dialect`, or of a token (no dialect). It has the function's name, empty if
+    unknown.
 
     `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
-    what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end. `payments` are
-    all that leaves the swap for others than its recipient. `releases` are those of the router that read the call so;
-    empty if releases do not matter, or no known one does. `message` is set if a message is signed instead of a
-    transaction; its `approval` is then the first one that the message grants.
+    features that swapcli's own calls never have; `trailing_bytes` counts the bytes, or on Starknet the felts, after its
+    end. `payments` are all payments to addresses other than the recipient. `releases` are the router releases that
+    interpret the call in this way; empty if the release does not matter, or if no known release does. `message` is set
+    if a message is signed instead of a transaction; its `approval` is then the first one that the message grants.
     """
 
     function: str
@@ -184,13 +187,13 @@ class DecodedCall(NamedTuple):
 
     @property
     def approvals(self) -> tuple[DecodedApproval, ...]:
-        """The allowances that it grants: by an approval, by a permit inside the call, or by a message to sign."""
+        """The allowances that it grants: by an approval, by a permit in the call, or by a message to sign."""
         signed = self.message.approvals if self.message else ()
         return tuple(dict.fromkeys(each for each in (self.approval, self.permit, *signed) if each is not None))
 
     @property
     def wraps(self) -> bool:
-        """Whether it wraps or unwraps the native token by a call of the wrapped one, without a router."""
+        """Whether it wraps or unwraps the native token by calling the wrapped token directly, without a router."""
         return self.dialect is None and self.order is not None
 
 
@@ -203,7 +206,7 @@ def enforcer_of_call(call: DecodedCall) -> str:
 
 
 def enforcer_of_approval(approval: DecodedApproval, *, is_signed_for_permit2: bool = False) -> str:
-    """Return who enforces the expiry of an approval: Permit2 if it records the approval or checks its signature."""
+    """Return who enforces the expiry of an approval: Permit2, if it records the approval or checks its signature."""
     if approval.expiration_s is not None:
         return PERMIT2
     if approval.deadline_s is None:

@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Distribution(NamedTuple):
-    """The number of values (`size`), and the values below which a part of them lies: `p05` is the quantile of 5%.
+    """The number of values (`size`), and their quantiles: `p05` is the 5% quantile.
 
     Example: `distribution_of([1.0, 2.0, 4.0]).median` is 2.
     """
@@ -23,7 +23,7 @@ class Distribution(NamedTuple):
 
 
 def distribution_of(values: Iterable[float]) -> Distribution | None:
-    """Return the distribution of values, interpolated linearly between them; None if there are none."""
+    """Return the distribution of values, with quantiles interpolated linearly; None if there are no values."""
     ordered = sorted(values)
     if not ordered:
         return None

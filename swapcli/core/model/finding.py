@@ -1,4 +1,4 @@
-"""Findings about a quote, a payload or a simulated swap: facts to know before signing, each at a level."""
+"""Findings about a quote, a payload or a simulated swap: facts to know before signing, each with a level."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from swapcli.core.records import NamedTuple
 class Level(StrEnum):
     """How strongly a finding advises against signing, from the mildest to the gravest.
 
-    `INFO` is about the review or the clock, not about the swap. `WARN` means that a fact is missing, or that only the
-    user can judge it. `BLOCK` means that the payload must not be signed as it is.
+    `INFO` concerns the review or the clock, not the swap. `WARN` means that a fact is missing, or that only the user
+    can judge it. `BLOCK` means that the payload must not be signed as it is.
     """
 
     INFO = "info"
@@ -27,7 +27,7 @@ class Level(StrEnum):
 
 
 class Finding(NamedTuple):
-    """A finding: `message` is a sentence without its full stop, `hint` the user's remedy, in the same form.
+    """A finding: `message` is a sentence without its full stop, and `hint`, in the same form, is the user's remedy.
 
     `code` is a `FindingCode`, or the code of another service. `facts` are figures for programs, by name.
     Example: `FindingCode.STATE_OLD.finding("the state of the pools is 2 hours old: prices have moved since")`.
@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
 
 class FindingCode(StrEnum):
-    """The codes of findings with their usual levels. They are stable, and meant for programs.
+    """The codes of findings with their usual levels. They are stable and meant for programs.
 
     Codes that block are in the order of their cost: first those that can cost everything sent or held, then a part of
     it, then fees. The last group judges a simulated swap. `swapcli help warnings` and `swapcli help checks`
@@ -52,7 +52,7 @@ class FindingCode(StrEnum):
     level: Level
 
     def __new__(cls, code: str, level: Level = Level.WARN) -> FindingCode:
-        """Return the code with its usual level."""
+        """Return the code, with its usual level attached."""
         member = str.__new__(cls, code)
         member._value_, member.level = code, level
         return member
@@ -157,16 +157,16 @@ class FindingCode(StrEnum):
 
 
 UNREAL_STATE_CODES: Final = frozenset({FindingCode.STATE_MODELLED, FindingCode.STATE_SYNTHETIC})
-"""The codes of prices that are not real."""
+"""The codes for prices that are not real."""
 
 DO_NOT_SIGN: Final = "do not sign"
-"""How the message of a danger begins that does not block a payload."""
+"""The beginning of a danger's message when the danger does not block the payload."""
 
 _GRAVITY: Final = {code.value: rank for rank, code in enumerate(FindingCode)}
 
 
 def worst_level(findings: Iterable[Finding]) -> Level:
-    """Return the gravest level of findings, `INFO` without any."""
+    """Return the gravest level of the findings; `INFO` if there are none."""
     return max((each.level for each in findings), key=lambda level: level.severity, default=Level.INFO)
 
 
@@ -176,7 +176,7 @@ def at_level(findings: Iterable[Finding], level: Level) -> tuple[Finding, ...]:
 
 
 def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings that block first, the gravest code of them at the start; others keep their order."""
+    """Return the findings with the blocking ones first, in the order of their codes; the others keep their order."""
     last = len(_GRAVITY)
     return tuple(
         sorted(findings, key=lambda each: _GRAVITY.get(each.code, last) if each.level is Level.BLOCK else last)

@@ -1,4 +1,4 @@
-"""The nodes that quotes read, and the nodes that check a swap before it is signed."""
+"""Which nodes quotes read, and which nodes check a swap before it is signed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import StrEnum
 class LiveMode(StrEnum):
     """Which nodes quotes may read.
 
-    `auto` reads those of the settings, otherwise a network's public nodes, and without an answer falls back to stored
-    or modelled state, with a warning; `require` fails there; `never` reads none.
+    `auto` reads the nodes in the settings, otherwise the network's public nodes. If none responds, it falls back to
+    stored or modelled state, with a warning; `require` fails instead. `never` reads no node.
     """
 
     AUTO = "auto"
@@ -21,7 +21,7 @@ LIVE_MODES = tuple(LiveMode)
 
 
 class CheckMode(StrEnum):
-    """The nodes that simulate a swap before signing: `auto` uses your own, `always` also public ones, `never` none."""
+    """Which nodes simulate a swap before signing: `auto` uses your own, `always` also public ones, `never` none."""
 
     AUTO = "auto"
     ALWAYS = "always"

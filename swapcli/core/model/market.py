@@ -30,17 +30,17 @@ class Provenance(StrEnum):
 
 
 class MarketState(NamedTuple):
-    """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
+    """A market: `tokens` by lower-case address (without the native token: pools hold its wrapped form), and `pools` by
+    key.
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None if unknown.
-    `placeholder_pools` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
-    `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
-    `UNKNOWN` is one that refused to be tried.
-    `pinned` shows whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
-    called the block when it was read, None for a past block that was requested. `clock_offset_s` is what to add to this
-    machine's clock to get the time of the network; it is 0 unless several nodes agree that the clock is wrong.
-    `skipped_pools` could not be read because their readers failed. `coverage` shows which pools were looked for, for
-    people; empty if that is all pools.
+    `placeholder_pools` are the keys of pools whose real addresses are unknown; nothing is deployed at their addresses.
+    `transfers` has, by address, the tokens whose transfers were tested or that are marked in a file; `UNKNOWN` is a
+    token that could not be tested. `pinned` shows whether the node's answers were proven to be of `block`; None without
+    a node. `tag` is the block's tag when it was read, None for a past block that was requested. `clock_offset_s` is the
+    offset to add to this machine's clock to get the network's time; it is 0 unless several nodes agree that the clock
+    is wrong. `skipped_pools` could not be read because their readers failed. `coverage` describes, for people, which
+    pools were looked up; empty if all were.
     """
 
     network: Network
@@ -70,10 +70,10 @@ class MarketState(NamedTuple):
         block: int | None = None,
         timestamp: int | None = None,
     ) -> Self:
-        """Return a market of a program's own pools; `tokens` are the network's unless they are given.
+        """Return a market of the program's own pools; `tokens` defaults to the network's tokens.
 
-        The gas price is the network's unless it is given. Raises `InvalidPoolState` for a pool with the key of another,
-        with a token that the market lacks, or with other decimals than the token's.
+        The gas price also defaults to the network's. Raises `InvalidPoolState` for a duplicate key, for a token that
+        the market lacks, and for decimals that differ from the token's.
         """
         by_address = {token.address: token for token in (network.tokens if tokens is None else tokens)}
         by_key: dict[str, Pool] = {}
@@ -92,16 +92,16 @@ class MarketState(NamedTuple):
         return cls(network, by_address, by_key, Provenance.SYNTHETIC, "pools of a program", price, block, timestamp)
 
     def network_time_s(self, now_s: float) -> float:
-        """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""
+        """Return the network's time in Unix seconds; `now_s` is the time of this machine's clock."""
         return now_s + self.clock_offset_s
 
     def transfers_of(self, address: str) -> TransferBehaviour:
-        """Return how a token's transfers behave, from the network's settings or otherwise from the market."""
+        """Return the transfer behaviour of a token, from the network's settings or otherwise from the market."""
         return self.network.transfers.get(address) or self.transfers.get(address, UNKNOWN)
 
 
 class ParsedMarket(NamedTuple):
-    """A market and the errors of the pools that were omitted from it (none unless they may be skipped)."""
+    """A market, and the errors of the pools omitted from it (none unless pools may be skipped)."""
 
     market: MarketState
     skipped: tuple[InvalidPoolState, ...] = ()

@@ -16,15 +16,14 @@ from swapcli.core.records import NamedTuple
 
 
 class NetworkTraits(NamedTuple):
-    """The differences between the kinds of networks. This is all that the pure code needs to know about them.
+    """The differences between the kinds of networks: everything that the pure code needs to know about a kind.
 
-    `address_noun` is what an address is called; with `has_checksums` its letters carry one. The native token is an
-    ordinary token with its own address if `native_is_token`, else it has the zero address. With `has_felts` calls
-    are lists of field elements, otherwise bytes. `token_page` and `contract_page` are paths in explorers. Addresses
-    with a number below `system_addresses` belong to the network itself, and no account has one below `lowest_account`.
-    `has_v2` shows whether the second API version exists by default. With `has_eth_nodes` nodes speak
-    Ethereum's JSON-RPC, which executes transactions that were never sent: everything that checks or rehearses a
-    transaction needs that.
+    `address_noun` is the word for an address; with `has_checksums`, its letters encode a checksum. The native token is
+    an ordinary token with its own address if `native_is_token`, otherwise it has the zero address. With `has_felts`,
+    calls are lists of field elements, otherwise bytes. `token_page` and `contract_page` are paths in explorers.
+    Addresses with a number below `system_addresses` belong to the network itself, and no account has one below
+    `lowest_account`. `has_v2` shows whether the second API version exists by default. With `has_eth_nodes`, nodes
+    support Ethereum's JSON-RPC and can simulate unsent transactions, which every check and rehearsal needs.
     """
 
     address_noun: str
@@ -42,8 +41,8 @@ class NetworkTraits(NamedTuple):
 class Kind(StrEnum):
     """The kind of a network, which determines its addresses, payloads and nodes.
 
-    `traits` are its plain facts. What needs code or more words is in one table of a layer: `core.networks.address`,
-    `interface.interface_by_network`, `payload.dialects` and `state.rpc.nodes_by_kind`.
+    `traits` are its plain facts. Differences that need code or longer texts are in one table per layer:
+    `core.networks.address`, `interface.interface_by_network`, `payload.dialects` and `state.rpc.nodes_by_kind`.
     """
 
     EVM = "evm"
@@ -86,10 +85,10 @@ _TRAITS: Final = {
     ),
 }
 
-DEFAULT_BLOCK_TIME_S: Final = 2.0  # until a network's own is known
+DEFAULT_BLOCK_TIME_S: Final = 2.0  # the default until a network's own lifetime is known
 _BOOK_ROLE: Final = "token_registry"
 MAX_PROTOCOL_ID: Final = 2**23 - 1
-"""Ids are int24 in the ABI of the Fibrous API's router."""
+"""The largest protocol ID: IDs are int24 in the ABI of the Fibrous API's router."""
 WRAPPER_FAMILY: Final = "wrapper"
 """The pool family of the contract that wraps the native token."""
 
@@ -97,11 +96,11 @@ WRAPPER_FAMILY: Final = "wrapper"
 class ProtocolInfo(NamedTuple):
     """A DEX brand on a network.
 
-    `family` is a pool family of swapcli, None if its pools cannot be quoted; `unsupported` then gives the reason why,
-    as a sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
-    `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family is not enough.
-    `is_extended` says that the Fibrous API does not list it: its id is this project's, and only documents of requests
-    for extended protocols have it.
+    `family` is a pool family of swapcli, None if its pools cannot be quoted; `unsupported` then gives the reason, as a
+    sentence. `extra_keys` are the fields of `extraData` in the API for its pools, in order (`("fee",)`,
+    `("tickSpacing",)`, ...). `contracts` are the contract kinds of its pools, if the family does not determine them.
+    `is_extended` means that the Fibrous API does not list it: its ID comes from this project and appears only in
+    responses to requests for extended protocols.
     """
 
     id: int
@@ -116,25 +115,25 @@ class ProtocolInfo(NamedTuple):
 
     @property
     def tier_key(self) -> str:
-        """The field of a pool's extra data by which a factory distinguishes pools of the same tokens."""
+        """The field of a pool's extra data that distinguishes pools of the same tokens in a factory."""
         return "tickSpacing" if "tickSpacing" in self.extra_keys else "fee"
 
     @property
     def is_wrapper(self) -> bool:
-        """Whether it wraps the native token, and is not an exchange."""
+        """Whether it wraps the native token rather than being an exchange."""
         return self.family == WRAPPER_FAMILY
 
 
 WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family=WRAPPER_FAMILY)
-"""That contract, as the Fibrous API lists it among the protocols."""
+"""The protocol of that contract, as the Fibrous API lists it."""
 
 
 class Deployment(NamedTuple):
     """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
 
     `hooks` are the Uniswap V4 hooks whose pools belong to one of the protocols, by `amm_name`; pools with all other
-    hooks belong to the protocol without an entry. `source` shows where the facts come from; `unconfirmed` names the
-    fields that were seen in one weak place only.
+    hooks belong to the protocol without an entry. `source` gives the origin of the facts; `unconfirmed` names the
+    fields that have only one weak source.
     """
 
     protocols: tuple[str, ...]
@@ -148,52 +147,52 @@ class Deployment(NamedTuple):
 
 
 FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "universal-router", "settler")
-"""The dialects of routers: the public router, which the Fibrous API describes; this project's router contract, which
-has the same interface; Uniswap's Universal Router; and 0x Settler. Installed packages may add others."""
+"""The router dialects: the public router, which the Fibrous API describes; this project's router contract, which has
+the same interface; Uniswap's Universal Router; and 0x Settler. Installed packages may add others."""
 
 
 def is_dialect(name: str) -> bool:
-    """Return whether a dialect is built in, or a package that is installed names it.
+    """Return whether a dialect is built in, or an installed package names it.
 
-    That of a skipped package counts: using it raises the error that gives the reason why.
+    A dialect in a skipped package counts: using it raises an error with the reason.
     """
     return name in DIALECTS or is_plugin(DIALECT_GROUP, name)
 
 
 def dialect_names() -> tuple[str, ...]:
-    """Return the names of all dialects, those of installed packages last."""
+    """Return the names of all dialects, with those of installed packages last."""
     return (*DIALECTS, *plugins(DIALECT_GROUP))
 
 
 def dialect_package(name: str) -> str | None:
-    """Return the package and version that a dialect comes from; None if it is built in or unknown."""
+    """Return the package that provides a dialect, with its version; None if the dialect is built in or unknown."""
     plugin = None if name in DIALECTS else plugins(DIALECT_GROUP).get(name)
     return plugin.origin if plugin else None
 
 
 def encoding_package(network: Network, to: str) -> str | None:
-    """Return the package and the version that encodes calls of a contract for a network's router.
+    """Return the package, with its version, that encodes calls of a contract for a network's router.
 
-    None if swapcli does, as always the calls of the wrapped native token itself.
+    None if swapcli encodes them, as it always does for direct calls of the wrapped native token.
     """
     return None if to == network.wrapped_native_address else dialect_package(network.router_dialect)
 
 
 UNISWAP_GENERATIONS = ("v2", "v3", "v4")
-"""The names by which the Universal Router knows pools: those of Uniswap, and hooks of V4 that are pools themselves."""
+"""The Universal Router's names for pools: Uniswap's, and V4 hooks that are pools themselves."""
 INTERFACE_DIALECTS = (FIBROUS, OWN)
-"""The dialects of routers whose calls the Fibrous API describes."""
+"""The dialects of the routers whose calls the Fibrous API describes."""
 AUTO: Final = "auto"
-"""The setting under which quotes on a node's state choose the dialect."""
+"""The setting with which quotes on a node's state choose the dialect."""
 
 
 class DialectRouter(NamedTuple):
     """The router of one dialect on a network: its address, or the registry contract that names it.
 
-    `is_paused` says that the registry names none currently, so that the dialect cannot swap.
-    `spender` is the contract that takes the sender's tokens, None if that is the router. `version` distinguishes the
-    encodings of different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the
-    router's own name for it; empty if the router executes every protocol.
+    `is_paused` means that the registry currently names no router, so that the dialect cannot swap. `spender` is the
+    contract that takes the sender's tokens, None if that is the router. `version` distinguishes the encodings of
+    different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the router's own
+    name for it; empty if the router executes every protocol.
     """
 
     address: str | None = None
@@ -205,11 +204,11 @@ class DialectRouter(NamedTuple):
 
 
 class PublicNode(NamedTuple):
-    """A node that needs no key, and the limits that its operator documents: None if there are none.
+    """A node that needs no key, and the limits that its operator documents; None if there are none.
 
     `batch_requests` are requests in a batch, `log_blocks` the blocks of one query for events. A node with
-    `is_latest_only` answers calls from its newest block, ignoring the requested one. `quote_requests` limits the
-    HTTP requests of one quote. `source` shows where the limits are documented, `date` when that was read.
+    `is_latest_only` answers calls from its newest block, ignoring the requested one. `quote_requests` limits the HTTP
+    requests of one quote. `source` is where the limits are documented, `date` when they were read there.
     """
 
     url: str
@@ -223,29 +222,30 @@ class PublicNode(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A network. `native` is the gas token with the zero address; `wrapped_native` its ERC-20, None if there is none.
-    `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
-    market has a gas price, `max_gas_price_wei` an upper bound of the gas price on a busy network, 0 if it is unknown.
-    `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack network), `l1_gas_oracle`
-    the one that shows how much gas is charged for it (`NodeInterface` of an Arbitrum network); None without such a fee.
-    `transfers` are the tokens, by address, whose transfers the user's settings describe; settings override
-    probes. `blocked_tokens` are the addresses of tokens that no route trades, and
-    `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero. `price_feeds` are the
-    contracts of Chainlink's form that give the USD price of a token, by its address. `head_is_proposed` says that nodes
-    call a block the newest before the network has agreed on it. `block_gas_limit` is the most gas that a transaction
-    can use, None if routes never come near it. `gas_units_per_evm_gas` are the units that the network charges for what
-    costs one unit in an EVM. `router` is the address of the router that payloads are built for, of the dialect
-    `router_dialect`; `routers` has what is known of each dialect's router. With `chooses_router`, quotes on the state
-    of a node choose another dialect by trust; `router` is that of all others. `router_variant` is how payloads for the
-    public router are written, where the interface leaves it open; simulations have shown it while the router's code had
-    the hash `router_code_hash`, None if they have not. `router_has_deadlines` shows whether the code of this project's
-    router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
-    `own_nodes` are the user's, and `public_nodes` those that need no key. `unconfirmed` names facts that should be
-    checked before use. `quoters` describe the quote functions of protocols; `core.networks.quoter_definitions` parses
-    them for live quotes.
-    `hook_rules` describe what Uniswap V4 hooks do; `core.networks.hook_rules` parses them to read their pools.
-    `facts_date` is the day on which the facts were last compared with their sources, empty if it is not known.
-    `aggregators` are definitions of adapters by name, which `quoting.aggregators` parses to ask them on this network.
+    """A network and everything known about it.
+
+    `native` is the gas token with the zero address; `wrapped_native` is its ERC-20, None if there is none.
+    `stablecoins` are the addresses of tokens pegged to one US dollar. `gas_price_wei` is the default if neither a node
+    nor the market has a gas price; `max_gas_price_wei` is an upper bound of the gas price on a busy network, 0 if
+    unknown. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack network),
+    `l1_gas_oracle` the one that returns how much gas is charged for it (`NodeInterface` of an Arbitrum network); both
+    are None without such a fee. `transfers` has, by address, the tokens whose transfers the user's settings describe;
+    settings override probes. `blocked_tokens` are the addresses of tokens that no route trades, and
+    `revoke_first_tokens` those of tokens that reject a change of a nonzero allowance. `price_feeds` are Chainlink-style
+    contracts that return the USD price of a token, by its address. `head_is_proposed` means that nodes report a block
+    as the newest before the network has agreed on it. `block_gas_limit` is the maximum gas of a transaction, None if
+    routes never come near it. `gas_units_per_evm_gas` is the number of units that the network charges for one unit in
+    an EVM. `router` is the address of the router that payloads are built for, with the dialect `router_dialect`;
+    `routers` has the known facts about each dialect's router. With `chooses_router`, quotes on a node's state choose
+    the dialect by trust, and all other quotes use `router`. `router_variant` determines how payloads for the public
+    router are written where the interface is ambiguous. Simulations have confirmed it while the router's code had the
+    hash `router_code_hash`, None if they have not. `router_has_deadlines` shows whether this project's router at
+    `router` has `swapBefore`, None if its code was not read. `rpc_urls` are all known nodes, the user's first;
+    `own_nodes` are the user's, and `public_nodes` need no key. `unconfirmed` names facts to check before use. `quoters`
+    describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live quotes.
+    `hook_rules` describe the effects of Uniswap V4 hooks; `core.networks.hook_rules` parses them to read their pools.
+    `facts_date` is the day on which the facts were last compared with their sources, empty if unknown. `aggregators`
+    are definitions of adapters by name, which `quoting.aggregators` parses.
     """
 
     name: str
@@ -290,7 +290,7 @@ class Network(NamedTuple):
     aggregators: Mapping[str, Mapping[str, object]] = MappingProxyType({})
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
-        """The protocol called `amm_name`, if the network has it."""
+        """Return the protocol called `amm_name`; None if the network does not have it."""
         return next((p for p in self.protocols if p.amm_name == amm_name), None)
 
     @property
@@ -305,7 +305,8 @@ class Network(NamedTuple):
 
     @property
     def book_registry(self) -> str | None:
-        """The contract that lists the tokens of order books outside the EVM, such as HyperCore's; None without one."""
+        """The contract that lists the tokens of order books outside the EVM, such as HyperCore's; None if there is
+        none."""
         return next((each.addresses[_BOOK_ROLE] for each in self.deployments if _BOOK_ROLE in each.addresses), None)
 
     @property
@@ -323,13 +324,13 @@ class Network(NamedTuple):
 
     @property
     def _registered_dialect(self) -> str:
-        """The dialect whose router a registry names, among those that quotes choose from."""
+        """The dialect whose router a registry names, among the dialects that quotes choose from."""
         if not self.chooses_router:
             return self.router_dialect
         return next((name for name, each in self.routers.items() if each.registry), self.router_dialect)
 
     def with_registered_router(self, address: str | None) -> Network:
-        """Return the network with the router in a registry; None if the registry has none."""
+        """Return the network with the router that a registry names; None if it names none."""
         dialect = self._registered_dialect
         known = self.dialect_router if dialect == self.router_dialect else self.routers[dialect]
         routers = {**self.routers, dialect: known._replace(address=address, is_paused=address is None)}
@@ -337,7 +338,8 @@ class Network(NamedTuple):
         return self._replace(router=router, routers=routers)
 
     def for_dialect(self, dialect: str) -> Network:
-        """Return the network with the router of a dialect, whose address may be unknown, and no other to choose."""
+        """Return the network with the router of one dialect (its address may be unknown) and no other to choose
+        from."""
         if dialect == self.router_dialect:
             return self._replace(chooses_router=False) if self.chooses_router else self
         routers = {**self.routers, self.router_dialect: self.dialect_router}
@@ -350,9 +352,10 @@ class Network(NamedTuple):
         return self.wrapped_native.address if self.wrapped_native else None
 
     def to_wrapped(self, address: str) -> str:
-        """Return a token's address in pools: the wrapped native token's for the zero address.
+        """Return the address of a token in pools: the wrapped native token for the zero address.
 
-        Every other address is returned unchanged, and so is the zero address on a network without wrapped native token.
+        Every other address is returned unchanged, and so is the zero address on a network without a wrapped native
+        token.
         """
         return self.wrapped_native.address if self.wrapped_native and address == ZERO_ADDRESS else address
 
@@ -361,9 +364,9 @@ class Network(NamedTuple):
         return {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, self.wrapped_native_address}
 
     def to_wrapped_token(self, token: Token) -> Token:
-        """Return the wrapped native token for the native token, and every other token unchanged."""
+        """Return the wrapped native token for the native token; every other token is returned unchanged."""
         return self.wrapped_native if self.wrapped_native and token.address == ZERO_ADDRESS else token
 
     def is_gas_token(self, token: Token) -> bool:
-        """Return whether a token is the native token, which pays for gas, or wraps it."""
+        """Return whether a token is the native token, which pays for gas, or its wrapped form."""
         return self.to_wrapped_token(token).address == self.to_wrapped_token(self.native).address

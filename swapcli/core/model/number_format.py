@@ -1,4 +1,4 @@
-"""Numbers with thousands separators and a limited number of digits, and times."""
+"""Format numbers with thousands separators and a limited number of digits, and format times."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from swapcli.core.model.token import fixed_point, whole_tokens
 
 SHORT_DIGITS = 6
-"""Significant digits of amounts and rates for people. Programs and --verbose get all digits."""
+"""The significant digits of amounts and rates for people. Programs and --verbose get all digits."""
 ROUGH_DIGITS = 4
-"""Of a rate that is modelled: more would only seem exact."""
+"""The significant digits of a modelled rate: more would suggest false precision."""
 _EXACT = Context(prec=400)
 _WITHOUT_CENTS = 10_000
 
 
 def format_short_amount(amount: int, decimals: int, *, rounds_up: bool = False) -> str:
-    """Format an amount in whole tokens with `SHORT_DIGITS` significant digits, from one token on with two decimals.
+    """Format an amount in whole tokens with `SHORT_DIGITS` significant digits, and two decimals from one token upwards.
 
-    It is rounded down, or up for an amount that is paid. An amount that needs no rounding is written as short as it is.
+    The amount is rounded down, or up if the user pays it. An amount that needs no rounding is written without extra
+    digits.
     """
     value = Decimal(amount).scaleb(-decimals, context=_EXACT)
     places = SHORT_DIGITS - 1 - value.adjusted() if value else 0
@@ -31,7 +32,8 @@ def format_short_amount(amount: int, decimals: int, *, rounds_up: bool = False) 
 
 
 def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int, *, digits: int = SHORT_DIGITS) -> str:
-    """Format `a / b` of two amounts in whole tokens with so many significant digits, and at least two decimals."""
+    """Format `a / b` of two amounts in whole tokens with this number of significant digits and at least two
+    decimals."""
     if not amount_b:
         return "unknown"
     value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
@@ -41,7 +43,7 @@ def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int,
 def format_significant(value: Decimal, digits: int) -> str:
     """Format a value with `digits` significant digits and separators, without exponent.
 
-    More than four are at least two decimals: an amount of money has them.
+    With more than four digits, there are at least two decimals, as in amounts of money.
     """
     if not value:
         return "0"
@@ -52,7 +54,7 @@ def format_significant(value: Decimal, digits: int) -> str:
 
 
 def format_usd(value: float) -> str:
-    """Format USD with cents; without from 10,000 on, and with two significant digits below ten cents."""
+    """Format USD with cents; from 10,000 without cents, and below ten cents with two significant digits."""
     if value >= _WITHOUT_CENTS:
         return f"${value:,.0f}"
     if value >= 0.1 or value == 0:
@@ -61,7 +63,7 @@ def format_usd(value: float) -> str:
 
 
 def format_megabytes(size_bytes: int) -> str:
-    """Format the size of a file."""
+    """Format the size of a file in megabytes."""
     return f"{size_bytes / 1e6:,.1f} MB"
 
 

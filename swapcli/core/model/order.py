@@ -11,18 +11,17 @@ from swapcli.core.records import NamedTuple
 
 ZERO_ADDRESS = "0x" + "0" * 40
 UNOWNED_ADDRESS = "0x7a3f0c5be9d24816a7c1f36d58e09b42cd61f7a9"
-"""An arbitrary address that no one owns, for swaps without their own sender."""
+"""An arbitrary address that no one owns, for swaps without a sender of their own."""
 DEFAULT_MAX_HOPS = 8
 MAX_HOPS = 16
-"""A bound of the option and of routes in documents; chosen."""
+"""A limit on the option and on routes in documents; chosen."""
 
 
 class Order(NamedTuple):
     """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
 
-    The native token is written with the zero address; routing works on its wrapped form.
-    `excluded_protocols` are `amm_name`s. The route has at most `max_pools` pools, None for any number; as a
-    `single_path` it has one path with one pool per hop.
+    The native token has the zero address; routing uses its wrapped form. `excluded_protocols` are `amm_name`s. The
+    route has at most `max_pools` pools, None for any number; with `single_path`, it has one path with one pool per hop.
     """
 
     token_in: Token
@@ -39,13 +38,13 @@ class Order(NamedTuple):
     def from_values(
         cls, token_in: Token, token_out: Token, amount: int, excluded: frozenset[str], values: Mapping[str, Any]
     ) -> Order:
-        """Return an order with those of `values` that are fields of an order."""
+        """Return an order from those of `values` that are fields of an order."""
         limits = {name: value for name, value in values.items() if name in cls._fields}
         return cls(token_in, token_out, amount, excluded_protocols=excluded, **limits)
 
     @property
     def limits_pools(self) -> bool:
-        """Whether the order limits how many pools or paths its route has."""
+        """Whether the order limits the number of pools or paths in its route."""
         return self.single_path or self.max_pools is not None
 
 

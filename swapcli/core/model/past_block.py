@@ -1,4 +1,4 @@
-"""The block to quote on: a recent one by its tag, or a past one by its number or hash."""
+"""The block to quote at: a recent one by its tag, or a past one by its number or hash."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
 PastBlock: TypeAlias = int | str
 """The number of a block, or its hash: 0x and 64 hex digits in lower case."""
 
-_MAX_DIGITS = 18  # numbers with as many digits fit 64 bits
+_MAX_DIGITS = 18  # a number with this many digits fits 64 bits
 _is_hash = re.compile(r"0x[0-9a-f]{64}").fullmatch
 
 
 def parse_block(block: int | str, option: str = "--block") -> BlockTag | PastBlock:
-    """Return the recent or past block that a tag, number or hash names; `option` is its name in messages.
+    """Return the recent or past block for a tag, number or hash; `option` is the name of the option in messages.
 
     Raises `InvalidOption`.
     """

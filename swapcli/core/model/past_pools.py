@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 
 
 class PastPools(NamedTuple):
-    """The state of pools, by key, at the blocks of these Unix times: none of them changed between."""
+    """The states of pools, by key, at the blocks with these Unix times; no pool changed between two of them."""
 
     times_s: tuple[int, ...]
     pools: Mapping[str, Pool]

@@ -12,18 +12,18 @@ from swapcli.core.frozen_dataclass import dataclass
 from swapcli.core.records import NamedTuple
 
 MAX_FEE_PPM = 999_999
-"""A pool whose fee is all of the input has no price."""
+"""The largest fee of a pool: if the fee takes the whole input, there is no price."""
 _MAX_AMOUNT: Final = (1 << 256) - 1
 """The largest amount that a token's contract can transfer, on EVM networks and on Starknet."""
 _ABSURD_AMOUNT: Final = 1 << 128
-"""Above every real amount; from here on, a swap must prove that the state after it can be stored."""
+"""An amount above every real one. From here on, a swap must prove that the resulting state can be stored."""
 _SWAP: Final = "swap"
 
 _Swap = Callable[[Any, str, str, int], tuple[int, Any]]
 
 
 class RateCurve(Protocol):
-    """One direction of a pool as the solver sees it: floats, input -> output, fee included.
+    """One direction of a pool as the solver sees it: a function in floats from input to output, fee included.
 
     Amounts are base units; a rate is output units per input unit. `amount_out` is concave and increasing, so the
     marginal rate falls from `start_rate` as more is sold.
@@ -52,7 +52,7 @@ class RateCurve(Protocol):
 
 
 class RoundingGain(NamedTuple):
-    """How much more than its curve a swap may pay because the contract's rounding favours the trader.
+    """The most by which a swap may pay more than its curve, because the contract's rounding favours the trader.
 
     Let F be the curve and u be `input_units`. A swap of x base units pays at most (1 + `part`) F(y) + `output_units`,
     with y = min(x + u, u x) if u is at least 1, and y = x if u is 0. No other u is valid.
@@ -64,7 +64,7 @@ class RoundingGain(NamedTuple):
 
 
 class SharedState(NamedTuple):
-    """The state of a contract that several pools swap through, as of a swap in one of them.
+    """The state of a contract that several pools swap through, as a swap in one of them sees it.
 
     `address` is the contract's; `lp_supply` is the number of its liquidity tokens, None if the pool does not know it.
     """
@@ -76,7 +76,7 @@ class SharedState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pool(ABC):
-    """A pool's identity and state at one block; families add their state.
+    """A pool's identity and state at one block; families add their own state.
 
     `tokens` are lower-case addresses in the contract's order, and `decimals` are in the same order. `protocol` is the
     `amm_name` of the protocol on the network.
@@ -92,17 +92,17 @@ class Pool(ABC):
     swap_gas: ClassVar[int]
     """Gas units of one swap through a router, without what depends on its size."""
     requires_exact_payment: ClassVar[bool] = False
-    """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
+    """Whether a swap reverts if the pool receives one unit less than `amount_in`."""
     leaves_input: ClassVar[bool] = False
-    """Whether a swap may spend only part of its input, and leave the rest with its caller: see `unspent`."""
+    """Whether a swap may spend only part of its input and leave the rest with the caller: see `unspent`."""
     is_sampled: ClassVar[bool] = False
-    """Whether its amounts are quotes of its protocol, and not computed from its state."""
+    """Whether its amounts are quotes from its protocol rather than computed from its state."""
     is_wrapper: ClassVar[bool] = False
-    """Whether it is the contract that wraps the native token, which no market has."""
+    """Whether it is the contract that wraps the native token; no market contains that contract."""
 
     @property
     def identity(self) -> PoolIdentity:
-        """Return the fields that every family shares, from which and from a state `from_state` builds a pool."""
+        """Return the fields that all families share. With these and a state, `from_state` builds a pool."""
         return PoolIdentity(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm)
 
     @property
@@ -117,44 +117,49 @@ class Pool(ABC):
 
     @property
     def pool_id(self) -> str:
-        """Return its ID (32 bytes in hex) in a contract of many pools; empty if there is none.
+        """Return the pool's ID (32 bytes in hex) in a contract that has many pools; empty if it has its own contract.
 
         It is the `key`, except for pools of Balancer V2 and EulerSwap, which have contracts of their own as well.
         """
         return "" if self.key == self.address else self.key
 
     def without_lenders(self) -> Self:
-        """Return the pool without its lenders' limits, because a mined swap has met them; itself if it has none."""
+        """Return the pool without its lenders' limits, because a mined swap has met them; the same pool if it has
+        none."""
         return self
 
     @property
     def computes_output(self) -> bool:
-        """Whether its contract computes outputs by Solidly's `getAmountOut`, so that routers need not know the fee."""
+        """Whether its contract computes outputs with Solidly's `getAmountOut`, so that routers need not know the
+        fee."""
         return False
 
     @property
     def holds_reserves_in_vault(self) -> bool:
-        """Whether the protocol's vault holds the tokens, and not the contract at `address`."""
+        """Whether the protocol's vault, rather than the contract at `address`, holds the tokens."""
         return False
 
     @property
     def is_single_use(self) -> bool:
-        """Whether only the first swap of a transaction can be predicted, so that a route swaps in the pool once."""
+        """Whether only the first swap of a transaction is predictable, so that a route swaps in the pool at most
+        once."""
         return False
 
     @property
     def has_samples(self) -> bool:
-        """Whether quotes of its protocol are known; only sampled pools have them."""
+        """Whether its protocol's quotes are known; only sampled pools have such quotes."""
         return False
 
     @property
     def is_estimated(self) -> bool:
-        """Whether this is the state after a swap with an estimated output: its protocol has not quoted that amount."""
+        """Whether its state follows a swap whose output was estimated, because its protocol has not quoted that
+        amount."""
         return False
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the parts of the state that swaps in other pools also change, one for each contract that holds one."""
+        """Return the parts of the state that swaps in other pools also change, one for each contract that holds such a
+        part."""
         return ()
 
     def with_shared_state(self, shared: SharedState) -> Self:
@@ -163,14 +168,14 @@ class Pool(ABC):
         return self
 
     def __init_subclass__(cls) -> None:
-        """Put the guard of `guard_swap` around the `swap` that a family defines."""
+        """Wrap the `swap` that a family defines in the guard of `guard_swap`."""
         own: _Swap | None = vars(cls).get(_SWAP)
         if own is not None:
             setattr(cls, _SWAP, guard_swap(own))
 
     @abstractmethod
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` base units exactly as the contract does. Return the output (> 0) and the changed pool.
+        """Sell `amount_in` base units exactly as the contract does, and return the output (> 0) and the changed pool.
 
         Raises only errors that are `PoolError`s, for any tokens and any integer: `InsufficientLiquidity` if the pool
         would not take the whole input, `SwapReverts` if the contract would revert, the output rounds to zero, or the
@@ -179,7 +184,7 @@ class Pool(ABC):
         """
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
-        """Return how much of `amount_in` a swap that the pool accepts does not spend, in base units."""
+        """Return how many of the `amount_in` base units of an accepted swap stay unspent."""
         del token_in, token_out, amount_in
         return 0
 
@@ -188,7 +193,7 @@ class Pool(ABC):
         """Return one direction of the pool in floats, for the solver. Each call builds a new curve."""
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return how much more than `curve` a swap may pay; None if every rounding favours the pool."""
+        """Return how much more than `curve` a swap may pay; None if all rounding favours the pool."""
         del token_in, token_out
         return None
 
@@ -199,12 +204,12 @@ class Pool(ABC):
     @classmethod
     @abstractmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Parse the family's fields of `swap-market/1`. Raises `InvalidPoolState` that names the field."""
+        """Parse the family's fields of `swap-market/1`. Raises `InvalidPoolState`, which names the field."""
 
     def gas_units(self, after: Pool) -> int:
         """Return the estimated gas units of a swap that changes this state to `after`.
 
-        If `after` is this state, the estimate is that of the smallest swap.
+        If `after` is this state, the estimate is for the smallest swap.
         """
         del after
         return self.swap_gas
@@ -216,9 +221,9 @@ class Pool(ABC):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether the state can change without an event: with time, through a rate or by a hook.
+        """Return whether the state can change without an event: with time, through a rate or by a hook.
 
-        It is that of the quoted block; a swap in a later block may find another.
+        The state is that of the quoted block; a swap in a later block may find a different one.
         """
         return False
 
@@ -229,21 +234,22 @@ class Pool(ABC):
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the fields of the Fibrous API's `extraData` that identify this pool; `{}` if its address is enough.
 
-        A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.
+        A concentrated pool has `fee` and `tickSpacing`; a Uniswap V4 pool also has `poolId`, `token0`, `token1` and
+        `hooks`.
         """
         return {}
 
 
 def guard_swap(swap: _Swap) -> _Swap:
-    """Return a family's `swap` with the guarantees of `Pool.swap`, whatever its state, tokens and amount are.
+    """Return a family's `swap` with the guarantees of `Pool.swap` for any state, tokens and amount.
 
-    It rejects inputs of no or less than no units, those that no token can transfer, and outputs of 0 or less. An
-    exception other than `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, as
-    `pass_request_errors` says. After a swap of an absurd amount, the state must be one that `from_state` reads.
-    A function that is guarded is returned as it is.
+    It rejects inputs of 0 or less, inputs that no token can transfer, and outputs of 0 or less. An exception other than
+    `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, see `pass_request_errors`. After a
+    swap of an absurd amount, the state must be one that `from_state` reads. A function that is already guarded is
+    returned unchanged.
     """
     if getattr(swap, "is_guarded", False):
-        return swap  # dataclasses with slots make their class a second time
+        return swap  # dataclasses with slots create their class twice
 
     @wraps(swap)
     def guarded(self: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Any]:
@@ -273,7 +279,8 @@ def _check_amount(pool: Pool, amount_in: int) -> None:
 
 
 def _check_state(pool: Pool, after: Pool, amount_in: int) -> None:
-    """Raise `SwapReverts` unless the state of `after` can be read again, as the contract could not store it either."""
+    """Raise `SwapReverts` unless the state of `after` can be read again: otherwise the contract could not store it
+    either."""
     try:
         type(after).from_state(after.identity, after.state())
     except InvalidPoolState as error:
@@ -289,7 +296,7 @@ def _uncomputable(pool: Pool, error: Exception) -> UncomputableSwap:
 
 
 class PoolIdentity(NamedTuple):
-    """The fields of a pool that every family shares, already checked."""
+    """The fields that pools of all families share, already checked."""
 
     address: str
     protocol: str

@@ -6,11 +6,11 @@ from swapcli.core.records import NamedTuple
 
 
 class PriceBasis(NamedTuple):
-    """A price in USD per whole token, from the pools along a path.
+    """A price in USD per whole token, derived from the pools along a path.
 
-    `path` are the addresses from the token to the one that prices start from, which is worth a dollar or has a
-    reference price. `pools` are the keys of the pools of each of its hops, the deepest first. `depth_usd` is the depth
-    of the thinnest hop, infinite without hops.
+    `path` has the addresses from the token to the anchor of prices, which is worth a dollar or has a reference price.
+    `pools` has, for each hop, the keys of its pools, the deepest first. `depth_usd` is the depth of the thinnest hop,
+    infinite without hops.
     """
 
     price_usd: float

@@ -1,4 +1,4 @@
-"""The price impact of a swap: the lost part, and its basis."""
+"""The price impact of a swap: the lost part of the value, and how it was measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from swapcli.core.records import NamedTuple
 
 
 class ImpactBasis(StrEnum):
-    """The basis of a price impact."""
+    """How a price impact was measured."""
 
     USD = "usd"
     POOLS = "pools"
@@ -18,7 +18,7 @@ class ImpactBasis(StrEnum):
 class PriceImpact(NamedTuple):
     """`fraction` is the part of the value that is lost, at most 1.0; negative if the swap gains value.
 
-    `sold_usd` and `bought_usd` are known where USD prices are the basis.
+    `sold_usd` and `bought_usd` are known if USD prices are the basis.
     """
 
     fraction: float

@@ -1,4 +1,4 @@
-"""The witness of a certificate: the prices that prove its bounds, and the largest gain of each pool at these prices.
+"""The witness of a certificate: the prices that prove its bounds, and the largest gain of each pool at them.
 
 `docs/proof.md` has the theorem and the meaning of each figure; the fields here are those of its format. Amounts are
 base units; values and bounds are in base units of the order's output token. The shortest decimal text of each float is
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 class BoundKind(StrEnum):
-    """Which routings a bound covers."""
+    """The set of routings that a bound covers."""
 
     OUTPUT = "output"
-    """All, also those with cycles."""
+    """All routings, including those with cycles."""
     ACYCLIC = "acyclic"
-    """Those without some directions of pools, by which arbitrage could be added to the route."""
+    """The routings without certain pool directions that could add arbitrage to the route."""
     NET_OF_GAS = "afterGas"
-    """Acyclic routes within the limit on hops; the bound is on the output less the value of the gas."""
+    """Acyclic routes within the hop limit; the bound applies to the output less the value of the gas."""
 
 
 class LimitReason(StrEnum):
-    """How the limit of a token's amount is proved."""
+    """How the limit of a token's amount is proven."""
 
     PATH = "path"
-    """The order's amount times the best product of spot rates on a path to it."""
+    """The order's amount times the largest product of spot rates along a path to the token."""
     VALUE = "value"
     """The value of the order and of all gains at some prices, divided by the token's price."""
     POOLS = "pools"
-    """The largest output of the pools that pay it out."""
+    """The largest output of the pools that pay out the token."""
 
 
 class Direction(NamedTuple):
-    """The pool with this key, sold one of its tokens for another."""
+    """One direction of the pool with this key: sell one of its tokens for another."""
 
     pool: str
     token_in: str
@@ -50,7 +50,7 @@ class Direction(NamedTuple):
 
 
 class ProofTerm(NamedTuple):
-    """A direction's largest gain at the prices of a leaf: its best trade, approximately, and an upper bound `value`.
+    """A direction's largest gain at the prices of a leaf: approximately its best trade, and an upper bound `value`.
 
     `marginal_rate` is the output per unit of input of the next unit after the trade.
     """
@@ -63,7 +63,7 @@ class ProofTerm(NamedTuple):
 
 
 class HopRate(NamedTuple):
-    """The rate that a proof gives to the hop from one token to another."""
+    """The rate that a proof assigns to the hop from one token to another."""
 
     token_in: str
     token_out: str
@@ -71,12 +71,12 @@ class HopRate(NamedTuple):
 
 
 class ProofLeaf(NamedTuple):
-    """The bound of all routes that use the directions `used` and none of `unused`.
+    """The bound of all routes that use the directions in `used` and none of those in `unused`.
 
-    It holds at `prices` by token, or net of gas at `rates` of hops; no simple path has a larger product than `product`.
-    A token without a price has the price 0, a hop without a rate has that of the first unit. A direction
-    without a term gains nothing, or no more than its gas. `before` has pairs of tokens of which the first comes before
-    the second.
+    It holds at `prices` by token or, net of gas, at `rates` of hops; no simple path has a product of rates above
+    `product`. A token without a price has the price 0, a hop without a rate has that of the first unit. A direction
+    without a term gains nothing, or no more than its gas. `before` has pairs of tokens; the first comes before the
+    second.
     """
 
     used: tuple[Direction, ...]
@@ -90,7 +90,8 @@ class ProofLeaf(NamedTuple):
 
 
 class ProvenLimit(NamedTuple):
-    """The largest amount of a token that an order can reach (base units), by `reason` and the limits before it."""
+    """The largest amount of a token that an order can reach (in base units), proven by `reason` and the previous
+    limits."""
 
     token: str
     amount: float
@@ -98,7 +99,7 @@ class ProvenLimit(NamedTuple):
 
 
 class ProvenLimits(NamedTuple):
-    """The limits of tokens in the order of their proofs. Value limits hold by the `terms` at `prices`."""
+    """The limits of tokens, in the order of their proofs. Value limits hold at `prices`, proven by `terms`."""
 
     prices: Mapping[str, float]
     terms: tuple[ProofTerm, ...]
@@ -106,9 +107,9 @@ class ProvenLimits(NamedTuple):
 
 
 class ProvenBound(NamedTuple):
-    """A bound with its leaves: their conditions cover all routes, and the bound is the largest of theirs.
+    """A bound with its leaves: their conditions cover all routes, and the bound is the largest of the leaves' bounds.
 
-    `excluded` are the directions that an acyclic bound does not count; `limits` belong to one net of gas.
+    `excluded` are the directions that an acyclic bound does not count; `limits` belong to a bound net of gas.
     """
 
     kind: BoundKind
@@ -121,9 +122,9 @@ class ProvenBound(NamedTuple):
 class ProofGas(NamedTuple):
     """The gas of routes as the bounds count it, in EVM gas units.
 
-    `unit_value` is what a unit costs, in base units of the output token. `base` is that of a transaction,
-    `token_between` that of each token between the two of the order, `least_by_pool` the least that one direction of a
-    pool adds, by key, and `route` the gas of the route.
+    `unit_value` is what a unit costs, in base units of the output token. `base` is the gas of a transaction,
+    `token_between` that of each token between the two of the order, and `route` that of the route. `least_by_pool` is,
+    by key, the least gas that one direction of a pool adds.
     """
 
     unit_value: float
@@ -134,19 +135,19 @@ class ProofGas(NamedTuple):
 
 
 class ProofParts(dict[str, Any]):
-    """The shared parts of proofs on one pool state. Pickles are empty: it is made again."""
+    """The parts that proofs on one pool state share. A pickle is empty: the parts are computed again."""
 
     def __reduce__(self) -> tuple[type[ProofParts], tuple[()]]:
-        """Leave the contents out."""
+        """Pickle without the contents."""
         return ProofParts, ()
 
 
 class ProofWitness(NamedTuple):
-    """All that a proof adds to a quote and the state of its pools.
+    """Everything that a proof needs besides a quote and the state of its pools.
 
     `tokens` are those of the market, `dust` the directions that the bound net of gas does not count, and `spot_rates`
-    the rates of the first unit by direction. `pools` are those of the bounds, by key. `shared` is a cache for all
-    proofs on the same state and gas, in which the writer of documents keeps the rendered pools.
+    the rates of the first unit by direction. `pools` are the pools of the bounds, by key. `shared` is a cache for all
+    proofs on the same state and gas; it keeps the rendered pools.
     """
 
     bounds: tuple[ProvenBound, ...]

@@ -1,4 +1,4 @@
-"""A route: how an order is split across paths of hops, and the quote that its replay gives."""
+"""A route (how an order is split across paths of hops) and the quote from its replay."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from swapcli.core.model.proof import ProofWitness
     from swapcli.core.model.skipped_pool import SkippedPool
 
-SHARES_PER_HOP = 10_000  # hundredths of a percent: the shares of a hop sum to it
-SHARES_PER_ROUTE = 10_000  # the shares of segments sum to it
+SHARES_PER_HOP = 10_000  # hundredths of a percent: the shares of a hop add up to it
+SHARES_PER_ROUTE = 10_000  # the shares of segments add up to it
 MAX_SEGMENTS = 100
-"""What clients of the interface can read."""
+"""The maximum number of segments that clients of the interface can read."""
 WHOLE_PERCENTS, HUNDREDTHS = 100, 1
-"""Steps of a segment's share."""
+"""The steps of a segment's share."""
 RATE_SCALE = 1_000_000  # the rates of steps are millionths
 
 
 class Swap(NamedTuple):
-    """One pool of a hop with its share in hundredths of a percent (a hop's shares sum to 10,000)."""
+    """One pool of a hop with its share in hundredths of a percent; the shares of a hop add up to 10,000."""
 
     pool: str
     token_in: str
@@ -32,14 +32,14 @@ class Swap(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A path with its share in hundredths of a percent. `hops` in order; the swaps of one hop run in parallel."""
+    """A path with its share in hundredths of a percent. `hops` are in order; the swaps of one hop run in parallel."""
 
     share: int
     hops: tuple[tuple[Swap, ...], ...]
 
 
 class Route(NamedTuple):
-    """Segments whose shares sum to 10,000."""
+    """Segments whose shares add up to 10,000."""
 
     segments: tuple[Segment, ...]
 
@@ -50,7 +50,7 @@ def has_whole_percents(route: Route) -> bool:
 
 
 class Step(NamedTuple):
-    """One entry of the flat list that a router executes: spends `floor(balance * rate / 1_000_000)` of `token_in`."""
+    """One entry of a router's flat list of steps: it spends `floor(balance * rate / 1_000_000)` of `token_in`."""
 
     pool: str
     token_in: str
@@ -61,16 +61,16 @@ class Step(NamedTuple):
 
 
 class GasValueSource(StrEnum):
-    """The source of the value of gas in the output token."""
+    """The source of the gas value in the output token."""
 
     NATIVE = "native"
-    """The output is the native token, which pays for its gas one for one."""
+    """The output is the native token, which pays for gas one for one."""
     MID_PRICES = "midPrices"
-    """The mid prices in USD of the native token and of the output token."""
+    """The mid prices of the native token and of the output token, in USD."""
     BEST_PATH = "bestPath"
-    """The best path from the native token to the output token, where one of them has no price in USD."""
+    """The best path from the native token to the output token, if one of them has no price in USD."""
     SERVICE = "service"
-    """The gas cost and the price, both in USD, that a remote service states."""
+    """The gas cost and the price, both in USD, from a remote service."""
 
 
 class WeiValue(NamedTuple):
@@ -85,15 +85,16 @@ class WeiValue(NamedTuple):
 
 
 NO_PROOF_BPS = 1e6
-"""A bound of a hundred times the output says nothing about a route."""
+"""The bound above which nothing is proven: a bound of a hundred times the output says nothing about a route."""
 
 
 class NetBound(NamedTuple):
-    """A proven upper bound on what any acyclic route of one order pays after gas, in base units of the output token.
+    """A proven upper bound on the output after gas of any acyclic route for one order, in base units of the output
+    token.
 
     It covers routes of at most `max_hops` hops over `pools` pools; pools that are dust to the order are omitted. The
-    gap is relative to what the quote pays after gas. `is_complete` says that the branching ended: what is left of the
-    gap is due to shares, rounding or the relaxation. Otherwise it has reached its limit of work.
+    gap is relative to the quote's output after gas. `is_complete` means that the branching ended: the remaining gap is
+    due to shares, rounding or the relaxation. Otherwise it stopped at its work limit.
     """
 
     bound: float
@@ -104,12 +105,12 @@ class NetBound(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """How much better any route over the market's pools could be.
+    """How much better than the quote any route over the market's pools could be.
 
     `bound` is a proven upper bound on the output of every routing in the scope of `docs/proof.md`, in base units of the
-    output token. If the market holds arbitrage, `acyclic_bound` is the same over the directions that the route may use.
-    Gaps are relative to the quote's output in basis points. `net_of_gas` also counts gas; None if the quote is worth no
-    more than its gas.
+    output token. If the market contains arbitrage, `acyclic_bound` is the same bound over the directions that the route
+    may use. Gaps are relative to the quote's output in basis points. `net_of_gas` also counts gas; None if the quote is
+    worth no more than its gas.
     """
 
     bound: float
@@ -121,27 +122,26 @@ class Certificate(NamedTuple):
 
     @property
     def is_proof(self) -> bool:
-        """Whether the bound is useful: only markets with absurd prices have none."""
+        """Whether the bound is useful; only markets with absurd prices have no useful one."""
         return self.acyclic_gap_bps < NO_PROOF_BPS
 
 
 class Quote(NamedTuple):
-    """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
+    """A route with exact amounts: `amount_out` is the router's exact output on the same state, in base units.
 
-    `gas_units` is an estimate of what is used, after refunds; a limit must be a quarter more. `l1_fee_wei` is what a
-    rollup charges on top for the data of the transaction, `l1_gas_units` the part of `gas_units` that pays for it on
-    those that add gas instead: 0 if it charges nothing or the fee is unknown. `wei_usd` is the worth of a wei of the
-    native token.
-    `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
+    `gas_units` is an estimate of the gas used, after refunds; a gas limit must be a quarter higher. `l1_fee_wei` is a
+    rollup's extra charge for the data of the transaction. On rollups that add gas instead, `l1_gas_units` is the part
+    of `gas_units` that pays for the data. Both are 0 if there is no charge or it is unknown. `wei_usd` is the value of
+    one wei of the native token. `price_impact` is the lost fraction of the value at mid prices, pool fees included.
     `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
-    `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False if the search
-    ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None if
-    unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
-    `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are
-    the market's pools that were skipped because a computation fails on their state. `unlimited_amount` is what the
-    best route without the order's limit on pools pays, or takes for an order of an output; None without a limit.
-    `witness` proves the certificate; None unless the proof was requested. `wei_value` is the one value of gas that the
-    search, the proof and every amount after gas use; None if unknown.
+    `best_single_path_gas_units` its gas. `time_s` is the computing time of the core. `is_search_complete` is False if
+    the search ran out of time: the route is the best one found by then. Prices, `wei_usd` and `price_impact` are None
+    if unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
+    `estimated_pools` are those whose protocol has not quoted the exact amount. `broken_pools` are the market's pools
+    that were skipped because a computation fails on their state. `unlimited_amount` is the output of the best route
+    without the order's limit on pools, or its input for an order of an output; None without a limit. `witness` proves
+    the certificate; None unless the proof was requested. `wei_value` is the gas value that the search, the proof and
+    every amount after gas use; None if unknown.
     """
 
     order: Order
@@ -171,7 +171,7 @@ class Quote(NamedTuple):
 
     @property
     def gas_wei(self) -> int:
-        """The transaction's cost besides the swapped amount."""
+        """The cost of the transaction besides the swapped amount, in wei."""
         return self.gas_units * self.gas_price_wei + self.l1_fee_wei
 
     @property

@@ -31,10 +31,11 @@ class SinglePath(NamedTuple):
 
 
 class PoolLimitCost(NamedTuple):
-    """The cost of a limit on a route's pools.
+    """The cost of limiting the pools of a route.
 
-    `amount` is what the best route without it pays, or takes for an order of an output, in base units, and `cost_bps`
-    how much less the quote pays, or how much more it takes; negative if the quote saves more than that in gas.
+    `amount` is the output of the best route without the limit, or its input for an order of an output, in base units.
+    `cost_bps` is how much less the quote pays, or how much more it takes; negative if the quote saves more than that in
+    gas.
     """
 
     max_pools: int | None
@@ -44,28 +45,28 @@ class PoolLimitCost(NamedTuple):
 
 
 class QuoteFigures(NamedTuple):
-    """The figures of a quote for its user. Amounts are in base units; None is unknown.
+    """The figures of a quote for its user. Amounts are in base units; None means unknown.
 
-    `amount_out_after_fee` is the output without the integrator's fee, `min_received` the least of it that the slippage
-    accepts. `gas_wei` is the whole gas cost, with `l1_fee_wei`, the part that pays for L1 data. `output_net_of_gas` is
+    `amount_out_after_fee` is the output less the integrator's fee, `min_received` the least of it that the slippage
+    allows. `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_net_of_gas` is
     `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is
-    the source of the value of gas in the output token. `single_path` is unknown for quotes of a service and for
-    orders of an output.
+    the source of the gas value in the output token. `single_path` is unknown for quotes from a service and for orders
+    of an output.
 
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
-    or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
+    or after the time of the quote if the state has no time or is not live; an earlier deadline takes precedence.
     `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
-    are placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's
-    block. `is_exact` shows whether every amount was computed as the contracts do, or quoted by the pool's protocol for
-    that amount at a block to which the node's answers are proven to belong, and no token keeps shares; None if a
-    service quoted. `sampled_pools`
-    are the addresses of the pools that protocols quote. `pool_limit` is None if the order sets none.
+    are placeholders, `changing_pools` the keys of those that can change without an event, quoted at the state's block.
+    `is_exact` shows whether every amount was computed as the contracts do, or quoted by the pool's protocol for that
+    amount at a block to which the node's responses provably belong, and no token keeps shares; None for a quote from a
+    service. `sampled_pools` are the addresses of the pools that protocols quote. `pool_limit` is None if the order sets
+    none.
 
-    `unread_gain_bps` is how much pools that were not read might add to the output at most, by their last known state;
-    None if reading did not end at a limit. `proof_file` is the file to which the proof of the certificate was written.
-    `router_choice` shows which router was chosen, None if the settings or the
-    lack of a node leave no choice. `book_prices` are the best prices between the two tokens in an order book that no
-    route can use, at the block of a live quote; None without one.
+    `unread_gain_bps` is the most that unread pools might add to the output, by their last known state; None if no limit
+    stopped the reading. `proof_file` is the file to which the proof of the certificate was written. `router_choice`
+    shows which router was chosen, None if there was no choice because of the settings or for lack of a node.
+    `book_prices` are the best prices between the two tokens in an order book that no route can use, at the block of a
+    live quote; None without one.
     """
 
     amount_in: int

@@ -13,21 +13,20 @@ from swapcli.core.records import NamedTuple
 
 
 class SharePrecision(StrEnum):
-    """How finely an order is divided among the paths of its route."""
+    """How finely an order is divided between the paths of its route."""
 
     FINE = "fine"
     """To hundredths of a percent."""
     WHOLE = "whole"
-    """To whole percents, which is all that the Fibrous API documents."""
+    """To whole percents, the only form that the Fibrous API documents."""
 
 
 class QuoteRequest(NamedTuple):
     """An order (the native token has the zero address) and its quote options.
 
-    `gas_price_wei` None uses the market's gas price; `certify` also requests bounds on the output of any route,
-    and `proof` these bounds with their proof. `solve_time_s`
-    limits the search: None or 0 means no limit. A remote service applies its own limit. `shares` None means fine
-    shares, and for a remote service those that it chooses.
+    `gas_price_wei` None uses the market's gas price; `certify` also requests bounds on the output of any route, and
+    `proof` also their proof. `solve_time_s` limits the search: None or 0 means no limit. A remote service applies its
+    own limit. `shares` None means fine shares, or a remote service's own choice.
     """
 
     order: Order
@@ -43,5 +42,5 @@ class QuoteRequest(NamedTuple):
     def from_values(
         cls, order: Order, api_version: ApiVersion, integrator: Integrator | None, values: Mapping[str, Any]
     ) -> QuoteRequest:
-        """Return a request with those of `values` that are fields of a request."""
+        """Return a request from those of `values` that are fields of a request."""
         return cls(order, api_version, integrator, **{name: values[name] for name in values if name in cls._fields})

@@ -12,26 +12,30 @@ Argument: TypeAlias = "int | str | PackedArgument | tuple[Argument, ...]"
 """A number, hex with 0x, the name of a value after `$`, packed bytes, or a tuple or list of these."""
 
 QUOTE_VALUES: Final = ("token_in", "token_out", "amount", "is_forward")
-"""Values of a quote, besides those of its pool. `is_forward` shows whether the pool's first token is sold."""
+"""The values in every quote, besides those of the pool. `is_forward` shows whether the pool's first token is sold."""
 POOL_VALUES: Final = ("pool", "pool_id", "token0", "token1")
-"""Values of every pool: the address, the id of a pool that shares its contract, and the tokens in the pool's order."""
+"""The values of every pool: its address, its ID if its contract has several pools, and its tokens in the pool's
+order."""
 
 
 class Sale(NamedTuple):
-    """A sale of an amount, in base units, of the first token of a pool for the second, or the other way round."""
+    """A sale of an amount, in base units, of a pool's first token for the second, or vice versa."""
 
     is_forward: bool
     amount_in: int
 
 
 class PackedArgument(NamedTuple):
-    """Bytes that are joined without padding: each value with its length in bytes."""
+    """Bytes joined without padding: each value with its length in bytes."""
 
     parts: tuple[tuple[int | str, int], ...]
 
 
 class ContractFunction(NamedTuple):
-    """A call. `contract` is an address, or the name of a value after `$`; `signature` as in `balanceOf(address)`."""
+    """A function to call.
+
+    `contract` is an address or a value name after `$`; `signature` is like `balanceOf(address)`.
+    """
 
     contract: str
     signature: str
@@ -41,8 +45,9 @@ class ContractFunction(NamedTuple):
 class QuoteFunction(NamedTuple):
     """A function that quotes. The indices of returned words count from 0.
 
-    `output` is the index of the output, which `is_negative` says is returned with a minus sign. `leftover` is the index
-    of the input that the swap would not take, and `taken` that of the input that it would; None if no word returns it.
+    `output` is the index of the output; with `is_negative`, it is returned with a minus sign. `leftover` is the index
+    of the input that the swap would not take, and `taken` that of the input that it would take; None if no word returns
+    it.
     """
 
     function: ContractFunction
@@ -53,7 +58,7 @@ class QuoteFunction(NamedTuple):
 
 
 class ReadValue(NamedTuple):
-    """A value that a call returns, by which others can name it: the returned word number `word`."""
+    """A value that a call returns in word number `word`, and the name by which other entries use it."""
 
     name: str
     function: ContractFunction
@@ -61,10 +66,11 @@ class ReadValue(NamedTuple):
 
 
 class PoolEnumeration(NamedTuple):
-    """The list of a protocol's pools. `function` returns a list of tuples of words, with the names `entry`.
+    """How to list a protocol's pools. `function` returns a list of tuples of words, which are named in `entry`.
 
     If there is a `length`, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`,
-    each entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, each two entries are a pool.
+    each entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, every two entries are the tokens of one
+    pool.
     """
 
     function: ContractFunction
@@ -75,7 +81,10 @@ class PoolEnumeration(NamedTuple):
 
 
 class CreationEvent(NamedTuple):
-    """An event by which `contract` announces each pool. `entry` names its values: indexed ones first, as logged."""
+    """An event by which `contract` announces each pool.
+
+    `entry` names its values in the order of the log: indexed ones first.
+    """
 
     contract: str
     signature: str
@@ -83,17 +92,17 @@ class CreationEvent(NamedTuple):
 
 
 class Quoter(NamedTuple):
-    """How the pools of `protocols` are found and quoted. Those that it lists or announces belong to the first one.
+    """How to find and quote the pools of `protocols`. Listed and announced pools belong to the first of them.
 
-    `quotes` are the functions that quote the sale of a pool's first and of its second token. `is_sent_as_transaction`
-    says that they look at the sender or at the gas price. `values` are read before every quote, `holder` is the
-    contract whose balances limit what a pool can pay, None if it is unknown.
+    `quotes` are the functions that quote a sale of a pool's first and of its second token. `is_sent_as_transaction`
+    means that they depend on the sender or the gas price. `values` are read before every quote. `holder` is the
+    contract whose balances limit a pool's output, None if it is unknown.
 
-    Pools are those of `enumeration`, of the events `created`, and `pools`, each a set of values. `reads` complete the
-    values of each pool, at least `token0` and `token1`; those named by `constants` are stored with it. Tokens that are
-    the zero address are the native currency. `has_pool_ids` says that pools share a contract, and so need an id.
-    `source` shows where these facts come from. With `is_check`, the pools are computed and found by their kind of
-    contract, and the quotes only have to agree with what was computed.
+    The pools come from `enumeration`, from the events `created`, and from `pools`, each a set of values. `reads`
+    complete the values of each pool, at least `token0` and `token1`; those named by `constants` are stored with it. The
+    zero address as a token is the native currency. `has_pool_ids` means that pools share a contract and so need an ID.
+    `source` is the origin of these facts. With `is_check`, the pools are computed and found by their kind of contract,
+    and the quotes only have to match the computed amounts.
     """
 
     protocols: tuple[str, ...]

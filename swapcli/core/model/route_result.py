@@ -1,4 +1,4 @@
-"""RouteResult: a found route with its tokens, amounts and pools by name, as both versions of the interface show it."""
+"""A found route with its tokens, amounts and pools by name, in the form of both API versions."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class RouteResult(NamedTuple):
     V1 gives the gas as `gas_units`, V2 as `gas_cost_wei`; the other is None. A short route has neither.
 
     Tokens are those of the JSON in its version, with their prices; a price or `gas_usd` of None is unknown.
-    `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is not a quote. `dialect` is that
-    of the router which a quote has chosen for the route that a client hands back, None if it names none.
+    `best_quotes` are the outputs with each protocol alone, in the order of their IDs; 0 means no quote. `dialect` is
+    the dialect of the router that a quote chose for the route, if a client returns it with the route.
     """
 
     api_version: ApiVersion
@@ -81,7 +81,7 @@ class RouteResult(NamedTuple):
 
     @property
     def route(self) -> Route:
-        """The route as routing represents it."""
+        """The route in the form that routing uses."""
         return Route(tuple(Segment(s.share, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
 
 
@@ -100,7 +100,7 @@ def build_result(
     integrator: Integrator | None = None,
     best_quotes: tuple[int, ...] = (),
 ) -> RouteResult:
-    """Return the result of `order`, whose native token is the zero address, from its quote.
+    """Return the result of `order`, whose native token has the zero address, from its quote.
 
     `pools` contains at least the pools of the route, by key.
     """
@@ -124,7 +124,7 @@ def build_result(
 
 
 def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
-    """Return `result` with the gas of `quote`."""
+    """Return `result` with the gas figures of `quote`."""
     v2 = result.api_version is ApiVersion.V2
     return result._replace(
         gas_units=None if v2 else quote.gas_units, gas_cost_wei=quote.gas_wei if v2 else None, gas_usd=quote.gas_usd
@@ -142,7 +142,7 @@ def _segment(segment: Segment, network: Network, pools: Mapping[str, Pool]) -> R
 
 
 def result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
-    """Return a swap of a route as the interface shows it."""
+    """Return one swap of a route in the form of the API."""
     protocol = network.protocol(pool.protocol) or WRAPPER_PROTOCOL
     name = protocol.display_name
     return ResultSwap(
@@ -151,7 +151,7 @@ def result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
 
 
 def _extra(protocol: ProtocolInfo, pool: Pool) -> dict[str, int | str]:
-    """Return the extra data that the protocol's pools have in the interface; all of it for an unknown protocol."""
+    """Return the extra data that the API shows for the protocol's pools; all of it for an unknown protocol."""
     extra_data = pool.api_extra_data()
     keys = protocol.extra_keys if protocol.family else extra_data
     return {key: extra_data[key] for key in keys if key in extra_data}

@@ -1,4 +1,4 @@
-"""The router that a quote has chosen, and the reason."""
+"""The router that a quote chose, and the reason."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from swapcli.core.records import NamedTuple
 
 
 class PassedRouter(NamedTuple):
-    """A more trusted dialect that was not available, and the reason as a clause."""
+    """A more trusted dialect that was not available, with the reason as a clause."""
 
     dialect: str
     reason: str
 
 
 class RouterChoice(NamedTuple):
-    """The dialect of the chosen router, and the reason as a clause.
+    """The dialect of the chosen router, with the reason as a clause.
 
     `over` is the most trusted dialect that could execute the order. `gain_bps` is how much more the chosen router pays
-    than the best route by `over`, after gas, in basis points of the output. Both are None if `over` is the chosen
+    than the best route through `over`, after gas, in basis points of the output. Both are None if `over` is the chosen
     dialect. `passed` are more trusted dialects that were not available.
     """
 

@@ -16,9 +16,9 @@ from swapcli.core.records import NamedTuple
 
 
 class ReplayedSwap(NamedTuple):
-    """A swap as a router is to execute it: the steps of the replay of a route on `pools` (by key), and its terms.
+    """A swap for a router to execute: its terms, and the steps from replaying a route on `pools` (by key).
 
-    A router that knows deadlines rejects the swap after `deadline_s` (Unix); None is not a deadline.
+    A router that enforces deadlines rejects the swap after `deadline_s` (Unix); None means no deadline.
     """
 
     route: RouterRouteParam
@@ -30,14 +30,14 @@ class ReplayedSwap(NamedTuple):
 
 
 class PermitKind(StrEnum):
-    """Which contract checks the signature of a permit."""
+    """The contract that checks the signature of a permit."""
 
     TOKEN = "token"
     PERMIT2 = "permit2"
 
 
 class RouterDialect(Protocol):
-    """The differences between routers: each dialect has one implementation, which is made for one network."""
+    """The differences between routers. Each dialect has one implementation, created for one network."""
 
     @property
     def name(self) -> str:
@@ -53,27 +53,27 @@ class RouterDialect(Protocol):
 
     @property
     def pays_surplus(self) -> bool:
-        """Whether it can pay integrators a share of the surplus."""
+        """Whether the router can pay integrators a share of the surplus."""
 
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool as the router executes it, None if it cannot.
 
-        The result differs from `pool` where the router computes the output by itself instead of asking the pool.
+        The result differs from `pool` if the router computes the output itself instead of calling the pool.
         """
 
     def refusal_reason(self, pool: Pool) -> str:
-        """Return why the router cannot execute a pool, as a clause; empty if there is no more to say."""
+        """Return why the router cannot execute a pool, as a clause; empty if there is nothing to add."""
 
     @property
     def permit_kind(self) -> PermitKind | None:
-        """The permit that a payload can carry in place of an approval of the router; None if it can carry none."""
+        """The permit that a payload can contain instead of an approval of the router; None if it cannot contain one."""
 
     @property
     def enforces_deadline(self) -> bool:
         """Whether the router rejects a swap after its deadline."""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """Build the transaction to the router at an address.
+        """Build the transaction for the router at an address.
 
         Raises `InvalidRoute` if the router cannot execute the steps, or cannot pay the integrator; `ConfigError` if the
         network lacks a setting that the payload needs; `InvalidInput` for a value that does not fit its type.
@@ -84,7 +84,7 @@ class RouterDialect(Protocol):
     ) -> tuple[Transaction, ...]:
         """Return the transactions to sign, in order: the approvals that the swap needs, and the swap.
 
-        `allowances` are what each spender of `payload.approvals` may already spend; unknown if it is empty.
+        `allowances` are the amounts that each spender in `payload.approvals` may already spend; empty means unknown.
         """
 
 
@@ -99,7 +99,7 @@ def not_executable(dialect: RouterDialect, pool: Pool) -> InvalidRoute:
 
 
 def family_of_package(pool: Pool) -> InvalidRoute:
-    """Return the error for a payload with a pool of an installed package's family for the public router."""
+    """Return the error for a public-router payload that contains a pool from an installed package's family."""
     return InvalidRoute(
         f"the public router cannot execute pool {pool.key}: the package that adds the family {pool.family} does not "
         "support it",
@@ -109,21 +109,24 @@ def family_of_package(pool: Pool) -> InvalidRoute:
 
 
 class InterfaceDialect(RouterDialect, Protocol):
-    """A dialect of the routers that the Fibrous API describes: its calls have a route and swap parameters."""
+    """A dialect of the routers in the Fibrous API: its calls contain a route and swap parameters."""
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
     ) -> RouterCall:
-        """Build the call that executes `steps`. Raises as `build_payload`."""
+        """Build the call that executes `steps`. Raises the same errors as `build_payload`."""
 
     def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
-        """Encode a call for the router at an address. Raises `InvalidInput` for a value that does not fit its type."""
+        """Encode a call to the router at an address. Raises `InvalidInput` for a value that does not fit its type."""
 
     def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
-        """Decode the calldata (hex with 0x) or, on Starknet, the felts of a call.
+        """Decode the calldata of a call (hex with 0x) or, on Starknet, its felts.
 
         `amount_out` completes a call whose encoding does not contain the quoted output. Raises `InvalidInput`.
         """
 
     def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
-        """Encode the integrator's shares; empty without any. Raises `InvalidRoute` if the router cannot pay."""
+        """Encode the integrator's shares; empty if there are none.
+
+        Raises `InvalidRoute` if the router cannot pay them.
+        """

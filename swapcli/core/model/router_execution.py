@@ -1,4 +1,4 @@
-"""How a router executes a route: the amounts in which it spends its balances, and the steps of shares."""
+"""How a router executes a route: how it spends its balances, and in which steps it divides shares."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ TRANSACTION_GAS = 21_000
 
 
 class RouterGas(NamedTuple):
-    """The gas that a router takes besides the swaps of its pools, after refunds.
+    """The gas of a router besides the swaps of its pools, after refunds.
 
-    `base` is of a transaction, `each_swap` of each swap besides the pool's own, `token_between` of each token between
-    the two of the order, `repeated_swap` of each further swap in a pool, whose storage is already warm. `native_in` and
-    `native_out` are of wrapping the input and of unwrapping the output, `integrator` of paying an integrator.
+    `base` is the gas of a transaction, `each_swap` that of each swap besides the pool's own, `token_between` that of
+    each token between the two of the order, and `repeated_swap` that of each further swap in a pool, whose storage is
+    already warm. `native_in` is for wrapping the input, `native_out` for unwrapping the output, and `integrator` for
+    paying an integrator.
 
-    `by_kind` is for each swap by the family of its pool, beside `each_swap`: `V4` for pools that share one contract,
-    which are entered and left once for each run of swaps in a row, for `v4_run`. `native_pool_in` and
-    `native_pool_out` are for orders in native currency whose first or last pool takes or pays it as it is. The search
-    leaves these out: they matter for the estimate of a transaction, and little for the choice of its pools.
+    `by_kind` adds gas to each swap by the family of its pool. `V4` is for pools that share one contract, which a router
+    enters and leaves once per run of consecutive swaps, for `v4_run`. `native_pool_in` and `native_pool_out` are for
+    orders in native currency whose first or last pool takes or pays it unwrapped. The search omits these: they matter
+    for the estimate of a transaction, but little for the choice of its pools.
     """
 
     base: int
@@ -45,23 +46,25 @@ class RouterGas(NamedTuple):
 
 
 V4 = "v4"
-"""The kind of pools that are known by an id of 32 bytes in one contract."""
+"""The kind of pools identified by a 32-byte ID in one contract."""
 
 OWN_ROUTER_GAS = RouterGas(90_300, 0, 11_900, -44_500, -2_200, 11_600, integrator=6_000)
-"""The gas of this project's router contract, which also stands for the public router's. `core/routing/gas.py` has the
-source."""
+"""The gas of this project's router contract, which also stands in for the public router's.
+
+`core/routing/gas.py` has the source.
+"""
 
 
 class Execution(NamedTuple):
-    """How a router executes a route. A replay does the same, so that its amounts are exact.
+    """How a router executes a route. A replay does the same, which makes its amounts exact.
 
     A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
     it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
-    needs, larger shares come first and rates are rounded to the nearest instead of down. With another `rate_variant`
-    the rate is a part of an earlier balance.
+    needs, larger shares come first and rates are rounded to the nearest instead of down. With other values of
+    `rate_variant`, the rate is a part of an earlier balance.
 
-    A router that `executes_paths` runs one path of single pools after the other, each with an absolute amount of the
-    input token, and passes on all that a pool pays.
+    A router that `executes_paths` runs one path of single pools after another, each with an absolute amount of the
+    input token, and passes on each pool's whole output.
 
     `share_step` is the finest step of the shares of segments that the router distinguishes, in hundredths of a percent.
     """
@@ -74,7 +77,7 @@ class Execution(NamedTuple):
     gas: RouterGas = OWN_ROUTER_GAS
 
     def is_absolute(self, *, sells_input: bool) -> bool:
-        """Return whether the rate of a swap is a part of the balance before the first swap that sells its token.
+        """Return whether a swap's rate is a part of the balance before the first swap that sells its token.
 
         `sells_input` shows whether that token is the input of the route.
         """

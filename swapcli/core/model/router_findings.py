@@ -1,4 +1,4 @@
-"""How a router reads its calls, as simulations have shown, and the order in which they try the variants."""
+"""How a router interprets its calls, as simulations have shown, and in which order they try the variants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.core.records import NamedTuple
 
 
 def _in_trial_order() -> Iterator[RouterVariant]:
-    """Yield the variants, the likely ones first: the published samples have two bytes, or a word."""
+    """Yield the variants, the likely ones first: the published samples have two bytes, or one word."""
     likely = (ExtraDataForm.TWO_BYTES, ExtraDataForm.WORD, ExtraDataForm.EMPTY)
     others = (ExtraDataForm.THREE_BYTES, ExtraDataForm.TWO_BYTES_OR_WORD)
     for form in likely:
@@ -28,7 +28,7 @@ VARIANTS = tuple(_in_trial_order())
 
 
 class RouterFinding(NamedTuple):
-    """What simulations have shown of the calls for one protocol: the rates and forms that agree with all of them.
+    """The simulation results for calls with one protocol: the rates and forms consistent with all simulations.
 
     `block` and `found_s` (Unix) are those of the newest simulation.
     """
@@ -40,24 +40,24 @@ class RouterFinding(NamedTuple):
 
 
 class RouterFindings(NamedTuple):
-    """What simulations have shown of one router, by protocol id, while its code had the hash `code_hash`."""
+    """The simulation results for one router, by protocol ID, while its code had the hash `code_hash`."""
 
     code_hash: str
     protocols: Mapping[int, RouterFinding] = MappingProxyType({})
 
     def rates(self) -> tuple[RateVariant, ...]:
-        """Return the variants of rates that agree with all simulations."""
+        """Return the rate variants consistent with all simulations."""
         return tuple(each for each in RateVariant if all(each in found.rates for found in self.protocols.values()))
 
     def forms_of(self, protocol_id: int) -> tuple[ExtraDataForm, ...]:
-        """Return the forms that agree with the simulations of a protocol; all of them if there was none."""
+        """Return the forms consistent with the simulations of a protocol; all forms if there are none."""
         found = self.protocols.get(protocol_id)
         return found.forms if found else tuple(ExtraDataForm)
 
     def variant(self) -> RouterVariant:
-        """Return the first variant in the order of trials that agrees with as many protocols as possible.
+        """Return the first variant, in trial order, that is consistent with the most protocols.
 
-        Protocols with another form have theirs.
+        Protocols with a different form keep it.
         """
         rates = self.rates() or tuple(RateVariant)
         possible = [each for each in VARIANTS if each.rate in rates]
@@ -70,7 +70,8 @@ class RouterFindings(NamedTuple):
         return variant
 
     def variants(self, variant: RouterVariant, protocol_ids: Iterable[int]) -> Iterator[RouterVariant]:
-        """Yield `variant` with each other rate or form that agrees with the simulations, one change at a time."""
+        """Yield `variant` with each other rate or form that is consistent with the simulations, one change at a
+        time."""
         for rate in self.rates() or tuple(RateVariant):
             if rate != variant.rate:
                 yield variant._replace(rate=rate)
@@ -94,7 +95,7 @@ NO_FINDINGS = RouterFindings("")
 
 
 def _narrow(old: RouterFinding | None, new: RouterFinding) -> RouterFinding:
-    """Return what agrees with both, or `new` alone if nothing does."""
+    """Return the values in both, or `new` alone if there are none."""
     if old is None:
         return new
     rates = tuple(each for each in new.rates if each in old.rates)

@@ -1,7 +1,7 @@
 """The possible readings of a router's calls: the rates of a split, and the data of a pool.
 
 The public router's code is not published. Its calls can be read in several ways, and a simulation on a node shows which
-of them is right. What simulations have shown is remembered for each protocol of a router.
+of them is right. The results of simulations are stored for each protocol of a router.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ class RateVariant(StrEnum):
     """The amount that a rate is a part of."""
 
     RELATIVE = "relative"
-    """The router's present balance of the token."""
+    """The router's current balance of the token."""
     ABSOLUTE_INPUT = "absolute_input"
-    """The input of the route in swaps that sell the input token, and the current balance in the others."""
+    """The input of the route for swaps that sell the input token, and the current balance for the others."""
     ABSOLUTE = "absolute"
     """The router's balance of the token before the first swap that sells it."""
 
 
 class ExtraDataForm(StrEnum):
-    """How `extra_data` has the fee or tick spacing of a pool; `swapcli.payload.evm.extra_data` has the table."""
+    """How `extra_data` contains the fee or tick spacing of a pool; `swapcli.payload.evm.extra_data` has the table."""
 
     TWO_BYTES = "two_bytes"
     WORD = "word"
@@ -33,18 +33,18 @@ class ExtraDataForm(StrEnum):
 
 
 class RouterVariant(NamedTuple):
-    """One variant of a router. `forms` has the protocols, by id, whose form is not `extra_data`."""
+    """One variant of a router. `forms` has, by ID, the protocols whose form is not `extra_data`."""
 
     rate: RateVariant = RateVariant.RELATIVE
     extra_data: ExtraDataForm = ExtraDataForm.TWO_BYTES
     forms: tuple[tuple[int, ExtraDataForm], ...] = ()
 
     def form_of(self, protocol_id: int) -> ExtraDataForm:
-        """Return the form of the extra data of a protocol's pools."""
+        """Return the form of the extra data for a protocol's pools."""
         return dict(self.forms).get(protocol_id, self.extra_data)
 
     def with_form(self, protocol_id: int, form: ExtraDataForm) -> RouterVariant:
-        """Return the variant with another form for one protocol."""
+        """Return the variant with a different form for one protocol."""
         forms = dict(self.forms) | {protocol_id: form}
         return self._replace(forms=tuple(sorted((key, each) for key, each in forms.items() if each != self.extra_data)))
 

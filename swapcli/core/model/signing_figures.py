@@ -1,4 +1,4 @@
-"""A node's figures before a signature, for comparison with other figures."""
+"""A node's figures before signing, for comparison with those of other nodes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from swapcli.core.records import NamedTuple
 
 
 class NodeFigures(NamedTuple):
-    """A node's figures of a sender and of fees; None if it does not return them.
+    """A node's figures for a sender and for fees; None if it does not return them.
 
     `latest_nonce` counts mined transactions, `pending_nonce` also those in the node's pool. `usual_price_wei` is the
-    median of the base fees of recent blocks and that of their priority fees.
+    sum of the medians of recent blocks' base fees and priority fees.
     """
 
     latest_nonce: int | None = None

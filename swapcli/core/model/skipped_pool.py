@@ -1,7 +1,7 @@
 """Pools skipped because their code fails: a fault in one pool costs only that pool.
 
 Anyone can create a pool, and a family or a reader can have a defect. So an exception in the code of one pool skips that
-pool, and its name and reason are shown. Errors of the node or of the whole request are not the pool's.
+pool, and the pool and the reason are shown. Errors of the node or of the whole request do not skip pools.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from swapcli.core.errors import Cancelled, InvalidUpstreamResponse, SwapcliError
 from swapcli.core.records import NamedTuple
 
 _MAX_REASON: Final = 200
-"""Characters of an exception's message that are shown; it may contain what a contract returned."""
+"""The number of characters shown of an exception's message, which may contain data from a contract."""
 
 
 class SkippedPool(NamedTuple):
@@ -24,7 +24,7 @@ class SkippedPool(NamedTuple):
 
 
 def pass_request_errors(error: Exception) -> None:
-    """Raise the error if it does not concern one pool only: the node failed, the client left, or memory is full."""
+    """Raise the error if it does not concern a single pool: the node failed, the client left, or memory is full."""
     is_of_node = isinstance(error, UpstreamError) and not isinstance(error, InvalidUpstreamResponse)
     if is_of_node or isinstance(error, (Cancelled, MemoryError)):
         raise error
@@ -33,7 +33,7 @@ def pass_request_errors(error: Exception) -> None:
 def fault_reason(error: Exception) -> str:
     """Return the reason for skipping a pool after an exception in its code, such as "ValueError: math domain error".
 
-    Raises the error if it does not concern one pool only.
+    Raises the error if it does not concern a single pool.
     """
     pass_request_errors(error)
     if isinstance(error, UncomputableSwap):

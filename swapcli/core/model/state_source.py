@@ -25,14 +25,14 @@ class ReportedWarnings(NamedTuple):
 
 
 class StateSource(NamedTuple):
-    """The origin of pool state, for example a market file, a store, a node or a remote service.
+    """The origin of pool state, such as a market file, a store, a node or a remote service.
 
-    `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that
-    quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
+    `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that made
+    the quote, None if this process did. `provenance` is None if the service does not report it; `reported` are the
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed on
-    the block when it was read. `tag` is what the node then called the block, None without a node. `is_past` means that
-    the block was requested by its number or hash. `without_samples` counts sampled pools that are not used, as no node
-    has quoted them. `live_failure` gives the reason why the state is not live where live state was wanted.
+    the block when it was read. `tag` is the block's tag at that time, None without a node. `is_past` means that the
+    block was requested by its number or hash. `without_samples` counts sampled pools that are not used because no node
+    has quoted them. `live_failure` is the reason why the state is not live although live state was wanted.
     `clock_offset_s` is as in `MarketState`. `skipped_pools` are not used, because their readers or their computations
     failed.
     """
@@ -64,8 +64,8 @@ class StateSource(NamedTuple):
     ) -> StateSource:
         """Return the state source of a market; `now_s` is the time of this machine's clock (Unix).
 
-        `broken` are pools of the market that break computations. `without_samples` is what `count_without_samples`
-        returns for the market, if it is known: counting takes longer than all else.
+        `broken` are the market's pools that break computations. `without_samples` is the result of
+        `count_without_samples`, if known: counting takes longer than everything else.
         """
         network_s = int(market.network_time_s(now_s))
         age_s = None if market.timestamp is None else max(0, network_s - market.timestamp)
@@ -86,17 +86,17 @@ class StateSource(NamedTuple):
         )
 
     def network_time_s(self, now_s: float) -> float:
-        """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""
+        """Return the network's time in Unix seconds; `now_s` is the time of this machine's clock."""
         return now_s + self.clock_offset_s
 
     @property
     def kind(self) -> str | None:
-        """The kind of the state in all outputs: its provenance, or `PAST`; None if it is unknown."""
+        """The kind of the state in all outputs: its provenance, or `PAST`; None if unknown."""
         return PAST if self.is_past else self.provenance.value if self.provenance else None
 
     @property
     def is_live(self) -> bool:
-        """Whether the state was read from the network itself, so that its prices are real."""
+        """Whether the state was read from the network itself, which makes its prices real."""
         return is_real(self.provenance)
 
 
@@ -106,13 +106,16 @@ def is_real(provenance: Provenance | None) -> bool:
 
 
 def chain_time_s(state: StateSource) -> int | None:
-    """Return the Unix time of the newest block, as a node has just reported it; None if none has."""
+    """Return the Unix time of the newest block, as just reported by a node; None if no node has reported one."""
     is_newest = state.provenance is Provenance.LIVE and state.tag in (BlockTag.LATEST, BlockTag.PENDING)
     return state.timestamp if is_newest else None
 
 
 def count_without_samples(market: MarketState) -> int:
-    """Return the number of sampled pools that trade nothing. Only networks with quote functions have any."""
+    """Return the number of sampled pools without quotes, which cannot trade.
+
+    Only networks with quote functions have any.
+    """
     if not market.network.quoters:
         return 0
     return sum(pool.is_sampled and not pool.changes_without_events for pool in market.pools.values())

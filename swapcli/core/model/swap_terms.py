@@ -1,7 +1,6 @@
-"""The terms of a swap besides its route: slippage, recipient and integrator, and the amounts that follow. All
-arithmetic is exact integer arithmetic.
+"""The terms of a swap besides its route: slippage, recipient and integrator, and the amounts that follow from them.
 
-A slippage is in parts per million of the output: four decimals of a percent, to the last digit.
+Slippage is in parts per million of the output, which represents four decimals of a percent exactly.
 """
 
 from __future__ import annotations
@@ -17,30 +16,31 @@ MAX_SURPLUS_BPS = 5_000
 DEFAULT_SLIPPAGE_PPM = PPM_PER_PERCENT // 2
 DEFAULT_ROUTE_TTL_S = 60
 DEFAULT_IMPACT_WARNING_PPM = 5 * PPM_PER_PERCENT
-"""Price impact from which interfaces of exchanges usually warn."""
+"""The price impact above which exchange interfaces usually warn."""
 DEFAULT_MAX_IMPACT_PPM = 15 * PPM_PER_PERCENT
-"""Price impact from which they usually ask for an explicit confirmation."""
+"""The price impact above which they usually require an explicit confirmation."""
 DEFAULT_SLIPPAGE_WARNING_PPM = 3 * PPM_PER_PERCENT
-"""Slippage above which interfaces of exchanges usually warn: traders who order others' swaps can take most of it."""
+"""The slippage above which exchange interfaces usually warn: those who order other traders' swaps can take most of
+it."""
 DEFAULT_PRICE_GUARD_PPM = 50_000
 DEFAULT_MAX_PRICE_LOSS_PPM = 200_000
-"""A TWAP of half an hour is 5% off on volatile days; a loss of a fifth is never the market's."""
+"""A TWAP of half an hour is off by 5% on volatile days; the market alone never causes a loss of a fifth."""
 DEFAULT_MAX_SLIPPAGE_PPM = 20 * PPM_PER_PERCENT
-"""Slippage above which a number is more likely to be basis points without their unit than percent."""
+"""The slippage above which a number is more likely to be in basis points, without the unit, than in percent."""
 
 DEFAULT_MAX_FEE_USD = 50.0
-"""What the gas of a swap may cost before it has to be allowed: a thousand times what it costs on the networks of the
-catalogue, and several times a swap on Ethereum on most days."""
+"""The gas cost above which a swap needs permission: a thousand times the cost on the networks of the catalogue, and on
+most days several times the cost of a swap on Ethereum."""
 
 DEFAULT_DEADLINE_S = 20 * 60
-"""Seconds after which a swap fails that waits to be mined, as in the interface."""
+"""Seconds after which a swap that still waits to be mined fails, as in the interface."""
 HANDOFF_LIFETIME_S = 24 * 3_600
-"""How long a swap must stay valid if others sign it: the owners of a Safe sign one after the other."""
+"""How long a swap must stay valid if others sign it: the owners of a Safe sign one after another."""
 HANDOFF_DEADLINE_S = HANDOFF_LIFETIME_S + 3_600
 """The default deadline of such a swap: one hour longer, for the time until the first owner sees it and for clocks that
 differ."""
 NO_DEADLINE_S = 2**256 - 1
-"""The deadline in the router calls that need one, for a swap without a deadline."""
+"""The deadline for router calls that need one, if a swap has no deadline."""
 
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 
@@ -59,7 +59,7 @@ class Integrator:
 
 
 class SignedPermit(NamedTuple):
-    """The signature of a permit (the 65 bytes r, s, v), and its nonce. The other terms are those of the swap."""
+    """The signature of a permit (the 65 bytes r, s, v), and its nonce. The swap provides the other terms."""
 
     signature: bytes
     nonce: int
@@ -68,13 +68,13 @@ class SignedPermit(NamedTuple):
 class SwapTerms(NamedTuple):
     """The terms of a swap besides its route.
 
-    `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
-    `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, give
-    a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
-    approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
-    where a node is known, and `deadline_s` from this machine's. `sender` is who signs the transaction, None if unknown.
-    `lifetime_s` is how long the transaction must stay valid; 0 means that it does not matter.
-    With `needs_permit`, only routers that take a permit may be chosen.
+    `recipient` is the address that receives the output; a transaction needs one, a quote does not. Routes older than
+    `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, cause
+    a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` replaces an approval
+    until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block if a node is known,
+    and `deadline_s` from this machine's time. `sender` signs the transaction, None if unknown. `lifetime_s` is how long
+    the transaction must stay valid; 0 means that it does not matter. With `needs_permit`, only routers that take a
+    permit may be chosen.
     """
 
     slippage_ppm: int

@@ -1,6 +1,6 @@
-"""The tokens that orders can swap: those with pools, and the native one if its wrapped form has pools.
+"""The tokens that orders can swap: tokens with pools, and the native token if its wrapped form has pools.
 
-Counts and lists of tokens, suggestions and completion all begin here, so that they agree.
+Counts and lists of tokens, suggestions and completion all start from here, so that they agree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from swapcli.core.records import NamedTuple
 
 
 class SwappableToken(NamedTuple):
-    """A token and the number of its pools; the native token has the pools of its wrapped form."""
+    """A token and the number of its pools; for the native token, the pools of its wrapped form."""
 
     token: Token
     pools: int
@@ -30,7 +30,7 @@ def count_pools_by_token(pools: Iterable[Pool]) -> Counter[str]:
 def swappable_pool_counts(network: Network, pool_counts: Mapping[str, int]) -> dict[str, int]:
     """Return the number of pools of each token that orders can swap, by address.
 
-    `pool_counts` are those of tokens that pools hold, in which the native token is wrapped.
+    `pool_counts` are the counts of tokens that pools hold, which include only the wrapped form of the native token.
     """
     found = {address: count for address, count in pool_counts.items() if count}
     wrapped = network.wrapped_native

@@ -1,4 +1,4 @@
-"""Calls of a router contract, and the unsigned transactions that carry them."""
+"""Router calls, and the unsigned transactions that contain them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from swapcli.core.model.router_choice import RouterChoice
 
 NOBODY: Final = "nobody"
-"""The call has no deadline: a signed transaction stays valid until its nonce is used."""
+"""No one enforces a deadline: a signed transaction stays valid until its nonce is used."""
 PERMIT: Final = "permit"
 """The token, which rejects the signature of a permit (EIP-2612) after the deadline."""
 PERMIT2: Final = "permit2"
 """Permit2, which rejects a signature after the deadline."""
 ORDER: Final = "order"
-"""The contract that settles orders by signature, such as CoW Protocol's."""
+"""A contract that settles signed orders, such as CoW Protocol's."""
 
 _WORDS: Final = {
     OWN: "this project's router",
@@ -38,8 +38,8 @@ _WORDS: Final = {
 class RouterRouteParam(NamedTuple):
     """The amounts and parties of a call: `RouteParam` of the router, `CalldataRoute` of the interface.
 
-    Addresses are canonical; a native token is written in its wrapped form, and `swap_type` says that it is native.
-    `amount_out` is the output of a replay; `min_received` is that after an integrator's fee and slippage.
+    Addresses are canonical; a native token has the address of its wrapped form, and `swap_type` marks it as native.
+    `amount_out` is the output of a replay; `min_received` is that output after an integrator's fee and slippage.
     """
 
     token_in: str
@@ -69,7 +69,7 @@ class RouterSwapParam(NamedTuple):
 
 
 class RouterCall(NamedTuple):
-    """A router call, before it is encoded. `integrator_data` is empty without an integrator.
+    """A router call before encoding. `integrator_data` is empty without an integrator.
 
     The call fails after `deadline_s` (Unix seconds); None if it never expires. This project's router enforces
     deadlines, and a token enforces its permit's.
@@ -82,7 +82,7 @@ class RouterCall(NamedTuple):
 
 
 class EncodedCall(NamedTuple):
-    """A router call that the Fibrous API does not describe: only the calldata shows which pools it uses.
+    """A router call outside the Fibrous API: only its calldata shows which pools it uses.
 
     The router rejects the call after `deadline_s` (Unix), None if it always accepts it.
     """
@@ -95,8 +95,8 @@ class EncodedCall(NamedTuple):
 class Approval(NamedTuple):
     """A permission that a swap needs: `spender` may take `amount` base units of `token` from the sender.
 
-    The token itself records it, or, with `expiration_s` (Unix), the Permit2 contract, where it ends at that time.
-    `is_revoked_first` says that the token refuses to change an allowance that is not zero.
+    The token records it or, with `expiration_s` (Unix), the Permit2 contract, where it ends at that time.
+    `is_revoked_first` means that the token rejects a change of a nonzero allowance.
     """
 
     token: str
@@ -117,10 +117,10 @@ class Purpose(StrEnum):
 
 
 class Transaction(NamedTuple):
-    """A transaction to sign, or on Starknet a call for an account to execute. `value` is in wei of the native token.
+    """A transaction to sign or, on Starknet, a call for an account to execute. `value` is in wei of the native token.
 
     `calldata` is hex with 0x; on Starknet it is empty, and `felts` are the arguments of `entrypoint`. `spender_name`
-    is who is approved, empty for a swap.
+    names the approved spender, empty for a swap.
     """
 
     to: str
@@ -137,11 +137,11 @@ class UnsignedTransaction(NamedTuple):
 
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
-    grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
-    `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
-    None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
-    state, None if no node was read for it; `unconfirmed` gives the reason why no second public node has confirmed it.
-    `router_choice` is set if a quote chose its router.
+    grant them; on Starknet, the account's calls contain them. `permitted` are further permissions, granted by a
+    signature in `calldata`. `gas_units` is the estimated gas after refunds, None if unknown. `rounding` is None if its
+    route trades no token known to keep shares. `witnesses` counts the nodes that agree on its state, None if no node
+    was read for it; `unconfirmed` gives the reason why no second public node has confirmed it. `router_choice` is set
+    if a quote chose its router.
     """
 
     call: RouterCall | EncodedCall
@@ -169,7 +169,7 @@ class UnsignedTransaction(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """A time in Unix seconds, None without a deadline, and its enforcer: a dialect (for its router) or a name above."""
+    """A time in Unix seconds (None without a deadline) and its enforcer: a dialect, for its router, or a name above."""
 
     end_s: int | None
     enforcer: str
@@ -180,7 +180,7 @@ def deadline_of(payload: UnsignedTransaction, dialect: str) -> Deadline:
     end_s = payload.call.deadline_s
     if end_s is None:
         return Deadline(None, NOBODY)
-    # Of the routers that the Fibrous API describes, only this project's checks the deadline of a permit itself.
+    # Among the routers in the Fibrous API, only this project's checks the deadline of a permit itself.
     is_of_token = isinstance(payload.call, RouterCall) and bool(payload.permitted) and dialect != OWN
     return Deadline(end_s, PERMIT if is_of_token else dialect)
 

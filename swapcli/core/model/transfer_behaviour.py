@@ -11,16 +11,16 @@ from swapcli.core.records import NamedTuple
 
 
 class TransferKind(StrEnum):
-    """The known behaviour of a token's transfers, the worst last."""
+    """The known behaviour of a token's transfers, with the worst last."""
 
     UNKNOWN = "unknown"
-    """Not tried yet, or no pool holds enough of it to try."""
+    """Not tried yet, or no pool holds enough of the token for a trial."""
     ORDINARY = "ordinary"
-    """What is sent arrives, to the unit."""
+    """The exact amount sent arrives."""
     SHARES = "shares"
-    """Balances are shown from shares, as stETH's: up to two units of a transfer do not arrive."""
+    """Balances are computed from shares, as with stETH: up to two units of a transfer do not arrive."""
     REFUSED = "refused"
-    """A trial transfer failed, in one direction at least: a swap may fail too."""
+    """A trial transfer failed in at least one direction: a swap may fail, too."""
     FEE = "fee"
     """The token takes a fee from each transfer."""
     IRREGULAR = "irregular"
@@ -28,8 +28,8 @@ class TransferKind(StrEnum):
 
 
 class TransferBehaviour(NamedTuple):
-    """A token's transfers. Fees in parts per million: of what a pool pays out, of what is paid into one, and of what
-    passes between others. All zero but for `TransferKind.FEE`.
+    """The behaviour of a token's transfers. Fees are in parts per million: of a pool's output, of payments into a pool,
+    and of transfers between other addresses. All are zero except for `TransferKind.FEE`.
 
     Example: `TransferBehaviour(TransferKind.FEE, buy_fee_ppm=0, sell_fee_ppm=20_000, transfer_fee_ppm=0)`
     """
@@ -41,23 +41,23 @@ class TransferBehaviour(NamedTuple):
 
     @classmethod
     def with_fee(cls, fee_ppm: int) -> TransferBehaviour:
-        """Return a token that takes the same fee of every transfer, an ordinary one for 0."""
+        """Return the behaviour of a token that takes the same fee on every transfer; an ordinary one for 0."""
         return cls(TransferKind.FEE, fee_ppm, fee_ppm, fee_ppm) if fee_ppm else cls(TransferKind.ORDINARY)
 
     @property
     def is_routable(self) -> bool:
-        """Return whether a route that begins or ends with the token pays what it is quoted, but for the rounding of
-        shares, if it is carried out at all."""
+        """Return whether a route that starts or ends with the token pays its quote if it executes at all, except for
+        the rounding of shares."""
         return self.kind not in (TransferKind.FEE, TransferKind.IRREGULAR)
 
     @property
     def is_passable(self) -> bool:
-        """Return whether other routes may pass through the token."""
+        """Return whether routes between other tokens may pass through the token."""
         return self.is_routable and self.kind is not TransferKind.REFUSED
 
     @property
     def is_limiting(self) -> bool:
-        """Return whether the token keeps pools out of routes, at least some."""
+        """Return whether the token keeps at least some pools out of routes."""
         return not self.is_passable or self.kind is TransferKind.SHARES
 
     @property
@@ -66,7 +66,7 @@ class TransferBehaviour(NamedTuple):
         return max(self.buy_fee_ppm, self.sell_fee_ppm, self.transfer_fee_ppm)
 
     def described(self) -> str:
-        """Return the behaviour as the end of a sentence that begins with the token: "takes a fee of 2% ..."."""
+        """Return the behaviour, worded as the end of a sentence that begins with the token: "takes a fee of 2% ..."."""
         if self.kind is TransferKind.FEE:
             return f"takes a fee {self._fees()}"
         return {
@@ -89,7 +89,8 @@ class TransferBehaviour(NamedTuple):
 
 
 class ShareRounding(NamedTuple):
-    """A route's loss to tokens that keep shares: their symbols, and the units that all their transfers can lose.
+    """A route's possible loss to tokens that keep shares: their symbols, and the units that all their transfers can
+    lose.
 
     Each transfer can lose `MAX_ROUNDING` units of its token, and less or more can arrive than was quoted.
     """
@@ -99,7 +100,7 @@ class ShareRounding(NamedTuple):
 
 
 MAX_ROUNDING: Final = 2
-"""Units that a transfer of shares can lose: the router's own tolerance."""
+"""The number of units that a transfer of shares can lose: the router's own tolerance."""
 UNKNOWN: Final = TransferBehaviour()
 REFUSED: Final = TransferBehaviour(TransferKind.REFUSED)
 ORDINARY: Final = TransferBehaviour(TransferKind.ORDINARY)
@@ -108,9 +109,9 @@ IRREGULAR: Final = TransferBehaviour(TransferKind.IRREGULAR)
 
 
 def worst_of(behaviours: Iterable[TransferBehaviour]) -> TransferBehaviour:
-    """Return what holds for a token that behaved so on several occasions: the worst kind, the highest fees.
+    """Return the overall behaviour from several observations of a token: the worst kind, the highest fees.
 
-    Pools may be treated differently. `UNKNOWN` where there was no occasion.
+    The token may treat pools differently. Without observations, the result is `UNKNOWN`.
     """
     order = list(TransferKind)
     worst = UNKNOWN
@@ -121,7 +122,7 @@ def worst_of(behaviours: Iterable[TransferBehaviour]) -> TransferBehaviour:
 
 
 def behaviour_document(behaviour: TransferBehaviour) -> dict[str, object]:
-    """Return the behaviour JSON-ready: `{"kind": ...}`, and those of the three fees that are not 0."""
+    """Return the behaviour as JSON-ready data: `{"kind": ...}`, and the fees that are not 0."""
     fees = zip(TransferBehaviour._fields[1:], behaviour[1:], strict=True)
     return {"kind": behaviour.kind.value, **{name: fee for name, fee in fees if fee}}
 

@@ -1,18 +1,18 @@
-"""Units: shares of a whole, and of gas prices and time."""
+"""Units of shares, gas prices and time."""
 
 from __future__ import annotations
 
 from swapcli.core.annotations import Final
 
 PPM: Final = 1_000_000
-"""Parts per million in one whole: 100% in the unit of `fee_ppm`, `slippage_ppm` and the like."""
+"""Parts per million in the whole: 100% in the unit of `fee_ppm`, `slippage_ppm` and the like."""
 BPS: Final = 10_000
-"""Basis points in one whole."""
+"""Basis points in the whole."""
 PPM_PER_BPS: Final = PPM // BPS
 WAD: Final = 10**18
-"""One whole of the 18-decimal fractions that contracts compute with."""
+"""The value 1 in the 18-decimal fixed-point format that contracts use."""
 E18_PER_BPS: Final = WAD // BPS
-"""A basis point as such a fraction."""
+"""One basis point in that format."""
 GWEI_DECIMALS: Final = 9
-"""Decimals of a gwei in wei."""
+"""The decimals of a gwei in wei."""
 DAY_S: Final = 86_400

@@ -1,4 +1,4 @@
-"""WrittenAmount: an amount as a person wrote it, before it is an amount of a token."""
+"""An amount as a person wrote it, before it becomes an amount of a token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AmountUnit(StrEnum):
 class WrittenAmount(NamedTuple):
     """An amount as it was written. `number` is a plain decimal ("2500").
 
-    `is_plain` says that the text itself is a plain decimal of tokens, so that nothing was converted.
+    `is_plain` means that the text itself is a plain decimal number of tokens, without conversion.
     """
 
     text: str
@@ -35,7 +35,7 @@ class WrittenAmount(NamedTuple):
 
     @property
     def is_balance_part(self) -> bool:
-        """Whether it is a part of a balance."""
+        """Whether the amount is a part of a balance."""
         return self.unit is AmountUnit.PERCENT
 
 

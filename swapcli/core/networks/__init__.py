@@ -1,4 +1,4 @@
-"""The supported networks and their facts. Pure data and lookups; nothing here queries a node."""
+"""The supported networks and their facts. Pure data and lookups; nothing here uses a node."""
 
 PUBLIC = (
     "address", "catalogue", "definition", "definition_fields", "definition_files", "explorer", "hook_rules",

@@ -1,7 +1,7 @@
 """Parse and display addresses.
 
 Inside the program an address is always canonical: `0x` and lower-case hex, 40 digits on an EVM network, 64 on Starknet.
-`_FORMATS` has what differs between the kinds of networks.
+`_FORMATS` has the differences between the kinds of networks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
 
 NATIVE_PLACEHOLDER = "0x" + "e" * 40
-"""What many clients write for the native token; the zero address means the same."""
+"""The address that many clients use for the native token; the zero address means the same."""
 
 STARKNET_ADDRESS_LIMIT = 1 << 251  # contract addresses have 251 bits
 
@@ -28,17 +28,17 @@ _EVM_IN_TEXT = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{40}(?![0-9a-zA-Z])"
 _NEVER_IN_NAMES = frozenset("/\\:@?#%&=<>\u2026")
 
 _HINT_CHECKSUM: Final = "copy the address again from its source: at least one character is wrong"
-"""The checksum catches typing errors and forged addresses, so no hint may show how to bypass it."""
+"""The checksum catches typing errors and forged addresses, so hints never show how to bypass it."""
 
 _EVM_ADDRESS_CHARACTERS = 42  # 0x and 40 digits
 _checksummed: dict[str, str] = {}
-_MAX_HASHED_TOGETHER = 4_096  # entries of the cache
+_MAX_HASHED_TOGETHER = 4_096  # entries in the cache
 _hashed_together: dict[str, str] = {}
-"""Addresses with their checksum, too: the newest, as they come from any order."""
+"""Addresses and their checksums; only the newest are kept, since any order can add more."""
 
 
 def parse_address(text: str, kind: Kind) -> str:
-    """Return the canonical form of `text`. Raises `InvalidAddress`, including for a wrong checksum.
+    """Return the canonical form of `text`. Raises `InvalidAddress`, also for a wrong checksum.
 
     Digits that are all upper or all lower case carry no checksum and are accepted. Starknet: 0 < address < 2^251.
     """
@@ -46,7 +46,7 @@ def parse_address(text: str, kind: Kind) -> str:
 
 
 def parse_network_address(text: str, network: Network) -> str:
-    """Return the canonical form of an address, which may name its chain, as in `base:0x...`.
+    """Return the canonical form of an address that may name its chain, as in `base:0x...`.
 
     Raises `InvalidAddress`, also for an address on a different chain.
     """
@@ -54,7 +54,7 @@ def parse_network_address(text: str, network: Network) -> str:
 
 
 def without_chain(text: str, network: Network) -> str:
-    """Return the address in a text that names its chain before it; any other text stays as it is.
+    """Return the address from a text that may name its chain first; any other text stays unchanged.
 
     Raises `InvalidAddress` for an address on a different chain.
     """
@@ -72,9 +72,9 @@ def is_canonical(text: str, kind: Kind) -> bool:
 
 @lru_cache(maxsize=4096)
 def display_address(address: str, kind: Kind) -> str:
-    """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet.
+    """Return a canonical address in display form: with its EIP-55 checksum on EVM networks, unchanged on Starknet.
 
-    Ids of pools of 32 bytes have no checksum.
+    32-byte pool IDs have no checksum.
     """
     if not kind.traits.has_checksums or len(address) != _EVM_ADDRESS_CHARACTERS:
         return address
@@ -82,13 +82,13 @@ def display_address(address: str, kind: Kind) -> str:
 
 
 def display_of(kind: Kind, addresses: Iterable[str]) -> Callable[[str], str]:
-    """Return `display_address` of this kind, prepared for these addresses."""
+    """Return `display_address` for this kind, with the checksums of these addresses computed in advance."""
     prepare_display(addresses, kind)
     return partial(display_address, kind=kind)
 
 
 def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
-    """Compute the checksums of many addresses that will be shown, in the time of a few."""
+    """Compute the checksums of many addresses together, in the time of a few, before they are shown."""
     if not kind.traits.has_checksums:
         return
     plain = {address for address in addresses if len(address) == _EVM_ADDRESS_CHARACTERS}
@@ -104,15 +104,15 @@ def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
 
 
 def cache_checksums(addresses: Iterable[str]) -> None:
-    """Remember EVM addresses that are known to carry their checksum: displaying them will not need the hash.
+    """Remember EVM addresses that are known to be in checksum form, so that displaying them does not need the hash.
 
-    Loading the hash takes longer than finding a route; the caller answers for the checksums.
+    Loading the hash takes longer than finding a route; the caller guarantees the checksums.
     """
     _checksummed.update((address.lower(), address) for address in addresses)
 
 
 def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
-    """Return whether an address, in either case, means the native token; Starknet's is an ordinary token."""
+    """Return whether an address, in any letter case, means the native token; on Starknet, it is an ordinary token."""
     return not kind.traits.native_is_token and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
 
 
@@ -134,7 +134,7 @@ def _parse_starknet(text: str) -> str:
 
 
 class _Format(NamedTuple):
-    """How addresses of a kind of network are written: what reads them, and the pattern of their canonical form."""
+    """How the addresses of one kind of network are written: the parser, and the pattern of the canonical form."""
 
     parse: Callable[[str], str]
     canonical: re.Pattern[str]
@@ -154,14 +154,14 @@ def _invalid(text: str, problem: str, *, hint: str | None = None, has_wrong_chec
 
 
 def _with_checksum(address: str) -> str:
-    """Return the address in EIP-55: a digit from a to f is upper-case where the hash's digit is 8 or more."""
+    """Return the address in EIP-55 form: a digit from a to f is upper-case if the digit of the hash is 8 or more."""
     from swapcli.core.encoding.keccak import keccak256
 
     return _mark(address, keccak256(address[2:].encode()))
 
 
 def _mark(address: str, digest: bytes) -> str:
-    """Return the address with the checksum that the hash of its digits gives."""
+    """Return the address with the letter case that the hash of its digits determines."""
     marks = digest.hex()
     return "0x" + "".join([d.upper() if mark >= "8" else d for d, mark in zip(address[2:], marks, strict=False)])
 
@@ -186,20 +186,21 @@ def check_account(address: str, kind: Kind) -> None:
 
 
 def is_foreign_account(address: str, kind: Kind) -> bool:
-    """Return whether a canonical address is too small for an account, as one of a different kind of chain is."""
+    """Return whether a canonical address is too small for an account, as are addresses from a different kind of
+    chain."""
     return int(address, 16) < kind.traits.lowest_account
 
 
 def is_name(text: str) -> bool:
-    """Return whether `text` can be a name. Every name has a dot, and no address has one.
+    """Return whether `text` can be a name. Every name has a dot, and no address does.
 
-    Shortened addresses, URLs and mail addresses have dots too, but no name has their other characters.
+    Shortened addresses, URLs and email addresses also have dots, but their other characters never occur in names.
     """
     return "." in text and "" not in text.split(".") and not _NEVER_IN_NAMES.intersection(text)
 
 
 def advise_address(text: str) -> str | None:
-    """Return what to do about a text that is not an address; None if nothing is known about it."""
+    """Return a hint for a text that is not an address; None if there is none."""
     found = _EVM_IN_TEXT.findall(text)
     if "/" in text and len(found) == 1:
         return f"give only the address: {found[0]}"

@@ -1,8 +1,8 @@
-"""Look a network up by name or chain id. A network is a file in `definitions/`: adding one touches no code.
+"""Look up a network by name or chain ID. A network is a file in `definitions/`: adding one requires no code.
 
 A user may describe more networks, or add tokens, routers and the like to the packaged ones, in network files (`files`,
-by name) and in the `networks` section of the settings (`added`, name -> mapping), which come on top of the files. Both
-are read only when that network is requested.
+by name) and in the `networks` section of the settings (`added`, name -> mapping), which override the files. Both are
+read only when that network is requested.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class NetworkFile(NamedTuple):
-    """A file that describes a network, or extends a packaged one.
+    """A file that describes a network or extends a packaged one.
 
-    `place` begins the places of its errors, and `read` returns its content.
+    `place` is the start of the place in its errors, and `read` returns its content.
     """
 
     place: str
@@ -53,10 +53,10 @@ _NO_FILES: Mapping[str, NetworkFile] = MappingProxyType({})
 def find_network(
     name: str, added: Mapping[str, object] = _NOTHING, files: Mapping[str, NetworkFile] = _NO_FILES
 ) -> Network:
-    """Return the network called `name`, in upper or lower case, or with that chain id (decimal, or hex with 0x).
+    """Return the network with this name, in any letter case, or with this chain ID (decimal, or hex with 0x).
 
-    Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` where the
-    configuration describes it badly.
+    Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` if the
+    configuration of the network is invalid.
     """
     requested = name.strip().lower()
     if requested in all_network_names((*added, *files)):
@@ -68,15 +68,15 @@ def find_network(
 
 
 def own_tokens(network: Network) -> tuple[Token, ...]:
-    """Return the tokens that a user's configuration describes, or describes otherwise than the packaged network."""
+    """Return the tokens that a user's configuration adds to the packaged network or describes differently."""
     packaged = _packaged_part(network)
     return tuple(token for token in network.tokens if packaged is None or token not in packaged.tokens)
 
 
 def own_contracts(network: Network) -> dict[str, str]:
-    """Return the contracts that a user's configuration names, by address: the role and the name of each, for people.
+    """Return the contracts in a user's configuration, by address, with the role and the name of each, for people.
 
-    Routers are not among them: whether one has code is checked before it is called.
+    Routers are not included: whether a router has code is checked before it is called.
     """
     packaged = _packaged_part(network)
     own = {
@@ -91,12 +91,12 @@ def own_contracts(network: Network) -> dict[str, str]:
 
 
 def _packaged_part(network: Network) -> Network | None:
-    """Return the packaged network that a user's configuration may extend; None for one that is described in full."""
+    """Return the packaged network that a user's configuration may extend; None if it describes the network in full."""
     return _load_packaged(network.name) if network.name in packaged_networks() else None
 
 
 def network_names(added: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of the networks that are meant where none is named: those of the interface and the added ones.
+    """Return the networks to use if none is named: those of the interface, and the added ones.
 
     They are in lower case and alphabetical order.
     """
@@ -111,9 +111,9 @@ def all_network_names(added: Iterable[str] = ()) -> tuple[str, ...]:
 def find_network_by_chain_id(
     chain_id: int, added: Mapping[str, object] = _NOTHING, files: Mapping[str, NetworkFile] = _NO_FILES
 ) -> Network:
-    """Return the network with that chain id: one of the settings, a packaged one, or one of a file, in this order.
+    """Return the network with this chain ID: from the settings, packaged, or from a file, in this order.
 
-    So no file is read for the chain of a known network. Raises `UnknownNetwork`.
+    No file is read if the network is already known. Raises `UnknownNetwork`.
     """
     names = all_network_names((*added, *files))
     own = {str(name).lower() for name in added} - packaged_networks()
@@ -128,9 +128,10 @@ def find_network_by_chain_id(
 
 
 def build_from_file(name: str, file: NetworkFile) -> Network:
-    """Return the network that a file describes, or the packaged one that it extends. Raises `ConfigError`.
+    """Return the network that a file describes or, if it extends a packaged one, the extended network. Raises
+    `ConfigError`.
 
-    A file with the `name` of a packaged network extends it; with `native`, it is whole and takes its place.
+    A file with the `name` of a packaged network extends it; with `native`, it is complete and replaces it.
     """
     content = file.read()
     require_same_network(content, file.place, name)
@@ -185,7 +186,8 @@ def _build_network(name: str, added: Mapping[str, object], files: Mapping[str, N
 
 
 def _without_chain(value: object, network: Network, where: str) -> object:
-    """Return a user's addition to a network with plain addresses where they name their chain, as in `base:0x...`.
+    """Return a user's addition to a network with plain addresses in place of those that name their chain, as in
+    `base:0x...`.
 
     Raises `ConfigError` for an address on a different chain.
     """
@@ -203,7 +205,7 @@ def _without_chain(value: object, network: Network, where: str) -> object:
 
 
 def _check_lazy_parts(network: Network, mapping: object, where: str) -> None:
-    """Raise `ConfigError` for mistakes in what a user added and only reads from nodes parse: quoters, hook rules."""
+    """Raise `ConfigError` for mistakes in the user's quoters and hook rules, which only reading from nodes parses."""
     if not isinstance(mapping, Mapping):
         return
     if mapping.get("quoters"):

@@ -2,7 +2,7 @@
 
 Accepted are `base:0x...` (EIP-3770), `eip155:8453:0x...` and `starknet:SN_MAIN:0x...` (CAIP-10), and payment links such
 as `ethereum:0x...@8453` (EIP-681), each on its own network. An address for a different chain is an error: the same
-digits may belong to someone else there, or to no one.
+digits may belong to someone else, or to no one, on that chain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from swapcli.core.model.network import Kind, Network
 _SHORT_NAMES: Final[Mapping[int, tuple[str, ...]]] = MappingProxyType(
     {143: ("mon",), 999: ("hyper", "hyper_evm"), 4114: ("ctr",)}
 )
-"""Short names besides the network's own name, by chain ID (EIP-3770 has them from ethereum-lists/chains)."""
+"""Short names by chain ID, besides the network's own name (EIP-3770 takes them from ethereum-lists/chains)."""
 _PREFIXED: Final = r"(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9_-]{1,32}):(0[xX][0-9a-fA-F]+)"
 _PAYMENT_LINK: Final = r"ethereum:(?:pay-)?(0[xX][0-9a-fA-F]+)@([0-9]{1,20})"
 _EVM_NAMESPACE: Final = "eip155"
@@ -30,18 +30,18 @@ def _number_of(chain: str) -> int | None:
 
 
 def _number_of_text(chain: str) -> int:
-    """Return the chain ID that is a short text, as in Cairo: SN_MAIN."""
+    """Return the chain ID as the number that encodes a short text in Cairo, such as SN_MAIN."""
     return int.from_bytes(chain.encode())
 
 
 _NAMESPACES: Final[Mapping[Kind, tuple[str, Callable[[str], int | None]]]] = MappingProxyType(
     {Kind.EVM: (_EVM_NAMESPACE, _number_of), Kind.STARKNET: ("starknet", _number_of_text)}
 )
-"""The CAIP-2 namespace of each kind of network, and how a chain ID is written in it."""
+"""The CAIP-2 namespace of each kind of network, and how it writes a chain ID."""
 
 
 def strip_chain(text: str, network: Network) -> str:
-    """Return the address in a text that names its chain before it; any other text stays as it is.
+    """Return the address from a text that may name its chain first; any other text stays unchanged.
 
     Raises `InvalidAddress` for an address on a different chain.
     """

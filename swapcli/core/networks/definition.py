@@ -1,6 +1,6 @@
-"""A network given as a mapping: packaged definitions, network files and users' settings, all checked the same way.
+"""Parse a network from a mapping: packaged definitions, network files and users' settings, all checked the same way.
 
-What each key means, with its form and an example, is in `docs/network-keys.md`.
+`docs/network-keys.md` describes each key, with its form and an example.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ ADDED_KEYS = (
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
     "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei", "aggregators", "l1_gas_oracle",
 )  # fmt: skip
-"""Keys that may be added to a network of the catalogue."""
+"""The keys that may be added to a network of the catalogue."""
 FILE_KEYS = ("name", "chain_id", "kind", "sources", "unconfirmed", "facts_date")
-"""Keys that a network file may have besides when it extends a network of the catalogue: they describe the file, and
-the first three must be those of the network."""
+"""The other keys of a network file that extends a network of the catalogue.
+
+They describe the file, and the first three must match the network.
+"""
 NETWORK_KEYS = (
     *FILE_KEYS, "native", "wrapped_native", "has_v2", "unconfirmed_tokens", *ADDED_KEYS,
 )  # fmt: skip
@@ -60,7 +62,7 @@ ROLES = (
     "state_view", "position_manager", "positions", "twamm_extension", "multicall2", "gateway", "portal",
     "token_registry",
 )  # fmt: skip
-"""What the contracts of a deployment are: first those that pools are found by, then those that only inform."""
+"""The roles of a deployment's contracts: first those used to find pools, then those for information only."""
 
 TOKEN_KEYS = ("address", "symbol", "name", "decimals")
 PROTOCOL_KEYS = (
@@ -86,7 +88,7 @@ _MAX_NODE_LIMIT = 1_000_000  # a bound against mistakes; chosen
 
 
 def parse_network(mapping: object, where: str) -> Network:
-    """Parse the description of a network. Raises `ConfigError` that names the key, below `where`."""
+    """Parse the description of a network. Raises `ConfigError`, which names the key below `where`."""
     fields = DefinitionFields.of_keys(mapping, where, NETWORK_KEYS)
     name = _read_name(fields)
     kind = parse_kind(fields)
@@ -135,7 +137,7 @@ def parse_network(mapping: object, where: str) -> Network:
 
 
 def is_whole(mapping: object) -> bool:
-    """Return whether a network file describes its network in full, rather than extending one of the catalogue."""
+    """Return whether a network file describes its network in full, rather than extending one in the catalogue."""
     return isinstance(mapping, Mapping) and mapping.get("native") is not None
 
 
@@ -159,8 +161,8 @@ def extend_network(network: Network, mapping: object, where: str, *, is_file: bo
     """Return `network` extended by the keys of `mapping` (`ADDED_KEYS`).
 
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
-    addresses go before the known ones; the rest is replaced. `router` has the dialect `router_dialect`. Raises
-    `ConfigError` as `parse_network` does. A network file may also have `FILE_KEYS`.
+    URLs go before the known ones; other values are replaced. `router` has the dialect `router_dialect`. Raises
+    `ConfigError` like `parse_network`. A network file may also have `FILE_KEYS`.
     """
     known_keys = (*FILE_KEYS, *ADDED_KEYS) if is_file else ADDED_KEYS
     fields = DefinitionFields.of_keys(mapping, where, known_keys)
@@ -203,15 +205,15 @@ def extend_network(network: Network, mapping: object, where: str, *, is_file: bo
 
 
 def override_network(network: Network, fields: DefinitionFields) -> Network:
-    """Return `network` with the chain id, native token, router and protocols that a market file gives, if it does.
+    """Return `network` with the chain ID, native token, router and protocols from a market file, where it has them.
 
-    A router that is null is unknown to the file's author: the known one stays. A file's router has the interface's
-    dialect: that of another dialect stays as well. A protocol keeps what is known of it
-    besides its id and display name. `wrapped_native` is left to the caller, who knows the file's tokens.
+    If the file's router is null, its author did not know it, and the known one stays. A file's router has the
+    interface's dialect, so a router of another dialect stays as well. The file sets only the ID and display name of a
+    protocol. `wrapped_native` is left to the caller, which has the file's tokens.
     """
     protocols, router = network.protocols, fields.optional_address("router", network.kind)
     if "protocols" in fields.values:
-        fields.read("protocols", parse_list)  # raises for null, which `_read_protocols` takes for an empty list
+        fields.read("protocols", parse_list)  # raises for null, which `_read_protocols` treats as an empty list
         protocols = _require_distinct_protocols(
             tuple(_override_protocol(each, network) for each in _read_protocols(fields)), fields
         )
@@ -240,7 +242,7 @@ def parse_kind(fields: DefinitionFields) -> Kind:
 
 
 def _read_nodes(fields: DefinitionFields) -> tuple[tuple[str, ...], tuple[str, ...], tuple[PublicNode, ...]]:
-    """Return the addresses of all nodes, those of the user's own nodes, and the public ones among them."""
+    """Return the URLs of all nodes, of the user's own nodes, and of the public ones among them."""
     urls, own, public_nodes = [], [], []
     for where, item in fields.optional_items("rpc_urls"):
         if isinstance(item, str):
@@ -268,12 +270,12 @@ def _parse_node_limit(node: DefinitionFields, key: str) -> int | None:
 
 
 def _replaced_public_nodes(fields: DefinitionFields) -> tuple[PublicNode, ...]:
-    """Return the public nodes that replace those of the catalogue; nothing is known of their limits."""
+    """Return the public nodes that replace those of the catalogue; their limits are unknown."""
     return tuple(PublicNode(url) for url in fields.texts("public_rpc_urls"))
 
 
 def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
-    """Parse the native token. Where it is an ordinary token, it has its own address."""
+    """Parse the native token. If it is an ordinary token, it has its own address."""
     native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), TOKEN_KEYS)
     return Token(
         address=_native_address(native, kind, known),
@@ -328,7 +330,7 @@ def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
             protocol.texts("contracts"),
         )
         if not contracts and family == "concentrated" and "poolId" in extra_keys:
-            # Definitions from before other contracts had pools with ids do not name Uniswap V4.
+            # Definitions written before other contracts had pools with IDs do not name Uniswap V4.
             from swapcli.core.model.contract_kind import ContractKind
 
             contracts = (ContractKind.UNISWAP_V4,)
@@ -430,7 +432,7 @@ def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, 
 
 
 def _read_router_names(router: DefinitionFields, dialect: str) -> Iterator[tuple[str, str]]:
-    """Yield protocols with their names in a router; those of the Universal Router are generations of Uniswap."""
+    """Yield protocols with their names in a router; for the Universal Router, these are Uniswap generations."""
     for amm_name, place, name in router.members("protocols"):
         if dialect == UNIVERSAL_ROUTER:
             yield amm_name, router.parse(place, name, parse_choice, UNISWAP_GENERATIONS)
@@ -456,7 +458,7 @@ def _read_sources(fields: DefinitionFields) -> Iterator[tuple[str, str]]:
 
 
 def _read_aggregators(fields: DefinitionFields) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield definitions of adapters by name; what is in them is checked by who reads them."""
+    """Yield adapter definitions by name; their readers check the content."""
     return ((name, fields.parse(path, value, parse_object)) for name, path, value in fields.members("aggregators"))
 
 

@@ -25,16 +25,16 @@ _WEB_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
 
 
 class DefinitionFields(FieldReader):
-    """A mapping whose keys are all `known`. Its path is like `networks.NAME` or `base.json: tokens[3]`.
+    """A mapping whose keys must all be in `known`. Its path is like `networks.NAME` or `base.json: tokens[3]`.
 
-    A key that is null counts as absent if it is optional. Errors are `ConfigError`s with the key in their details.
+    An optional key that is null counts as absent. Errors are `ConfigError`s with the key in their details.
     """
 
     __slots__ = ()
 
     @classmethod
     def of_keys(cls, value: object, path: str, known: Collection[str]) -> Self:
-        """Return the fields of a mapping. Raises `ConfigError` for a key that is not `known`."""
+        """Return the fields of a mapping. Raises `ConfigError` for a key that is not in `known`."""
         fields = cls(value, path)
         for key in fields.values:
             if key not in known:
@@ -50,24 +50,25 @@ class DefinitionFields(FieldReader):
 
     @classmethod
     def failure(cls, path: str, problem: str) -> Exception:
-        """Return the error for a value at `path` that is wrong differently than its type or range."""
+        """Return the error for a value at `path` whose problem is not its type or range."""
         return _config_error(path, problem, {"key": path})
 
     @classmethod
     def refuse(cls, path: str, expected: str, value: object) -> NoReturn:
-        """Raise the error for the value at `path`, which is not what was expected."""
+        """Raise the error for an unexpected value at `path`."""
         raise cls.error(path, InvalidValue(expected, value))
 
     @classmethod
     def unknown(cls, path: str, kind: str, name: object, known: Collection[str], key: str | None = None) -> Exception:
-        """Return the error for a name at `path` that is not `known`, such as a key, with the closest ones."""
+        """Return the error for a name at `path`, such as a key, that is not in `known`; its hint has the closest
+        ones."""
         from swapcli.core.encoding.closest import closest_names, did_you_mean
 
         hint = did_you_mean(closest_names(str(name), known)) or f"known {kind}s: {', '.join(known)}"
         return _config_error(path, f"unknown {kind} {describe(name)}", {"key": key or path}, hint)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Read a non-empty text; `default` if there is one and the key is absent."""
+        """Read a non-empty text; `default` if the key is absent and there is a default."""
         return default if default is not None and not self.has(key) else self.read(key, parse_printable)
 
     def optional_text(self, key: str) -> str | None:
@@ -79,7 +80,7 @@ class DefinitionFields(FieldReader):
         return self.read_optional(key, _parse_web_url)
 
     def whole(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
-        """Read an integer; `default` if there is one and the key is absent."""
+        """Read an integer; `default` if the key is absent and there is a default."""
         return default if default is not None and not self.has(key) else self.integer(key, minimum, maximum)
 
     def optional_positive_number(self, key: str) -> float | None:
@@ -99,7 +100,7 @@ class DefinitionFields(FieldReader):
         return self.read_optional(key, parse_hex, 32)
 
     def optional_items(self, key: str) -> Iterator[tuple[str, object]]:
-        """Yield path and value of each entry of a list; none if absent."""
+        """Yield the path and value of each entry of a list; nothing if absent."""
         entries, path = self.read_optional(key, parse_list) or (), self.path_of(key)
         return ((f"{path}[{index}]", entry) for index, entry in enumerate(entries))
 
@@ -112,7 +113,7 @@ class DefinitionFields(FieldReader):
         return tuple(self.parse_address(path, entry, kind) for path, entry in self.optional_items(key))
 
     def members(self, key: str) -> Iterator[tuple[str, str, object]]:
-        """Yield name, path and value of each member of a mapping; none if absent."""
+        """Yield the name, path and value of each member of a mapping; nothing if absent."""
         members: Mapping[str, object] = self.read_optional(key, parse_object) or {}
         return ((str(name), f"{self.path_of(key)}.{name}", value) for name, value in members.items())
 
@@ -136,7 +137,7 @@ def _config_error(path: str, problem: str, details: Mapping[str, object], hint: 
 
 
 def _parse_web_url(value: object) -> str:
-    """Parse a URL in ASCII: it goes into escape sequences of terminals."""
+    """Parse a URL in ASCII, because it will be part of terminal escape sequences."""
     if not isinstance(value, str) or not _WEB_URL.fullmatch(value):
         raise InvalidValue("an http or https URL", value)
     return value

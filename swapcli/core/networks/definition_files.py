@@ -1,4 +1,4 @@
-"""The files that describe the networks which come with the program."""
+"""The files that describe the packaged networks."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _SUFFIX = ".json"
 
 @cache
 def interface_networks() -> frozenset[str]:
-    """Return the names of the packaged networks that the Fibrous API lists, in lower case: what is meant by default."""
+    """Return the names, in lower case, of the packaged networks that the Fibrous API lists: the default networks."""
     return _names_in(_FOLDER)
 
 
 @cache
 def packaged_networks() -> frozenset[str]:
-    """Return the names of all networks that come with the program, in lower case."""
+    """Return the names of all packaged networks, in lower case."""
     return interface_networks() | _names_in(_FURTHER)
 
 
 @cache
 def read_definition(name: str) -> dict[str, Any]:
-    """Return the description of a packaged network as it is in its file."""
+    """Return the description of a packaged network, as in its file."""
     folder = _FOLDER if name in interface_networks() else _FURTHER
     with open(os.path.join(folder, name + _SUFFIX), encoding="utf-8") as file:
         return dict(json.load(file))

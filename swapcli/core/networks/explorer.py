@@ -1,4 +1,4 @@
-"""Pages about tokens and contracts in the block explorer of a network."""
+"""Token and contract pages in a network's block explorer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def token_page(network: Network, address: str) -> str | None:
 
 
 def contract_page(network: Network, address: str) -> str | None:
-    """Return the URL of a contract's page; None if `address` is none, or the network has no known explorer."""
+    """Return the URL of a contract's page; None without an address, or if the network has no known explorer."""
     return _page(network, network.kind.traits.contract_page, address)
 
 
@@ -24,7 +24,7 @@ _transaction_link = re.compile(
 
 
 def transaction_of_link(text: str) -> str:
-    """Return the hash of a transaction in the URL of its page in a block explorer; any other text as it is.
+    """Return the transaction hash from the URL of a block explorer page; any other text is returned unchanged.
 
     Example: `transaction_of_link("https://basescan.org/tx/0x12")`.
     """
@@ -33,6 +33,6 @@ def transaction_of_link(text: str) -> str:
 
 
 def _page(network: Network, path: str, address: str) -> str | None:
-    if network.explorer is None or not is_canonical(address.lower(), network.kind):  # the id of a pool in a contract
+    if network.explorer is None or not is_canonical(address.lower(), network.kind):  # the ID of a pool in a contract
         return None
     return f"{network.explorer.rstrip('/')}/{path}/{address}"

@@ -1,14 +1,16 @@
-"""Rules of Uniswap V4 hooks: the key `hook_rules` of a network's definition. A hook with a known rule needs no code.
+"""Parse rules of Uniswap V4 hooks: the key `hook_rules` in a network's definition. A hook with a known rule needs no
+code.
 
-What each key means is in `docs/network-keys.md`.
+`docs/network-keys.md` describes each key.
 
-`lp` is in ppm; without it, the fee is the one that the pool manager has. A value is a number, hex, or a name after `$`:
-one of `POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it
-falls linearly from the first to the last one in so many seconds. Or it is `{sum: [value, ...]}`: the sum of values. Or
-`{either: [value, fee, fee]}`: the first fee if the value is not 0, else the second.
+`lp` is in ppm; without it, the fee in the pool manager applies. A value is a number, hex, or a name after `$`: one of
+`POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it falls
+linearly from `first` to `last` within `seconds` after `since`. Or it is `{sum: [value, ...]}`: the sum of values. Or
+`{either: [value, fee, fee]}`: the first fee if the value is not 0, otherwise the second.
 
-`cut` is for hooks that charge an LP fee twice: the pool takes it of the input, and before that the hook takes this part
-of it, in ppm, for itself. The part is rounded up; `cut_rounds_up` says whether the fee that it is a part of is as well.
+`cut` is for hooks that charge part of the LP fee a second time: the pool takes the fee from the input, and before that
+the hook takes this part of it, in ppm, for itself. The part is rounded up; `cut_rounds_up` shows whether the underlying
+fee is rounded up as well.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ RULES: Final = (FEES, CLANKER_STATIC, CLANKER_DYNAMIC, FLAUNCH, DELI)
 POOL_NAMES: Final = (
     "pool_manager", "pool_id", "token0", "token1", "currency0", "hooks", "key_fee", "tick_spacing", "time",
 )  # fmt: skip
-"""Values of every pool. `time` is that of the block; `currency0` is the zero address where token0 is the native one."""
+"""The values of every pool.
+
+`time` is the block's time; `currency0` is the zero address if token0 is the native token.
+"""
 
 RULE_KEYS: Final = (
     "rule", "hooks", "code_hash", "contracts", "values", "requires", "opens_at", "fees", "exchanged_unless", "fee_unit",
@@ -50,7 +55,7 @@ Term = int | str
 
 
 class Decay(NamedTuple):
-    """A fee that falls linearly from `first` to `last` within some seconds of a time; rounded up."""
+    """A fee that falls linearly from `first` to `last` within a number of seconds after a time; rounded up."""
 
     first: Term
     last: Term
@@ -103,9 +108,9 @@ class HookRule(NamedTuple):
 
 
 def parse_hook_rules(network: Network, where: str = "") -> dict[str, HookRule]:
-    """Return the rules of a network by the hook's address; the first one of a hook counts.
+    """Return the rules of a network by hook address; the first rule of a hook counts.
 
-    Raises `ConfigError` that names the key, below `where`; default is the network's name.
+    Raises `ConfigError`, which names the key below `where`; the default is the network's name.
     """
     path = f"{where}.hook_rules" if where else f"{network.name}: hook_rules"
     rules: dict[str, HookRule] = {}
@@ -117,7 +122,7 @@ def parse_hook_rules(network: Network, where: str = "") -> dict[str, HookRule]:
 
 
 def hook_rule_texts(network: Network) -> dict[str, str]:
-    """Return the rules of a network by the hook's address, as JSON that `parse_hook_rule` reads, without checks."""
+    """Return the rules of a network by hook address, unchecked, as JSON that `parse_hook_rule` reads."""
     texts: dict[str, str] = {}
     for item in network.hook_rules:
         for address in _hooks_of(item):
@@ -126,7 +131,7 @@ def hook_rule_texts(network: Network) -> dict[str, str]:
 
 
 def hook_rule_text(network: Network, hooks: str) -> str:
-    """Return the rule of one hook as `hook_rule_texts`; empty if the network has none."""
+    """Return the rule of one hook in the form of `hook_rule_texts`; empty if the network has none."""
     return next((json.dumps(item, sort_keys=True) for item in network.hook_rules if hooks in _hooks_of(item)), "")
 
 
@@ -137,7 +142,7 @@ def _hooks_of(item: object) -> list[str]:
 
 @lru_cache(maxsize=256)
 def parse_hook_rule(text: str) -> HookRule:
-    """Parse a rule of `hook_rule_texts`. Raises `ConfigError`."""
+    """Parse a rule in the form of `hook_rule_texts`. Raises `ConfigError`."""
     return _parse_rule(json.loads(text), "hook rule")
 
 

@@ -1,4 +1,4 @@
-"""What an OP-stack network charges for the data that a transaction takes on L1, besides its gas.
+"""Compute an OP-stack network's charge for the L1 data of a transaction, which is added to its gas cost.
 
 Since the Fjord upgrade, unchanged by those that followed (docs.base.org, "Fjord: Execution Engine", and
 `GasPriceOracle.getL1Fee`):
@@ -6,7 +6,7 @@ Since the Fjord upgrade, unchanged by those that followed (docs.base.org, "Fjord
     estimated size = max(100, -42.5856 + 0.8365 * FastLZ length of the signed transaction)
     fee            = estimated size * (16 * base fee scalar * L1 base fee + blob fee scalar * L1 blob base fee)
 
-The size is computed in millionths of a byte, scalars are millionths. What a signature adds is a constant: 68 bytes.
+The size is computed in millionths of a byte; scalars are millionths. A signature adds a constant 68 bytes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _SCALE: Final = 10**12
 
 
 class L1FeeParams(NamedTuple):
-    """What data costs on L1 at a block: wei a unit of gas and of blob gas, and how much of each the network charges,
-    in millionths."""
+    """The cost of L1 data at a block: wei per unit of gas and of blob gas, and how much of each the network charges, in
+    millionths."""
 
     base_fee_wei: int
     blob_base_fee_wei: int
@@ -35,7 +35,7 @@ class L1FeeParams(NamedTuple):
 
 
 def compute_l1_fee_wei(unsigned: bytes, terms: L1FeeParams) -> int:
-    """For a transaction that stands in `encode_unsigned` as it is before it is signed."""
+    """Return the fee in wei of a transaction, given in its unsigned form (`encode_unsigned`)."""
     length = measure_compressed_length(unsigned) + _SIGNATURE_BYTES
     size = max(_LEAST_SIZE, _INTERCEPT + _COEFFICIENT * length)
     on_calldata = _CALLDATA_GAS * terms.base_fee_scalar * terms.base_fee_wei

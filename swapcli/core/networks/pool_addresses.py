@@ -12,9 +12,9 @@ _SOLIDLY_STABLE = "solidly_stable"
 
 
 def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, tier: int = 0) -> str | None:
-    """Return the address of a protocol's pool of two tokens, by CREATE2; None if the catalogue lacks a fact for it.
+    """Return the CREATE2 address of a protocol's pool for two tokens; None if the catalogue lacks a fact for it.
 
-    `tier` is the fee in ppm, the tick spacing where that distinguishes pools (Slipstream), and of no matter elsewhere.
+    `tier` is the fee in ppm, or the tick spacing if that distinguishes pools (Slipstream); other protocols ignore it.
     Uniswap V4 keeps all pools in one contract: its pool manager.
     """
     protocol = network.protocol(amm_name)
@@ -27,7 +27,8 @@ def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, ti
     if deployer is None or deployment.init_code_hash is None:
         return None
     if protocol.family == _CONCENTRATED:
-        # Algebra, the one without keys, hashes the tokens alone; no deployment of it has a known init code hash.
+        # Algebra, which has no `extra_keys`, hashes only the tokens; none of its deployments has a known init code
+        # hash.
         if not protocol.extra_keys:
             return None
         return v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
@@ -49,7 +50,7 @@ def is_solidly(network: Network, amm_name: str) -> bool:
 
 
 def is_solidly_stable(protocol: ProtocolInfo) -> bool:
-    """Return whether the protocol's pools are the stable pairs of a Solidly."""
+    """Return whether a protocol's pools are the stable pairs of a Solidly fork."""
     return protocol.family == _SOLIDLY_STABLE
 
 
@@ -63,19 +64,19 @@ def create2_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
 
 
 def v2_pair_address(deployer: str, token_a: str, token_b: str, init_code_hash: str) -> str:
-    """Return the address of the pair of two tokens in Uniswap V2 and its forks."""
+    """Return the address of the pair for two tokens in Uniswap V2 and its forks."""
     token0, token1 = sorted((token_a, token_b))
     return create2_address(deployer, keccak256(_raw(token0) + _raw(token1)), init_code_hash)
 
 
 def solidly_pair_address(deployer: str, token_a: str, token_b: str, stable: bool, init_code_hash: str) -> str:
-    """Return the address of the stable or the volatile pair of two tokens in Solidly and its forks."""
+    """Return the address of the stable or volatile pair for two tokens in Solidly and its forks."""
     token0, token1 = sorted((token_a, token_b))
     return create2_address(deployer, keccak256(_raw(token0) + _raw(token1) + bytes([stable])), init_code_hash)
 
 
 def v3_pool_address(deployer: str, token_a: str, token_b: str, tier: int, init_code_hash: str) -> str:
-    """Return the address of a pool of two tokens in Uniswap V3 and its forks.
+    """Return the address of a pool for two tokens in Uniswap V3 and its forks.
 
     `tier` is the fee in ppm, in Slipstream the tick spacing.
     """
@@ -84,7 +85,7 @@ def v3_pool_address(deployer: str, token_a: str, token_b: str, tier: int, init_c
 
 
 def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hooks: str = ZERO_ADDRESS) -> str:
-    """Return the id of a Uniswap V4 pool, 32 bytes in hex: the hash of its PoolKey.
+    """Return the ID of a Uniswap V4 pool (32 bytes in hex): the hash of its PoolKey.
 
     The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
     """
@@ -100,7 +101,7 @@ def ekubo_pool_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, ex
 
 
 def ekubo_evm_pool_id(token0: str, token1: str, config: str) -> str:
-    """Return the id of a pool of Ekubo's EVM contracts, 32 bytes in hex: the hash of its PoolKey.
+    """Return the ID of a pool in Ekubo's EVM contracts (32 bytes in hex): the hash of its PoolKey.
 
     The zero address is the native token.
     """
@@ -108,7 +109,7 @@ def ekubo_evm_pool_id(token0: str, token1: str, config: str) -> str:
 
 
 def hash_ekubo_key(words: bytes) -> str:
-    """Return the id of an Ekubo pool on Starknet from the five felts of its PoolKey, each as 32 bytes.
+    """Return the ID of an Ekubo pool on Starknet from the five felts of its PoolKey, each as 32 bytes.
 
     Ekubo's core has no pool ids. This one is swapcli's own: the Keccak-256 hash with the highest bit set, which
     no Starknet address has. The ids of EVM contracts are plain hashes.
@@ -124,7 +125,7 @@ def _felt_word(felt: str) -> bytes:
 def infinity_pool_id(
     currency0: str, currency1: str, hooks: str, pool_manager: str, fee_ppm: int, parameters: int
 ) -> str:
-    """Return the id of a PancakeSwap Infinity pool, 32 bytes in hex: the hash of its PoolKey.
+    """Return the ID of a PancakeSwap Infinity pool (32 bytes in hex): the hash of its PoolKey.
 
     The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
     """
@@ -133,7 +134,7 @@ def infinity_pool_id(
 
 
 def clober_book_id(base: str, unit_size: int, quote: str, maker_policy: int, hooks: str, taker_policy: int) -> str:
-    """Return the id of a book of Clober V2 as 32 bytes in hex: the lowest 192 bits of the hash of its key."""
+    """Return the ID of a Clober V2 book, as 32 bytes in hex: the lowest 192 bits of the hash of its key."""
     unit, maker, taker = (each.to_bytes(32) for each in (unit_size, maker_policy, taker_policy))
     digest = keccak256(_word(base) + unit + _word(quote) + maker + _word(hooks) + taker)
     return f"0x{digest[8:].hex():0>64}"

@@ -1,9 +1,9 @@
-"""Parse the quote functions of protocols: the key `quoters` of a network's definition.
+"""Parse the quote functions of protocols: the key `quoters` in a network's definition.
 
-What each key means is in `docs/network-keys.md`.
+`docs/network-keys.md` describes each key.
 
-A contract or an argument is an address, a number, or a name of a value after `$`; `{packed: [[value, bytes], ...]}` are
-bytes without padding.
+A contract or an argument is an address, a number, or the name of a value after `$`; `{packed: [[value, bytes], ...]}`
+means bytes without padding.
 """
 
 from __future__ import annotations
@@ -48,35 +48,36 @@ LIST_KEYS = (*FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
 CREATED_KEYS = ("contract", "event", "entry")
 _INDEX = "index"
 _SKIPPED = "-"
-"""The name of a word that has no use."""
+"""The name for a word that is not used."""
 _MAX_WORD = 255  # a bound against mistakes; chosen
 _MAX_PACKED_BYTES = 32  # a packed value is part of a word
 _TOKENS_OF_POOL = ("token0", "token1")
 
 
 def quoted_protocols(network: Network) -> tuple[str, ...]:
-    """Return the protocols of a network whose pools can be sampled, in the definition's order, without parsing how."""
+    """Return the protocols of a network whose pools can be sampled, in the definition's order, without parsing their
+    quoters."""
     items = [item for item in network.quoters if isinstance(item, dict) and item.get("check") is not True]
     names = (name for item in items for name in item.get("protocols") or () if isinstance(name, str))
     return tuple(dict.fromkeys(names))
 
 
 def checked_protocols(network: Network) -> frozenset[str]:
-    """Return the protocols of a network whose computed pools are checked by their quotes, without parsing how."""
+    """Return the protocols of a network whose computed pools are checked by quotes, without parsing their quoters."""
     items = (item for item in network.quoters if isinstance(item, dict) and item.get("check") is True)
     return frozenset(name for item in items for name in item.get("protocols") or () if isinstance(name, str))
 
 
 def parse_quoters(network: Network, where: str = "") -> dict[str, Quoter]:
-    """Return the quoters of a network's sampled pools by protocol; the first one of a protocol counts.
+    """Return the quoters of a network's sampled pools by protocol; the first quoter of a protocol counts.
 
-    Raises `ConfigError` that names the key, below `where`; default is the network's name.
+    Raises `ConfigError`, which names the key below `where`; the default is the network's name.
     """
     return {name: quoter for name, quoter in _parse_all(network, where).items() if not quoter.is_check}
 
 
 def parse_checks(network: Network) -> dict[str, Quoter]:
-    """Return the quoters that check computed pools, by protocol. Raises as `parse_quoters`."""
+    """Return the quoters that check computed pools, by protocol. Raises the same errors as `parse_quoters`."""
     return {name: quoter for name, quoter in _parse_all(network).items() if quoter.is_check}
 
 
@@ -166,7 +167,7 @@ def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
 
 
 def parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
-    """Yield the reads of a list; each adds its name to those that the next ones may use."""
+    """Yield the reads in a list; each adds its name to those that the next ones may use."""
     for where, item in fields.optional_items(key):
         read = fields.of_keys(item, where, READ_KEYS)
         name = read.text("name")
@@ -205,7 +206,7 @@ def _parse_function(fields: DefinitionFields, names: Collection[str]) -> Contrac
 
 
 def _check_count(fields: DefinitionFields, signature_key: str, signature: str, key: str, count: int) -> None:
-    """Reject a signature that is invalid or has another number of arguments."""
+    """Reject an invalid signature, or one with a different number of arguments."""
     try:
         types = argument_types(signature)
     except InvalidInput as error:

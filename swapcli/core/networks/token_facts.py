@@ -1,8 +1,8 @@
-"""Compare a definition's, store's or market's token with its contract.
+"""Compare a token in a definition, store or market with its contract.
 
-Decimals must be equal: amounts of another unit are wrong by a power of ten. Symbols of tokens that the user has listed
-must name the same token: in any letter case, with the look-alikes that issuers use, and with a suffix that tells
-bridged tokens apart ("USDC.e" for a contract that calls itself "USDC"). A contract that says nothing is no
+Decimals must be equal: otherwise amounts are wrong by a power of ten. The symbol of a token that the user has listed
+must name the same token. Letter case may differ, look-alikes that issuers use are allowed, and so is a suffix for
+bridged tokens ("USDC.e" for a contract whose symbol is "USDC"). A contract that returns no symbol is not a
 contradiction.
 """
 
@@ -17,18 +17,18 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 
 _LOOK_ALIKES: Final = str.maketrans({"₮": "T", "Ξ": "E", "₿": "B", "₳": "A", "$": "S"})
-"""Signs that issuers write in place of letters, as in USD₮0."""
+"""Characters that issuers use in place of letters, as in USD₮0."""
 
 
 class TokenFacts(NamedTuple):
-    """A token contract's own facts; None and "" if it does not return them."""
+    """The facts from a token's own contract; None and "" if it does not return them."""
 
     decimals: int | None
     symbol: str = ""
 
 
 def check_token_facts(network: Network, listed: Token, facts: TokenFacts, *, checks_symbol: bool) -> None:
-    """Raise `ConfigError` if a token's contract contradicts what is `listed` of it."""
+    """Raise `ConfigError` if a token's contract contradicts the `listed` facts."""
     address = display_address(listed.address, network.kind)
     is_listed = listed.address in {network.wrapped_native_address, *(token.address for token in network.tokens)}
     where = f"the definition of {network.name}" if is_listed else f"the market of {network.name}"
@@ -47,12 +47,12 @@ def check_token_facts(network: Network, listed: Token, facts: TokenFacts, *, che
 
 
 def contradicts(listed: Token, facts: TokenFacts) -> bool:
-    """Return whether a token's contract has other decimals than are `listed`."""
+    """Return whether a token's contract has different decimals from those in `listed`."""
     return facts.decimals is not None and facts.decimals != listed.decimals
 
 
 def names_same_token(listed: str, symbol: str) -> bool:
-    """Return whether a listed symbol can stand for a contract that calls itself `symbol`."""
+    """Return whether a listed symbol can stand for a contract whose symbol is `symbol`."""
     own, said = _plain(listed), _plain(symbol)
     return not said or own == said or own.startswith(f"{said}.")
 

@@ -1,4 +1,4 @@
-"""Lists of tokens: JSON in the format of tokenlists.org, which Uniswap defined, or text with one token a line."""
+"""Token lists: JSON in the format of tokenlists.org, which Uniswap defined, or text with one token per line."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import InvalidValue, parse_json_integer
 
 MAX_TOKENS = 10_000
-"""Entries of a list: the limit of the format."""
+"""The maximum number of entries in a list: the limit of the format."""
 _MAX_DECIMALS = 255  # `decimals()` returns a uint8
 _MAX_NAME = 100
-"""Characters of a line that names a token. Addresses have 42, and symbols are shorter."""
+"""The maximum number of characters in a line that names a token. Addresses have 42, and symbols are shorter."""
 _COMMENT = "#"
 _JSON_BEGINS = ("{", "[")
 
 
 class TokenListEntry(NamedTuple):
-    """A token of a list: its address or symbol, its place for errors, and its decimals if the list has them."""
+    """A token in a list: its address or symbol, its place for errors, and its decimals if the list has them."""
 
     name: str
     place: str
@@ -29,14 +29,14 @@ class TokenListEntry(NamedTuple):
 
 
 class TokenListFile(NamedTuple):
-    """The tokens of a list that are on a network, and the errors of the entries that were omitted."""
+    """The tokens of a list that are on a network, and the errors of the omitted entries."""
 
     tokens: tuple[TokenListEntry, ...]
     bad_entries: tuple[InvalidInput, ...] = ()
 
 
 class _ListFields(FieldReader):
-    """Fields of a token list. Raises `InvalidInput`."""
+    """The fields of a token list. Raises `InvalidInput`."""
 
     __slots__ = ()
 
@@ -49,9 +49,9 @@ class _ListFields(FieldReader):
 def parse_token_list(document: bytes, network: Network, source: str) -> TokenListFile:
     """Return the tokens of a list that are on this network; `source` names the list in errors.
 
-    Entries of other chains are not looked at, nor are symbols and names of JSON lists: anyone can write any. An entry
-    that is wrong is omitted. Raises `InvalidInput` for a list that cannot be read, and if no token is on the network:
-    the error of the first wrong entry if there is one.
+    Entries for other chains are ignored, and so are the symbols and names in JSON lists, which anyone can choose
+    freely. Invalid entries are omitted. Raises `InvalidInput` for a list that cannot be read, and if no token is on the
+    network; it is the error of the first invalid entry if there is one.
     """
     try:
         found = _parse(document, network, source)
@@ -98,7 +98,7 @@ def _parse_token_list(text: str, network: Network, source: str) -> TokenListFile
 
 
 def _parse_entry(fields: _ListFields, network: Network, source: str) -> TokenListEntry | None:
-    """Parse an entry; None if it is for another chain."""
+    """Parse an entry; None if it is for a different chain."""
     if not _is_chain_id(fields.read("chainId", _parse_chain_id), network):
         return None
     decimals = fields.read("decimals", parse_json_integer, 0, _MAX_DECIMALS)
@@ -120,7 +120,7 @@ def _parse_chain_id(value: object) -> int | str:
 
 
 def _is_chain_id(value: int | str, network: Network) -> bool:
-    """Return whether a chain id is that of the network: a number, or text as lists of several ecosystems have it.
+    """Return whether a chain ID is the network's: a number, or text as lists for several ecosystems have it.
 
     Text is decimal, hex with 0x, or on Starknet the ASCII name that its number encodes. JavaScript rounds that number.
     """

@@ -1,7 +1,7 @@
 """Find pools whose state or code breaks a computation, so that a quote skips them.
 
-No state that passes validation should do that, and no family. If one does, a pool that anyone may have created must
-not stop the orders of everyone else.
+No validated state and no family should do that. If one does, a pool that anyone may have created must not stop everyone
+else's orders.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _RATES: Final = (1.0 - 1e-9, 0.5, 1e-3, 1e-12, 1e-60, 1e-120, 1e-240)
-"""Parts of the spot rate: from the first units to the least ratio of two prices."""
+"""Parts of the spot rate: from that of the first units down to the least ratio of two prices."""
 _PARTS: Final = (1e-12, 1e-6, 1e-3, 0.5, 1.0)
 """Parts of the capacity."""
 _UNBOUNDED_AMOUNT: Final = 2.0**128  # stands in for an infinite capacity
 
 
 def broken_pools(pools: Iterable[Pool]) -> tuple[SkippedPool, ...]:
-    """Return the pools whose curve or swap fails, or gives no finite number, at some rate or amount."""
+    """Return the pools whose curve or swap fails, or returns a number that is not finite, at some rate or amount."""
     return tuple(SkippedPool(pool.key, pool.protocol, why) for pool in pools if (why := _why_broken(pool)))
 
 
 def _why_broken(pool: Pool) -> str:
-    """Return why a pool is broken; empty if it is not."""
+    """Return why a pool is broken; empty if it is not broken."""
     try:
         is_bad = any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
     except Exception as error:
@@ -71,20 +71,20 @@ def _swapped(pool: Pool, token_in: str, token_out: str, amounts: Iterable[float]
 
 
 class CurveWatch:
-    """Watches the curves of arcs: `broken` are the pools that failed at a rate or an amount, by key."""
+    """Watches the curves of arcs; `broken` has the pools, by key, that failed at a rate or an amount."""
 
     def __init__(self) -> None:
         self.broken: dict[str, SkippedPool] = {}
 
     def add_to(self, arcs: Iterable[Arc]) -> None:
-        """Replace the curves of `arcs` by watched ones."""
+        """Replace the curves of `arcs` with watched ones."""
         for arc in arcs:
             arc.curve = _WatchedCurve(arc.curve, arc.pool, self.broken)
             arc.trade_to_marginal_rate = arc.curve.trade_to_marginal_rate
 
 
 class _WatchedCurve:
-    """The curve of a pool, which records the pool where the curve fails."""
+    """The curve of a pool, which records the pool if the curve fails."""
 
     def __init__(self, curve: RateCurve, pool: Pool, broken: dict[str, SkippedPool]) -> None:
         self._curve, self._pool, self._broken = curve, pool, broken

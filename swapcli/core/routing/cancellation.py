@@ -1,4 +1,4 @@
-"""How long work in the routing core stops early: because the caller cancelled it, or because its time is up."""
+"""Stop long work in the routing core early: when the caller cancels it, or when its time is up."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ CancelCheck = Callable[[], None]
 
 
 class SearchTimeUp(Exception):
-    """Stops a search whose time is up. Never leaves the routing core: the best route so far is the answer."""
+    """Stops a search whose time is up. Never leaves the routing core: the search returns its best route so far."""
 
 
 def no_cancellation() -> None:
-    """Let the work run to its end: the `CancelCheck` of work that never stops early."""
+    """Let the work run to its end: the `CancelCheck` for work that never stops early."""
 
 
 def without_time_limit(check: CancelCheck) -> CancelCheck:
-    """Return the check that still stops cancelled work."""
+    """Return a check that still stops cancelled work, but has no time limit."""
 
     def cancelled() -> None:
         with suppress(SearchTimeUp):

@@ -1,9 +1,9 @@
-"""A proven upper bound on the output of any route over the pools of a market; `docs/proof.md` has the theorem.
+"""Compute a proven upper bound on the output of any route over a market's pools; `docs/proof.md` has the theorem.
 
-Any prices v >= 0 with 1 for the output token bound it by D(v) = amount * v_source + every pool's largest gain at v.
-Tokens that a solution does not price get their best value in terms of the priced ones, at which no pool gains by
+Any prices v >= 0, with 1 for the output token, give the bound D(v) = amount * v_source + every pool's largest gain at
+v. Tokens that a solution does not price get their best value in terms of priced tokens, at which no pool gains by
 selling them. Tokens that can be sold only to dust pools get the lowest cost of buying them, at which no pool gains by
-buying them: only the offers of the dust pools add to the bound.
+buying them, so only the offers of the dust pools add to the bound.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from swapcli.core.routing.graph.best_paths import extend_prices, price_tokens
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.core.routing.search.problem import FINEST, Exclusions, RoutingProblem
 
-_BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
+_BOUND_ITERATIONS = 12  # over the whole market; with much arbitrage, more would take minutes
 
 
 class PricedBound(NamedTuple):
-    """A bound with the prices and terms that prove it. `excluded` are arcs that would gain at them and do not count."""
+    """A bound with the prices and terms that prove it. `excluded` arcs would gain at these prices but do not count."""
 
     bound: Decimal
     prices: Prices
@@ -32,7 +32,7 @@ class PricedBound(NamedTuple):
 
 
 class OutputProof(NamedTuple):
-    """The least bounds over all arcs and over the allowed ones, and the certificate that states them."""
+    """The least bounds over all arcs and over the allowed ones, and the certificate based on them."""
 
     certificate: Certificate
     output: PricedBound
@@ -50,15 +50,15 @@ def prove_output(
     """Return the least bounds that any of `prices` give: over all arcs of `graph`, and over the allowed ones.
 
     `order` is (source, target, amount in base units). Prices are extended over `filtered_graph`, which has no dust.
-    A pool with several directions counts each as its own pool, which can only raise the bound. Rounding may put a
-    bound a unit below the delivered output: no returned bound is less than `amount_out`.
+    Each direction of a pool counts as a separate pool, which can only raise the bound. Rounding may put a bound one
+    unit below the delivered output, so returned bounds are at least `amount_out`.
     """
     all_prices = [price_tokens(graph, filtered_graph, known, order[1]) for known in prices]
     bounds = [_dual_bounds(graph, known, order, is_allowed) for known in all_prices]
     best, best_acyclic = (min(zip(column, all_prices), key=_value)[1] for column in zip(*bounds, strict=True))  # noqa: B905
     output = _bound_at(graph, best, order, amount_out, lambda _: True)
     acyclic = _bound_at(graph, best_acyclic, order, amount_out, is_allowed)
-    if acyclic.bound > output.bound:  # by a unit of the last digit
+    if acyclic.bound > output.bound:  # by one unit in the last digit
         acyclic = output
     bound, acyclic_bound = float_above(output.bound), float_above(acyclic.bound)
     pools = {arc.pool.key for arc in graph.arcs()}
@@ -88,7 +88,7 @@ def _bound_at(
 def _dual_bounds(
     graph: MarketGraph, prices: Prices, order: tuple[int, int, int], is_allowed: Callable[[Arc], bool]
 ) -> tuple[float, float]:
-    """Return about the value of the dual over all arcs and over the allowed ones."""
+    """Return the approximate value of the dual over all arcs and over the allowed ones."""
     source, _, amount = order
     bound = acyclic = amount * prices[source]
     for arc in graph.arcs():
@@ -109,10 +109,10 @@ def _gap_bps(bound: float, amount_out: int) -> float:
 
 
 def bounding_prices(problem: RoutingProblem, prices: Prices, exclusions: Exclusions) -> list[Prices]:
-    """Return prices for a certificate: those of the arcs that a solution at `prices` allows, refined, and those solved
-    over the whole market.
+    """Return prices for a certificate: refined prices over the arcs that a solution at `prices` allows, and prices
+    solved over the whole market.
 
-    The latter come without and with arcs into the source and out of the target.
+    The latter come in two versions, without and with arcs into the source and out of the target.
     """
     graph, (source, target) = problem.graph, problem.spec.endpoints
     fine = problem.solve(problem.arcs_between(prices, exclusions), prices, FINEST, _BOUND_ITERATIONS)

@@ -1,4 +1,5 @@
-"""Routes found on other state compete with the result of a search: each is replayed exactly, and the best one wins."""
+"""Let routes found on other state compete with the result of a search: each is replayed exactly, and the best one
+wins."""
 
 from __future__ import annotations
 
@@ -14,21 +15,21 @@ from swapcli.core.routing.solver.newton import Solution
 
 
 class KnownRoute(NamedTuple):
-    """A route found on different state, and its input in base units."""
+    """A route found on a different state, with its input in base units."""
 
     route: Route
     amount_in: int
 
     @property
     def pools(self) -> frozenset[str]:
-        """Keys of the pools that the route uses."""
+        """The keys of the pools that the route uses."""
         return frozenset(swap.pool for segment in self.route.segments for hop in segment.hops for swap in hop)
 
 
 def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margin: float = 0.0) -> bool:
     """Return whether `found` is better than `other` by more than the fraction `margin` of its amount.
 
-    Compares the output after gas, or the input of an order in reverse with the gas.
+    Compares the output after gas, or, for a reverse order, the input plus gas.
     """
     if other is None:
         return True
@@ -38,7 +39,7 @@ def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margi
 
 
 def input_with_gas(found: ScoredRoute) -> float:
-    """Return the input of a route and its gas, which is worth the same part of the input as of the output."""
+    """Return the input of a route plus its gas, which is worth the same part of the input as of the output."""
     return found.amount_in * (2.0 - found.net / found.replay.amount_out)
 
 
@@ -48,7 +49,7 @@ def best_of(
     known_routes: Iterable[KnownRoute],
     search_for: Callable[[int], RouteSearch],
 ) -> SearchResult | None:
-    """Return `result` with the best of its route and the `known_routes` whose pools are all in the market."""
+    """Return `result` with the best route among its own and the `known_routes` whose pools are all in the market."""
     for candidate in known_routes:
         search = search_for(candidate.amount_in if order.reverse else order.amount)
         found = _score(order, candidate, search) if candidate.pools <= search.scorer.pools.keys() else None
@@ -67,7 +68,7 @@ def _score(order: Order, candidate: KnownRoute, search: RouteSearch) -> ScoredRo
 
 
 def _new_result(search: RouteSearch, found: ScoredRoute) -> SearchResult:
-    """Return a result for a route when the search found none: any prices certify it, so spot prices do."""
+    """Return a result for a route when the search found none: any prices certify it, so it uses spot prices."""
     problem = search.problem
     index = problem.graph.token_index
     tokens = {index[token] for step in found.replay.steps for token in (step.token_in, step.token_out)}

@@ -1,7 +1,7 @@
 """The terms of a dual bound, and their exact sum, rounded up.
 
-A float stands for its shortest decimal text, as in the document of a proof. So the texts of a proof add up to its
-quote's bounds.
+A float stands for its shortest decimal text, as in the document of a proof. This way, the texts in a proof add up to
+its quote's bounds.
 """
 
 from __future__ import annotations
@@ -16,26 +16,28 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 
 _DIGITS: Final = 60
-"""More than the product of a price (17 digits) and an amount of base units has."""
+"""The number of digits: more than the product of a price (17 digits) and an amount of base units has."""
 UP: Final = Context(prec=_DIGITS, rounding=ROUND_CEILING, traps=[])
 DOWN: Final = Context(prec=_DIGITS, rounding=ROUND_FLOOR, traps=[])
 
 _TRADE_ERROR: Final = 1e-12
-"""Relative to a trade's output: more than its rounding error in floats. Measured against exact arithmetic."""
+"""The error relative to a trade's output: more than its rounding error in floats. Measured against exact arithmetic."""
 _PRICE_ERROR: Final = 1e-13
-"""Terms use prices of sold tokens that are lower by this part: more than the float error of a rate, which decides
-whether a direction gains at all."""
+"""The part by which terms lower the prices of sold tokens: more than the float error of a rate, which decides whether a
+direction gains at all."""
 
 
 _EXTRA_UNITS: Final = 2.0
-"""Base units by which a contract's rounding may let a pool take more than the capacity of its curve; none more than
-twice of it, which matters for pools without a whole unit."""
+"""The base units by which rounding in a contract may let a pool take more than the capacity of its curve.
+
+No more than twice the capacity, which matters for pools with less than one unit.
+"""
 _JUST_BELOW: Final = 1.0 - 1e-9
-_ABOVE: Final = 1.0 + 1e-9  # more than floats and lowered prices lose of what rounding adds
+_ABOVE: Final = 1.0 + 1e-9  # more than floats and lowered prices lose of the amount that rounding adds
 
 
 class ArcTerm(NamedTuple):
-    """The best trade of an arc at some prices, and a value that its profit does not exceed."""
+    """The best trade of an arc at some prices, and an upper bound on its profit."""
 
     arc: Arc
     amount_in: float
@@ -49,23 +51,23 @@ def exact(number: float) -> Decimal:
 
 
 def float_above(number: Decimal) -> float:
-    """Return a float that is no less than `number`."""
+    """Return a float that is at least `number`."""
     found = float(number)
     return found if exact(found) >= number else nextafter(found, inf)
 
 
 def lowered(price_in: float) -> float:
-    """Return a price of a sold token at which no direction gains less, however floats round its rate."""
+    """Return a lower price for a sold token, at which no direction gains less however floats round its rate."""
     return price_in * (1.0 - _PRICE_ERROR)
 
 
 def effective_price(arc: Arc, price_out: float) -> float:
-    """Return the price of the bought token with what rounding may add in proportion to what a pool pays."""
+    """Return the price of the bought token, raised by the amount that rounding may add in proportion to the output."""
     return price_out if arc.rounding is None else price_out * (1.0 + arc.rounding.part)
 
 
 def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, price_out: float) -> ArcTerm:
-    """Return the term of an arc's best trade, at a `lowered` price in and an effective price out."""
+    """Return the term for an arc's best trade, at a `lowered` price in and an effective price out."""
     value, rate, rounding = 0.0, arc.rate, arc.rounding
     if amount_in > 0.0:
         paid, rate = price_out * amount_out, arc.curve.rate(amount_in)
@@ -81,7 +83,7 @@ def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, pric
 
 
 def most_paid(arc: Arc, amount_in: float) -> float:
-    """Return an upper bound on what a pool pays for up to `amount_in`."""
+    """Return an upper bound on a pool's output for inputs up to `amount_in`."""
     curve, rounding = arc.curve, arc.rounding
     capacity = curve.capacity
     if rounding is not None:
@@ -112,7 +114,7 @@ def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
 
 
 def sum_up(amount: int, price: float, terms: Iterable[ArcTerm]) -> Decimal:
-    """Return the value of `amount` base units at `price` and of `terms`, rounded up; infinite if floats overflow."""
+    """Return the value of `amount` base units at `price` plus all `terms`, rounded up; infinite if floats overflow."""
     total = UP.multiply(Decimal(amount), exact(price))
     for term in terms:
         total = UP.add(total, exact(term.value))

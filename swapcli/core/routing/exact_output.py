@@ -1,7 +1,7 @@
-"""Exact output: the smallest input whose replayed output reaches the requested amount.
+"""Exact output: find the smallest input whose replayed output reaches the requested amount.
 
-An input is searched as an order for it would be. The route found then gets its least input for the requested output, in
-integers. The search repeats for that input while routes get cheaper.
+The search for an input runs like an order that sells it. The route it finds then gets the smallest input for the
+requested output, in integers. The search repeats with that input as long as routes get cheaper.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swapcli.core.routing.search.warm_search import FormerSearch
 
 _MAX_ESTIMATES = 4  # solutions of each kind (over few tokens, over all) for the first input. Empirical: most need two
-_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate
+_NEAR_ESTIMATE = 1e-3  # of an input: the small solutions are mostly no more accurate than this
 _MAX_CLIMBS = 7  # searches until an input suffices. Empirical: most need one
 _MAX_DESCENTS = 4  # searches for the smallest input of the best route. Empirical: most need none or one
 _NEAR = 2e-2  # of the requested output: routes this close to it get their least input for exactly it
@@ -41,7 +41,7 @@ Run = Callable[[RouteSearch], SearchResult | None]
 
 
 class Shortfall(NamedTuple):
-    """The result of a search without a sufficient input: the largest output found, 0 for none."""
+    """The result of a search without a sufficient input: the largest output found, 0 if none."""
 
     amount_out: int
 
@@ -49,9 +49,9 @@ class Shortfall(NamedTuple):
 def route_for_output(
     search_for: Callable[[int], RouteSearch], amount_out: int, first: int = 1, run: Run = RouteSearch.run
 ) -> SearchResult | Shortfall:
-    """Return the cheapest route found for `amount_out`, with its least input.
+    """Return the cheapest route found for `amount_out`, with its smallest input.
 
-    `first` estimates that input. `run` runs searches as those of orders for an input.
+    `first` estimates that input. `run` searches like an order that sells an input.
     """
     problem = search_for(first).problem
     value = problem.spot.value(problem.spec.source)
@@ -62,9 +62,10 @@ def route_for_output(
 
 
 def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former: FormerSearch) -> SearchResult | None:
-    """As `route_for_output`, from the search for a similar output, on a former state of the market perhaps.
+    """Do the same as `route_for_output`, starting from the search for a similar output, perhaps on an earlier state of
+    the market.
 
-    None if a search from the start has to follow.
+    None if a search from scratch must follow.
     """
     from swapcli.core.routing.search.warm_search import search_from
 
@@ -80,9 +81,9 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 
 
 def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
-    """Return the search for an input whose solution, before rounding, brings about `amount_out`.
+    """Return a search for an input whose solution, before rounding, pays about `amount_out`.
 
-    The inputs start at `amount`. Solutions over few tokens mostly suffice; larger ones follow only if they do not.
+    The inputs start at `amount`. Solutions over few tokens usually suffice; larger ones follow only if they do not.
     """
     search = search_for(amount)
     for solve, near in ((RouteSearch.estimate, _NEAR_ESTIMATE), (RouteSearch.solve, _NEAR)):
@@ -100,8 +101,11 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
 
 
 class _InputSearch:
-    """Searches for the smallest input. `best` is the cheapest route found, and `last` the result of the last search;
-    the largest input that does not suffice brings `short_output`."""
+    """Searches for the smallest input.
+
+    `best` is the cheapest route found, `last` the result of the last search, and `short_output` the output of the
+    largest insufficient input.
+    """
 
     def __init__(self, search_for: Callable[[int], RouteSearch], amount_out: int, run: Run) -> None:
         self._search_for, self._amount_out, self._run = search_for, amount_out, run
@@ -111,7 +115,8 @@ class _InputSearch:
         self._gap = 0.0
 
     def search_from(self, start: Callable[[], RouteSearch]) -> None:
-        """Find the best route, from the input of the search `start` on; the best so far once time is up."""
+        """Find the best route, beginning with the input of the search `start`; return the best so far once time is
+        up."""
         try:
             self._climb(start())
             if self.best:
@@ -120,7 +125,7 @@ class _InputSearch:
             self.best = self.best and self.best._replace(is_complete=False)
 
     def _climb(self, search: RouteSearch) -> None:
-        """Search for growing inputs until one suffices, or no larger one is left."""
+        """Search for growing inputs until one suffices or there is no larger one."""
         short, excess = 0, AMOUNT_LIMIT
         step, leap = _STEP, _LEAP
         for _ in range(_MAX_CLIMBS):
@@ -134,10 +139,10 @@ class _InputSearch:
                 short, self.short_output = max(short, amount), max(delivered, self.short_output)
                 price = solution.prices[search.spec.source]
                 if solution.residual <= MAX_RESIDUAL and solution.value + price * (excess - amount) < self._amount_out:
-                    return  # more input brings no more than its marginal rate
+                    return  # more input pays no more than its marginal rate
                 guess = _extrapolate(amount, delivered, _elasticity(solution, search), self._amount_out)
                 if 2.0 * solution.value > self._amount_out + delivered and guess > amount * step:
-                    # Rounding loses most of what is missing, and the pools are almost drained.
+                    # Rounding causes most of the shortfall, and the pools are almost drained.
                     guess, step = amount * step, step * step
             else:
                 excess = min(excess, amount) if short else _max_input(search.problem)
@@ -152,7 +157,7 @@ class _InputSearch:
             search = self._search_for(following)
 
     def _descend(self, best: SearchResult) -> None:
-        """Follow the best solution for the smallest input of its route, while that input falls."""
+        """Follow the best solution to the smallest input of its route, as long as that input falls."""
         for _ in range(_MAX_DESCENTS):
             amount, searched = best.best.amount_in, best.problem.spec.amount
             distance = abs(amount - searched) / amount
@@ -179,7 +184,7 @@ class _InputSearch:
         return result
 
     def _finish(self, search: RouteSearch, result: SearchResult) -> None:
-        """Give the route of a result its least input, and keep it if it is the cheapest."""
+        """Give the route of a result its smallest input, and keep it if it is the cheapest."""
         found = _with_least_input(search, result, self._amount_out)
         if found and (self.best is None or input_with_gas(found.best) < input_with_gas(self.best.best)):
             self.best = found
@@ -211,10 +216,10 @@ def _elasticity(solution: Solution, search: RouteSearch) -> float:
 
 
 def _extrapolate(amount: int, delivered: float, elasticity: float, amount_out: int) -> float:
-    """Return the input that would bring `amount_out` if the pools together were one constant-product pool.
+    """Return the input that would pay `amount_out` if the pools together were one constant-product pool.
 
     For such a pool, input / output is linear in the input. For a whole market it is nearly so, from tiny orders to
-    those that drain the pools. Infinite if no input would.
+    those that drain the pools. Infinite if no input suffices.
     """
     rise = max(0.0, (1.0 - elasticity) / delivered)  # of input / output per unit of input
     left = 1.0 - rise * amount_out
@@ -222,7 +227,7 @@ def _extrapolate(amount: int, delivered: float, elasticity: float, amount_out: i
 
 
 def _midpoint(low: int, high: int) -> int:
-    """Return the middle of the two, geometric if they are far apart."""
+    """Return the midpoint of two numbers, the geometric mean if they are far apart."""
     return isqrt(low * high) if 0 < 2 * low < high else (low + high) // 2
 
 

@@ -1,11 +1,12 @@
-"""Gas estimates: the base of a transaction, the cost of each swap, and other differences between routes.
+"""Estimate gas: the base of a transaction, the cost of each swap, and other differences between routes.
 
-The figures in the pools are least-squares fits of relative errors over 2,000 random routes, executed by this project's
-router contract with the published bytecode of the pools; `OWN_ROUTER_GAS` is one over 2,400 routes of its present code.
-Of other routes, 95.8% are estimated within 10%. StableSwap is less accurate, because its bytecode was not available.
-All figures are gas used after refunds, which are at most a fifth: a gas limit must be used / 0.8.
+The figures in the pools were fitted by least squares of relative errors over 2,000 random routes, executed by this
+project's router contract with the published bytecode of the pools. `OWN_ROUTER_GAS` was fitted over 2,400 routes of the
+router's present code. For other routes, 95.8% of estimates are within 10%. StableSwap is less accurate, because its
+bytecode was not available. All figures are gas used after refunds. Refunds are at most a fifth, so a gas limit must be
+the gas used / 0.8.
 
-`value_of_wei` is the one value of gas in the output token.
+`value_of_wei` is the single gas value, in the output token, that all code uses.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from swapcli.core.model.token import Token
 from swapcli.core.routing.replay import Replay
 
 _POOL_ID_CHARACTERS: Final = 66
-"""Of 32 bytes in hex with 0x; an address has 42."""
+"""The length of a pool ID: 32 bytes in hex with 0x. An address has 42 characters."""
 _MAX_WEI_VALUE: Final = 2.0**256
-"""No token has more base units: a price at which one wei is worth as much is an artefact."""
+"""The highest value of one wei. No token has more base units, so a higher value is an artefact."""
 
 
 def value_of_wei(
@@ -37,9 +38,9 @@ def value_of_wei(
 ) -> WeiValue | None:
     """Return the value of one wei of gas in base units of the output token; None if unknown.
 
-    `usd_prices` returns mid prices of whole tokens. `path_value` returns what the best path from the native token pays
-    for a wei, 0.0 without one; it is called only if a price is missing. A path alone would be a poor value: the fees of
-    thin pools and arbitrage move it, by 1 to 17% on two real markets (empirical, for random orders).
+    `usd_prices` returns mid prices of whole tokens. `path_value` returns the output of the best path from the native
+    token for one wei, 0.0 without a path; it is called only if a price is missing. A path alone would be a poor value:
+    the fees of thin pools and arbitrage move it, by 1 to 17% on two real markets (empirical, for random orders).
     """
     if network.is_gas_token(token_out):
         return WeiValue(1.0, GasValueSource.NATIVE)
@@ -54,12 +55,12 @@ def value_of_wei(
 
 
 def before_refunds(gas_units: int) -> int:
-    """Return the gas that a transaction needs at its peak, if it uses `gas_units` after the highest refund: a fifth."""
+    """Return the peak gas of a transaction that uses `gas_units` after the highest possible refund, a fifth."""
     return -(-gas_units * 5 // 4)
 
 
 def with_margin(gas_units: int) -> int:
-    """Return a gas limit with room for what changes until the transaction is mined.
+    """Return a gas limit with a margin for changes until the transaction is mined.
 
     A fifth is one more initialised tick (27,000 to 30,000 gas, measured on Uniswap V3) in a swap of 150,000 gas.
     """
@@ -69,13 +70,13 @@ def with_margin(gas_units: int) -> int:
 def fits_block(gas_units: int, block_gas_limit: int) -> bool:
     """Return whether the gas limit of a transaction that uses `gas_units` between two ERC-20 tokens fits a block.
 
-    It then fits with the native token too.
+    It then also fits with the native token.
     """
     return with_margin(before_refunds(gas_units + OWN_ROUTER_GAS.native_out)) <= block_gas_limit
 
 
 def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN_ROUTER_GAS) -> int:
-    """Return the gas units of a transaction between two tokens, from the `pools` before it by key and its replay."""
+    """Return the gas units of a transaction between two tokens, from its replay and the `pools` (by key) before it."""
     swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())
     again = Counter(step.pool for step in result.steps) - Counter(result.pools_after.keys())
     swaps += sum(uses * (pools[key].gas_units(pools[key]) + router.repeated_swap) for key, uses in again.items())
@@ -87,9 +88,9 @@ def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN
 
 
 def least_swap_gas(pool: Pool, router: RouterGas = OWN_ROUTER_GAS) -> int:
-    """Return gas units that a swap in one direction of `pool` adds to `route_gas` at least.
+    """Return the least gas units that a swap in one direction of `pool` adds to `route_gas`.
 
-    A pool of several tokens may trade two pairs of them in one route, of which the second finds its storage warm.
+    A pool with several tokens may trade two pairs of them in one route; for the second, its storage is already warm.
     """
     warm = min(0, router.repeated_swap) if len(pool.tokens) > 2 else 0
     return pool.gas_units(pool) + router.each_swap + router.by_kind.get(_kind(pool), 0) + warm
@@ -103,7 +104,7 @@ def gas_of_terms(
     *,
     pays_integrator: bool = False,
 ) -> int:
-    """Return the gas units besides `route_gas` of native currency and of an integrator."""
+    """Return the gas units that native currency and an integrator add to `route_gas`."""
     gas = router.of_swap_type(swap_type) + (router.integrator if pays_integrator else 0)
     if swap_type is SwapType.NATIVE_TO_TOKEN and router.native_pool_in:
         first = [step for step in steps if step.token_in == steps[0].token_in]
@@ -115,7 +116,7 @@ def gas_of_terms(
 
 
 def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: RouterGas) -> int:
-    """Return the gas by the kinds of the pools, and of each run of V4 swaps in a row of one path."""
+    """Return the gas by kind of pool, and the gas of each run of consecutive V4 swaps in one path."""
     kinds = [_kind(pools[step.pool]) for step in steps]
     gas = sum(router.by_kind.get(kind, 0) for kind in kinds)
     source, target = steps[0].token_in, steps[-1].token_out
@@ -127,9 +128,9 @@ def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: Route
 
 
 def _kind(pool: Pool) -> str:
-    """Return the kind of a pool in `RouterGas.by_kind`. Pools with an id elsewhere than in V4 are called one by one."""
+    """Return the kind of a pool in `RouterGas.by_kind`. Pools with an ID outside V4 are called one by one."""
     hooks = pool.api_extra_data().get("hooks")
-    # EulerSwap's pools are hooks of V4 pools of their own.
+    # EulerSwap's pools are hooks of their own V4 pools.
     is_v4 = hooks is not None and (len(pool.key) == _POOL_ID_CHARACTERS or hooks == pool.key)
     return V4 if is_v4 else pool.family
 

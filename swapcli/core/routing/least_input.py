@@ -19,7 +19,7 @@ def least_input(
     first_replay: Replay | None = None,
     slope: float = 0.0,
 ) -> tuple[int, Replay] | None:
-    """Return the smallest input for which `route` replays to at least `amount_out`, and its replay; None if there is
+    """Return the smallest input for which `route` replays to at least `amount_out`, with its replay; None if there is
     none.
 
     `scorer` has the pools and executes the route; the amounts start around `first_guess`, whose replay and marginal
@@ -34,7 +34,7 @@ def least_input(
 
 
 class _Replays:
-    """The replays of one route, by input: None if it reverts."""
+    """The replays of one route, by input; None if the route reverts."""
 
     def __init__(self, scorer: RouteScorer, route: Route) -> None:
         self._scorer, self._swaps = scorer, flatten(route, scorer.execution)
@@ -50,7 +50,7 @@ class _Replays:
         return replay.amount_out if replay else 0
 
     def estimate_jump(self, low: int, high: int) -> int | None:
-        """Return about the smallest input between two from which the output jumps; None if it is not found."""
+        """Return about the smallest input, between two, at which the output jumps; None if it is not found."""
         from swapcli.core.routing.output_jumps import estimate_jump
 
         before, after = self.by_input.get(low), self.by_input.get(high)

@@ -1,8 +1,8 @@
-"""The capacity of a market: upper bounds on the input it can take and the output it can pay within the hop limit.
+"""The capacity of a market: upper bounds on its input and output within the hop limit.
 
-The bounds resemble a maximum flow. Hop by hop, a token can pass on at most the sum of what its pools can take, and a
-pool takes no more than its output token can pass on in turn. Each pool counts in full for each of its directions and on
-every path, so that a real route moves less. An order beyond a bound has no route; one within it may have.
+The bounds resemble a maximum flow. Hop by hop, a token can pass on at most the sum of its pools' inputs, and a pool
+takes no more than its output token can pass on in turn. Each pool counts in full for each of its directions and on
+every path, so a real route moves less. An order beyond a bound has no route; an order within it may have one.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from swapcli.core.routing.solver.constants import (
 from swapcli.core.routing.solver.roots import bisect, next_rate
 
 _NEAR_HOPS = 2  # the first, cheap bound: most orders within the liquidity fit into paths this short
-_ALMOST_ALL = 0.9  # of all that the pools of a token pay: once so much reaches it, all of it is the bound
-_SPLIT_TOLERANCE = 1e-4  # of an output: how far the bound on a split may be above the best one
-_MIN_GROWTH = 1e-5  # of what a pair pays: smaller growth is not passed on, and each hop adds it as a margin instead
+_ALMOST_ALL = 0.9  # of the output of all pools of a token: once this much reaches it, the bound is that whole output
+_SPLIT_TOLERANCE = 1e-4  # of an output: how far the bound on a split may be above the best split
+_MIN_GROWTH = 1e-5  # of the output of a pair: smaller growth is not passed on; each hop adds it as a margin instead
 
 _EdgeBound = Callable[[int, int, float], float]
 _Rows = tuple[list[dict[int, float]], list[dict[int, float]]]
 
 
 class _Limits(NamedTuple):
-    """The bound at which the work stops early, and the check called on the way.
+    """The bound at which the work stops early, and the check that it calls.
 
-    The work also stops once the bound is close to `all_liquidity`, which bounds it from above. What reaches a token
-    over an edge counts as more only if it has grown by more than the part `min_growth`.
+    The work also stops once the bound is close to `all_liquidity`, which bounds it from above. The amount that reaches
+    a token over an edge is updated only if it has grown by more than the part `min_growth`.
     """
 
     sufficient: float
@@ -61,7 +61,7 @@ def max_input(
     source, target = endpoints
 
     def edge_bound(before: int, token: int, room: float) -> float:
-        """Return how much of `before` the arcs to `token` take, if at most `room` of `token` may come out."""
+        """Return how much of `before` the arcs to `token` can take if at most `room` of `token` may come out."""
         arcs = graph.arcs_by_pair[before].get(token, ())
         return sum(_max_input(arc, room) for arc in arcs)
 
@@ -76,9 +76,9 @@ def max_output(
     sufficient: float = inf,
     check: CancelCheck = no_cancellation,
 ) -> float:
-    """Return an upper bound on the output, in base units, for any input; otherwise as `max_input`.
+    """Return an upper bound on the output, in base units, for any input; otherwise like `max_input`.
 
-    Outputs are concave: where inputs grow by a part, outputs grow by at most the same part, which no hop amplifies.
+    Outputs are concave: if inputs grow by a part, outputs grow by at most the same part, so no hop amplifies it.
     """
     source, target = endpoints
 
@@ -90,12 +90,12 @@ def max_output(
         return _max_output(pools_between(before, token), balance)
 
     def rough_edge_bound(token: int, before: int, balance: float) -> float:
-        """As `edge_bound`, but each pool may take the whole balance."""
+        """Bound like `edge_bound`, but each pool may take the whole balance."""
         return _output_of_each(pools_between(before, token), balance)
 
     rows = (graph.best_rate_out, graph.best_rate_in)
     all_liquidity = sum([edge_bound(target, before, UNBOUNDED_AMOUNT) for before in graph.best_rate_in[target]])
-    is_beyond = all_liquidity < sufficient < inf  # so that no better bound is needed but to say how far
+    is_beyond = all_liquidity < sufficient < inf  # in this case a better bound would only serve the message
     limits = _Limits(sufficient, check, all_liquidity if is_beyond else inf, _MIN_GROWTH)
     bound = rough_edge_bound if is_beyond else edge_bound
     return _propagate(graph, rows, (source, target), max_hops, bound, limits) * (1.0 + _MIN_GROWTH) ** max_hops
@@ -104,9 +104,10 @@ def max_output(
 def _propagate(
     graph: MarketGraph, rows: _Rows, endpoints: TokenPair, max_hops: int, edge_bound: _EdgeBound, limits: _Limits
 ) -> float:
-    """Return how much can reach the last of `endpoints` from the first; infinity once that suffices.
+    """Return how much can reach the last of `endpoints` from the first; infinity once that is sufficient.
 
-    Short paths come first, unless all the liquidity at the last token does not suffice. Otherwise as `_propagate_over`.
+    Short paths come first, unless all the liquidity at the last token does not suffice. Otherwise like
+    `_propagate_over`.
     """
     if max_hops > _NEAR_HOPS and limits.sufficient < inf and limits.all_liquidity == inf:
         near = _propagate_over(graph, rows, endpoints, _NEAR_HOPS, edge_bound, limits)
@@ -118,10 +119,10 @@ def _propagate(
 def _propagate_over(
     graph: MarketGraph, rows: _Rows, endpoints: TokenPair, max_hops: int, edge_bound: _EdgeBound, limits: _Limits
 ) -> float:
-    """Return how much can reach the last of `endpoints` from the first, which has any amount.
+    """Return how much can reach the last of `endpoints` from the first, which has an unlimited amount.
 
-    `rows` are the edges onward and back. `edge_bound(token, before, balance)` bounds what reaches `token` over its edge
-    from `before`, where at most `balance` is available.
+    `rows` are the edges onward and back. `edge_bound(token, before, balance)` bounds the amount that reaches `token`
+    over its edge from `before`, where at most `balance` is available.
     """
     first, last = endpoints
     onward, back = rows
@@ -156,7 +157,7 @@ def _propagate_over(
 
 
 def _sum_without(parts: Mapping[int, float], token: int, total: float) -> float:
-    """Return the sum `total` of `parts` without that of `token`: what came from there does not flow back."""
+    """Return the sum `total` of `parts` without the part of `token`: an amount from there does not flow back."""
     part = parts.get(token, 0.0)
     if part <= total / 2:
         return total - part
@@ -164,7 +165,7 @@ def _sum_without(parts: Mapping[int, float], token: int, total: float) -> float:
 
 
 def _max_input(arc: Arc, room: float) -> float:
-    """Return an input for which `arc` pays at least `room`, within 0.1% of the least; its capacity if none does."""
+    """Return an input for which `arc` pays at least `room`, within 0.1% of the least; its capacity if there is none."""
     curve = arc.curve
     capacity = min(curve.capacity, UNBOUNDED_AMOUNT)
     room *= ROUNDING_MARGIN
@@ -177,7 +178,7 @@ def _max_input(arc: Arc, room: float) -> float:
 
 
 def _max_output(arcs: Sequence[Arc], balance: float) -> float:
-    """Return a bound on what the pools between two tokens pay for at most `balance`."""
+    """Return a bound on the output of the pools between two tokens for at most `balance`."""
     if not arcs or balance <= 0.0:
         return 0.0
     if len(arcs) == 1 or balance >= sum([min(arc.curve.capacity, UNBOUNDED_AMOUNT) for arc in arcs]):
@@ -186,17 +187,17 @@ def _max_output(arcs: Sequence[Arc], balance: float) -> float:
 
 
 def _output_of_each(arcs: Sequence[Arc], balance: float) -> float:
-    """Return what the pools between two tokens pay if each takes `balance`, or all that it can take."""
+    """Return the output of the pools between two tokens if each takes `balance`, or as much of it as it can."""
     return sum([arc.curve.amount_out(min(balance, arc.curve.capacity, UNBOUNDED_AMOUNT)) for arc in arcs])
 
 
 def _max_split_output(arcs: Sequence[Arc], balance: float) -> float:
-    """Return an upper bound on the output of any split of `balance`, hardly above the best one.
+    """Return an upper bound on the output of any split of `balance`, close to the best one.
 
-    At any rate the surplus of the pools' best trades there, and the balance at that rate, bound every split: this is
-    the dual of one hop. The search for the best rate ends once a split that is no better pays almost as much.
+    At any rate, the surplus of the pools' best trades plus the balance at that rate bounds every split: this is the
+    dual of one hop. The search for the best rate ends once a split that is no better pays almost as much.
     """
-    # The marginal rate is no lower than that of any pool after the whole balance.
+    # The marginal rate is at least that of any pool after the whole balance.
     low, high = max([arc.curve.rate(balance) for arc in arcs]), max([arc.rate for arc in arcs])
     bound, rate = inf, low if 0.0 < low < high else high * 0.5
     for _ in range(HOP_ITERATIONS):

@@ -40,7 +40,7 @@ class MarketIndex:
         self._watch: Callable[[Iterable[Arc]], None] | None = None
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> MarketIndex:
-        """Return the index of `market`, which differs from the current one only in the pools with keys in `changed`."""
+        """Return the index of `market`, which differs from the current one only in the pools in `changed`."""
         index = MarketIndex(market)
         if self._broken_pools:
             index._broken_pools = {key: each for key, each in self._broken_pools.items() if key not in changed}
@@ -51,7 +51,7 @@ class MarketIndex:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
             try:
                 graph = dust_filter.graph.with_changes(before, after, addresses)
-            except Exception as error:  # a changed pool breaks its own curve: the first order finds it
+            except Exception as error:  # a changed pool can break only its own curve: the first order detects it
                 from swapcli.core.model.skipped_pool import pass_request_errors
 
                 pass_request_errors(error)
@@ -63,7 +63,7 @@ class MarketIndex:
         return index
 
     def _take_over(self, filters: Mapping[frozenset[str], DustFilter], changed_pairs: frozenset[TokenPair]) -> None:
-        """Take over the `filters` of former state, by excluded protocols, that orders on it used."""
+        """Reuse the `filters` of an earlier state, by excluded protocols, that orders on it used."""
         whole = self.dust_filter()
         for excluded, former in filters.items():
             if former.is_used:
@@ -73,12 +73,12 @@ class MarketIndex:
         self._dust_filters[frozenset()] = self._dust_filters.pop(frozenset())
 
     def warm(self) -> None:
-        """Build the data that all orders share, before the first one."""
+        """Build the data that all orders share before the first order."""
         graph = self.graph()
         _ = graph.core_rate_out, graph.core_rate_in, self._reference_values
 
     def graph(self, excluded: frozenset[str] = frozenset()) -> MarketGraph:
-        """Return the graph of the market without the excluded protocols and the pools that are omitted."""
+        """Return the graph of the market without the excluded protocols and the skipped pools."""
         return self.dust_filter(excluded).graph
 
     @cached_property
@@ -87,7 +87,7 @@ class MarketIndex:
         return frozenset([pool.protocol for pool in self.market.pools.values()])
 
     def dust_filter(self, excluded: frozenset[str] = frozenset()) -> DustFilter:
-        """Return what builds the markets of orders that exclude these protocols."""
+        """Return the dust filter for orders that exclude these protocols."""
         if excluded:
             excluded &= self.protocols  # the others need no market of their own
         dust_filter = self._dust_filters.get(excluded)
@@ -96,7 +96,7 @@ class MarketIndex:
                 whole = self.dust_filter()
                 graph = whole.graph.with_pools(lambda pool: pool.protocol not in excluded)
                 dust_filter = self._new_dust_filter(graph, whole.paid_slices)
-                # The whole market stays the newest entry, because the others come from it.
+                # The whole market stays the newest entry, because the others are derived from it.
                 self._dust_filters[frozenset()] = self._dust_filters.pop(frozenset())
             else:
                 dust_filter = self._new_dust_filter(self.without_broken_pools(self._new_graph))
@@ -105,13 +105,13 @@ class MarketIndex:
         return dust_filter
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
-        """Return USD per whole token, None if no pool gives a price."""
+        """Return USD per whole token; None if no pool gives a price."""
         index = self.graph().token_index
         prices = (self._usd.get(index.get(token.address, -1)) for token in tokens)
         return tuple(p and p * 10**token.decimals for p, token in zip(prices, tokens, strict=True))
 
     def price_basis(self, token: Token) -> PriceBasis | None:
-        """Return the USD price of a token with what it is based on; None if no pool gives a price."""
+        """Return the USD price of a token with its basis; None if no pool gives a price."""
         from swapcli.core.model.price_basis import PriceBasis
 
         def basis() -> PriceBasis | None:
@@ -141,14 +141,15 @@ class MarketIndex:
         return {key: pool for key, pool in pools.items() if key not in broken} if broken else pools
 
     def skip(self, broken: Iterable[SkippedPool]) -> None:
-        """Quote without these pools from now on, and name them in quotes, even where the market does not have them."""
+        """Exclude these pools from now on, and list them in quotes as skipped, even if the market does not contain
+        them."""
         self._broken_pools = self._broken_pools | {each.key: each for each in broken}
         self._forget_graphs()
 
     def without_broken_pools(self, compute: Callable[[], _T]) -> _T:
-        """Return what `compute` does. If a pool's state or code breaks it, skip that pool from now on and repeat it.
+        """Return the result of `compute`. If a pool's state or code breaks it, skip that pool from now on and repeat.
 
-        Another pool may break what follows. Raise what `compute` does if no pool is found that breaks it.
+        Further pools may break the repetition. Raises the error of `compute` if no pool is found that causes it.
         """
         while True:
             known = self._broken_pools
@@ -157,14 +158,14 @@ class MarketIndex:
             except Exception as error:
                 if not _may_be_of_pool(error):
                     raise
-                if self._broken_pools == known:  # otherwise a part of the computation has found one, and needs a retry
+                if self._broken_pools == known:  # otherwise part of the computation has found one, and needs a retry
                     broken = self._find_broken_pools(compute, error)
                     if not broken:
                         raise
                     self.skip(broken)
 
     def _find_broken_pools(self, compute: Callable[[], object], error: Exception) -> Sequence[SkippedPool]:
-        """Return the pools that fail for some rates and amounts, otherwise for those that `compute` meets."""
+        """Return the pools that fail at some rates and amounts, or otherwise those that fail within `compute`."""
         from swapcli.core.model.skipped_pool import SkippedPool
         from swapcli.core.routing.broken_pools import CurveWatch, broken_pools
 
@@ -216,7 +217,7 @@ class MarketIndex:
 
     @cached_property
     def _usd_paths(self) -> dict[int, PathPrice]:
-        """The same with the paths that give the prices."""
+        """USD per base unit by token number, with the paths of the prices."""
 
         def compute() -> dict[int, PathPrice]:
             graph = self.graph()
@@ -225,7 +226,7 @@ class MarketIndex:
         return self.without_broken_pools(compute)
 
     def _anchors(self, graph: MarketGraph) -> dict[int, float]:
-        """Return USD per base unit of the tokens that all other prices start from."""
+        """Return USD per base unit of the tokens from which all other prices are derived."""
         tokens = self.market.tokens
         stablecoins = [a for a in self.market.network.stablecoins if a in tokens]
         per_token = dict.fromkeys(stablecoins, 1.0) or {
@@ -235,14 +236,14 @@ class MarketIndex:
 
 
 def _may_be_of_pool(error: Exception) -> bool:
-    """Return whether one pool may have broken a computation, and not the order, its caller or its time limit."""
+    """Return whether a pool may have broken a computation, rather than the order, its caller or its time limit."""
     if isinstance(error, MarketError):  # the state after a swap is invalid
         return True
     return not isinstance(error, (NoRoute, InvalidInput, UpstreamError, Cancelled, SearchTimeUp, MemoryError))
 
 
 def _without(protocols: Set[str]) -> Callable[[TokenPair, list[Arc]], tuple[list[Arc], float]]:
-    """Return the function that selects those arcs of a pair that are of none of `protocols`, with the best rate."""
+    """Return the function that selects the arcs of a pair outside `protocols`, with their best rate."""
 
     def select(_: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
         selected = [arc for arc in arcs if arc.pool.protocol not in protocols]

@@ -1,4 +1,4 @@
-"""The errors for orders without a route: the reason, and what would have a route instead."""
+"""The errors for orders without a route: the reason, and a similar order that would have a route."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from swapcli.core.routing.market_capacity import max_input, max_output
 if TYPE_CHECKING:
     from swapcli.core.routing.market_index import MarketIndex
 
-_MAX_NAMES = 5  # of excluded protocols in an error; more are counted
-_FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
+_MAX_NAMES = 5  # of excluded protocols listed in an error; more are only counted
+_FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token with few decimals
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
 _NOT_JOINED = "no pools of this market connect them"
@@ -30,7 +30,7 @@ Ends = tuple[int, int]
 def exceeds_liquidity(
     order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck
 ) -> NoRoute | None:
-    """Return the error for an order larger than any amount the pools can take or pay; None if it may have a route.
+    """Return the error for an order larger than the pools' total input or output; None if it may have a route.
 
     `endpoints` are the numbers of the order's tokens in `graph`.
     """
@@ -50,7 +50,7 @@ def no_route_found(
 ) -> NoRoute:
     """Return the error for an order between connected tokens for which a search found no route.
 
-    `delivered` is the largest output found for an order in reverse.
+    `delivered` is the largest output found for a reverse order.
     """
     rate = best_spot_rate(graph, endpoints, max_hops)
     bought, sold = (order.amount, order.amount / rate) if order.reverse else (order.amount * rate, order.amount)
@@ -87,10 +87,10 @@ def tokens_not_connected(order: Order, graph: MarketGraph, extended: frozenset[s
 
 
 def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> None:
-    """Name in the hint of an error the extended protocols, excluded by the order, that have pools for it.
+    """Name, in the hint of an error, the extended protocols excluded by the order that have pools for it.
 
-    They do if they join tokens that no other pools join within the limits of the order, or if all other pools together
-    run out of liquidity and they have some of the pair.
+    They have such pools if they connect tokens that no other pools connect within the order's limits, or if all other
+    pools run out of liquidity and they have some for the pair.
     """
     extended = index.market.network.extended_protocols & order.excluded_protocols & index.protocols
     if not extended:
@@ -111,7 +111,7 @@ def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> 
 
 
 def _path(order: Order, excluded: Set[str], index: MarketIndex) -> list[str]:
-    """Return the addresses of the tokens on the best path within the limits of an order, empty without one."""
+    """Return the addresses of the tokens on the best path within the limits of an order; empty if there is none."""
     prices = index.dust_filter(frozenset(excluded))
     source, target = (prices.graph.token_index[each.address] for each in (order.token_in, order.token_out))
     found = prices.spot_prices(target, 1 if order.direct else order.max_hops).path(source)
@@ -119,9 +119,10 @@ def _path(order: Order, excluded: Set[str], index: MarketIndex) -> list[str]:
 
 
 def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRoute:
-    """Return the error for the same order that also says that pools could not be read, with `hint` in place of its own.
+    """Return the error for the same order, extended by the pools that could not be read, with `hint` in place of its
+    own.
 
-    `reasons` has one for each of the pools.
+    `reasons` has one entry per pool.
     """
     count = len(reasons)
     unread = f"{count} pool{'s' if count != 1 else ''} could not be read: {reasons[0]}"

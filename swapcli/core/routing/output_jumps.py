@@ -1,9 +1,9 @@
-"""Estimates the input from which a route's output jumps.
+"""Estimate the input at which a route's output jumps.
 
-A pool that pays a token of few units pays one more only from some input on, and the pools after it turn that unit into
-many of theirs. Between two inputs with such a jump neither tangents nor secants help, and bisection takes a replay of
-the whole route for each of some forty binary digits. But the pool alone shows what it has to receive for that unit, and
-what it receives hardly departs from a line between the two inputs.
+A pool that pays out a token with few units pays one more unit only from a certain input upwards, and the pools after it
+turn that unit into many of theirs. Between two inputs with such a jump neither tangents nor secants help, and bisection
+takes a replay of the whole route for each of some forty binary digits. But the pool alone determines the input that it
+needs for that unit, and its input is almost linear between the two inputs of the route.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.routing.replay import Replay, swap_exactly
 
-_MAX_JUMPS = 4  # between two inputs: of more, most are not the one looked for, and bisection excludes half of them
+_MAX_JUMPS = 4  # between two inputs: if there are more, most are the wrong ones, and bisection excludes half of them
 
 
 def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tuple[int, Replay]) -> int | None:
-    """Return about the smallest input above that of `low` from which a swap pays a unit more, as it does in `high`.
+    """Return about the smallest input above that of `low` from which a swap pays one unit more, as it does in `high`.
 
-    Both are inputs of one route with their replays on `pools`. None if no swap pays just one unit more for several
-    units of its own input, or more than a few do.
+    Both are inputs of one route with their replays on `pools`. None if no swap pays exactly one unit more for several
+    units of its own input, or if more than a few do.
     """
     (amount, before), (larger, after) = low, high
     jumps = [
@@ -36,7 +36,7 @@ def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tupl
     needed = _least_input(pools[short.pool], short, enough)
     if needed is None:
         return None
-    # The route's input grows as the step's does: to halfway between the step's needed input and a unit less.
+    # The route's input grows in line with the step's: to halfway between the step's needed input and one unit less.
     part, whole = 2 * (needed - short.amount_in) - 1, 2 * (enough.amount_in - short.amount_in)
     return amount + (larger - amount) * part // whole
 
@@ -55,6 +55,6 @@ def _least_input(pool: Pool, short: Step, enough: Step) -> int | None:
 
 
 def _are_independent(replay: Replay) -> bool:
-    """Return whether every pool swaps once, and no two through the same contract: none changes what another pays."""
+    """Return whether each pool swaps once, and no two share a contract, so that none changes another's output."""
     shared = [state.address for pool in replay.pools_after.values() for state in pool.shared_states]
     return len(replay.pools_after) == len(replay.steps) and len(set(shared)) == len(shared)

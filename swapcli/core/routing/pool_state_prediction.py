@@ -1,7 +1,7 @@
-"""Predict the state of pools that were not read, from the price moves of the pools that were read in two states.
+"""Predict the states of unread pools from the price moves of pools that were read in two states.
 
-Arbitrage keeps the pools of a token together: most of a pool's price change is its tokens' moves, which all their pools
-share. The rest is the pool's own, and its spread measures the error of a guess at any other pool.
+Arbitrage keeps the pools of a token in line: most of a pool's price change is due to its tokens' moves, which all their
+pools share. The rest is specific to the pool, and its spread measures the error of a prediction for any other pool.
 
 The moves are the least-squares potentials of a graph (Jiang, Lim, Yao, Ye, Statistical ranking and combinatorial Hodge
 theory, 2011), iteratively reweighted with Cauchy weights against outliers.
@@ -23,13 +23,13 @@ from swapcli.core.routing.solver.laplacian import Rows, solve_laplacian
 _ROUNDS = 4  # of reweighting: weights of outliers, such as drained pools, settle within four
 _MIN_SPREAD = 1e-6  # a hundredth of a basis point: smaller residuals are rounding errors
 _MAD_TO_SIGMA = 1.4826  # ratio of standard deviation to median absolute deviation, normal distribution
-_REGULARIZATION = 1e-9  # weight that ties every token to no move, so that the system has one solution
+_REGULARIZATION = 1e-9  # weight that ties every token to zero movement, so that the system has one solution
 _MIN_INPUT = 1_000  # base units: smaller trades are dominated by rounding
 _MIN_MOVE = 1e-7  # smaller moves are far within the fee of any pool
 
 
 class PriceMoves(NamedTuple):
-    """The logarithms of how much each token's price has grown relative to the others, by address.
+    """The logarithms of each token's price growth relative to the others, by address.
 
     `spread` is a robust standard deviation of the pools' own moves.
     """
@@ -47,7 +47,7 @@ class _Change(NamedTuple):
 
 
 def price_moves(before: Mapping[str, Pool], after: Mapping[str, Pool]) -> PriceMoves:
-    """Return the moves of the tokens of pools in both states: a robust least-squares fit to the mid prices."""
+    """Return the moves of the tokens whose pools are in both states: a robust least-squares fit to the mid prices."""
     changes = [change for key, pool in after.items() if key in before for change in _changes(before[key], pool)]
     moves: dict[str, float] = {}
     weights = [1.0] * len(changes)
@@ -63,7 +63,7 @@ def price_moves(before: Mapping[str, Pool], after: Mapping[str, Pool]) -> PriceM
 def _spread(changes: Sequence[_Change], residuals: Sequence[float]) -> float:
     """Return a standard deviation of the residuals, corrected for the degrees of freedom that the fit uses.
 
-    The only pool of a token has no information: the token's own move explains it.
+    A token's only pool carries no information: the token's own move explains its change.
     """
     degrees = Counter(token for change in changes for token in (change.token, change.other))
     informative = [
@@ -81,7 +81,7 @@ def _spread(changes: Sequence[_Change], residuals: Sequence[float]) -> float:
 def shift_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, Pool]:
     """Return `pools` as arbitrage would have left them after `moves`.
 
-    A token without a known move gets the average move of its neighbours. For a path through it only the moves of the
+    A token without a known move gets the average move of its neighbours. For a path through it, only the moves of the
     other tokens matter.
     """
     neighbours: dict[str, list[float]] = {}

@@ -1,10 +1,10 @@
-"""Executes a route in integers, as the router contract does.
+"""Execute a route in integers, as the router contract does.
 
-The router holds the input and executes a flat list of swaps. Most routers spend `floor(balance * rate / rate_scale)` of
-the current balance of the input token in each. The list then merges the segments: a pool's weight is the sum of segment
-share times hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps
-leave, including input that pools did not spend. Some routers may read rates as parts of the balance before the token's
-first swap instead: then they sum to 100%, and up to a unit for each swap stays in the router.
+The router holds the input and executes a flat list of swaps. In each swap, most routers spend `floor(balance * rate /
+rate_scale)` of the current balance of the swap's input token. The list then merges the segments: a pool's weight is the
+sum of segment share times hop share, tokens come in topological order, and each rate is relative to the balance after
+the token's earlier swaps, including input that pools did not spend. Some routers may instead read rates as parts of the
+balance before the token's first swap: then rates sum to 100%, and up to one unit per swap stays in the router.
 
 A router that executes paths takes an absolute amount of the input for each path of single pools. A hop of several pools
 becomes several paths: the pools of consecutive hops are joined in order, each as far as its share reaches (the
@@ -31,8 +31,8 @@ _ROUTE_WEIGHT = SHARES_PER_ROUTE * SHARES_PER_HOP
 class FlatSwap(NamedTuple):
     """One entry of the flat list, before amounts are known.
 
-    It spends the part `rate` of the router's balance, or, where `input_weight` is not 0, that many `_ROUTE_WEIGHT`ths
-    of the route's input.
+    It spends the part `rate` of the router's balance or, if `input_weight` is not 0, that many `_ROUTE_WEIGHT`ths of
+    the route's input.
     """
 
     pool: str
@@ -43,7 +43,7 @@ class FlatSwap(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """An executed route: its steps with amounts, and the touched pools afterwards by key."""
+    """An executed route: its steps with amounts, and the states of its pools afterwards, by key."""
 
     steps: tuple[Step, ...]
     amount_out: int
@@ -51,12 +51,12 @@ class Replay(NamedTuple):
 
     @property
     def sampled_pools(self) -> tuple[str, ...]:
-        """The keys of the pools whose outputs are quotes of their protocols."""
+        """The keys of the pools whose outputs are quotes from their protocols."""
         return tuple(key for key, pool in self.pools_after.items() if pool.is_sampled)
 
     @property
     def estimated_pools(self) -> tuple[str, ...]:
-        """The keys of those of them whose protocol has not quoted the very amount."""
+        """The keys of the sampled pools whose protocol has not quoted the exact amount."""
         return tuple(key for key, pool in self.pools_after.items() if pool.is_estimated)
 
 
@@ -68,7 +68,7 @@ def flatten(route: Route, execution: Execution = RATES) -> tuple[FlatSwap, ...]:
 
 
 def _merge_segments(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
-    """Return the swaps of all segments by token, with rates of the token's balance."""
+    """Return the swaps of all segments by token, with rates relative to the token's balance."""
     weights: dict[str, dict[tuple[str, str], int]] = {}
     appearance: dict[str, int] = {}
     for segment in route.segments:
@@ -88,7 +88,7 @@ def _merge_segments(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
 
 
 def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
-    """Return the swaps of one path of single pools after the other. The last path spends what is left of the input."""
+    """Return the swaps of one path of single pools after another. The last path spends the rest of the input."""
     weights: dict[tuple[Swap, ...], int] = {}
     for segment in route.segments:
         for path, share in _single_pool_paths(segment):
@@ -102,10 +102,9 @@ def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
 
 
 def planned_steps(route: Route, amount_in: int, execution: Execution = RATES) -> tuple[Step, ...]:
-    """Return the steps of a route without their amounts: shares alone determine which pool spends which part.
+    """Return the steps of a route without amounts: shares alone determine which pool spends which part.
 
-    A router that executes paths has an amount for the start of each path, which is that of its step. Raises
-    `InvalidRoute`.
+    For a router that executes paths, the first step of each path has an amount. Raises `InvalidRoute`.
     """
     swaps = flatten(route, execution)
     token_in, left = swaps[0].token_in, amount_in
@@ -120,14 +119,14 @@ def planned_steps(route: Route, amount_in: int, execution: Execution = RATES) ->
 
 
 _Rates = Callable[[str, Mapping[tuple[str, str], int], int], Sequence[FlatSwap]]
-"""Returns the swaps of a token from the weights of its pools and the scale of rates."""
+"""Returns the swaps of a token, from the weights of its pools and the scale of rates."""
 
 _WeightedPath = tuple[tuple[Swap, ...], int]
 """A path of single pools, and its share of the segment in hundredths of a percent."""
 
 
 def _single_pool_paths(segment: Segment) -> list[_WeightedPath]:
-    """Return paths of single pools, and their shares of the segment, that carry what each pool of its hops carries.
+    """Return paths of single pools, with their shares of the segment, that together carry each pool's share of its hop.
 
     The swaps of a path have no shares of their own, so that equal paths of several segments are equal.
     """
@@ -184,7 +183,7 @@ def _path(segment: Segment) -> list[str]:
 
 
 def _execution_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appearance: Mapping[str, int]) -> list[str]:
-    """Return the tokens that are spent, each after all its inflows; by first appearance among those that are ready."""
+    """Return the tokens to spend, each after all its inflows; ready tokens come in order of first appearance."""
     edges = ((token, token_out) for token, swaps in weights.items() for token_out in {out for _, out in swaps})
     order = topological_order(edges, appearance)
     if order is None:
@@ -210,8 +209,8 @@ def _rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Se
 def _nearest_rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Sequence[FlatSwap]:
     """Return the swaps of a token with rates rounded to the nearest.
 
-    The largest shares come first: what they leave is small, and so is a rate's unit of it. Every pool gets at least a
-    unit, and the last one spends the rest.
+    The largest shares come first: the rest after them is small, and so is the amount of one unit of rate. Every pool
+    gets at least one unit of rate, and the last one spends the rest.
     """
     remaining = sum(weights.values())
     swaps = []
@@ -237,8 +236,8 @@ def _absolute_rates(token: str, weights: Mapping[tuple[str, str], int], scale: i
 def replay(pools: Mapping[str, Pool], route: Route, amount_in: int, execution: Execution = RATES) -> Replay:
     """Execute `route` on `pools` (by key) with `amount_in` base units of its first token, as a router does.
 
-    Raises `InvalidRoute` for paths that do not join, an unknown pool or one without the tokens, and `PoolError` where a
-    swap would revert, spend nothing or leave input behind, or if the code of a pool fails.
+    Raises `InvalidRoute` for paths that do not connect, an unknown pool, or a pool without the tokens. Raises
+    `PoolError` if a swap would revert, spend nothing or leave input behind, or if the code of a pool fails.
     """
     swaps = flatten(route, execution)
     check_pools(pools, swaps)
@@ -248,7 +247,7 @@ def replay(pools: Mapping[str, Pool], route: Route, amount_in: int, execution: E
 
 @contextmanager
 def faults_as_reverts() -> Iterator[None]:
-    """Raise `SwapReverts` instead of `PoolFault`, for callers that replay a given route, and cannot skip a pool."""
+    """Raise `SwapReverts` instead of `PoolFault`, for callers that replay a given route and cannot skip a pool."""
     try:
         yield
     except PoolFault as fault:
@@ -256,7 +255,7 @@ def faults_as_reverts() -> Iterator[None]:
 
 
 def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
-    """Raise `InvalidRoute` unless `pools` has each pool of `swaps` with the tokens of its swap."""
+    """Raise `InvalidRoute` unless `pools` contains each pool of `swaps`, with the tokens of its swap."""
     for swap in swaps:
         pool = pools.get(swap.pool)
         if pool is None:
@@ -266,7 +265,10 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
 
 
 class PoolFault(Exception):
-    """The code of a pool has raised an exception, which `reason` names. A search skips that pool and starts again."""
+    """The code of a pool raised an exception, with the reason in `reason`.
+
+    A search skips that pool and starts again.
+    """
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(key, reason)
@@ -274,7 +276,7 @@ class PoolFault(Exception):
 
 
 def swap_exactly(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
-    """Return what `pool.swap` does. Raises `PoolError`, and `PoolFault` instead of `UncomputableSwap`."""
+    """Return the result of `pool.swap`. Raises `PoolError`, and `PoolFault` in place of `UncomputableSwap`."""
     try:
         return pool.swap(token_in, token_out, amount_in)
     except UncomputableSwap as error:
@@ -290,17 +292,17 @@ def _fault_of(pool: Pool, error: UncomputableSwap) -> PoolFault:
 class KnownSwaps:
     """Caches the swaps of one route between replays.
 
-    Where a pool pays the same few units for a little more input, all swaps after it are the same.
+    If a pool pays the same few units for slightly more input, all swaps after it are the same.
     """
 
     __slots__ = ("_results",)
 
     def __init__(self) -> None:
-        # With the pools, so that no other pool can get the id of one.
+        # Stored with the pools, so that no other pool can get the ID of one.
         self._results: dict[tuple[int, str, str, int], tuple[Pool, tuple[int, Pool]]] = {}
 
     def swap(self, pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
-        """Return what `pool.swap` does. Raises as it does."""
+        """Return the result of `pool.swap`, and raise the same errors."""
         key = (id(pool), token_in, token_out, amount_in)
         found = self._results.get(key)
         if found is None:
@@ -346,7 +348,7 @@ def execute(
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": key})
         try:
-            # As `swap_exactly`, whose call would take a twentieth of a pair's swap.
+            # As in `swap_exactly`, whose call would take a twentieth of the time of a pair's swap.
             if known is None:
                 amount_out, after = pool.swap(sold, bought, spend)
             else:
@@ -369,17 +371,17 @@ def execute(
 
 
 def _with_shared_state(pool: Pool, shared: Mapping[str, SharedState]) -> Pool:
-    """Return the pool after earlier swaps, in others too, that changed a contract which it swaps through."""
+    """Return the pool after earlier swaps, also in other pools, that changed a contract it swaps through."""
     for known in pool.shared_states:
         changed = shared.get(known.address)
-        # A market file may name one address for contracts of different families, whose states have different forms.
+        # A market file may give one address to contracts of different families, whose states have different forms.
         if changed is not None and len(changed.reserves) == len(known.reserves):
             pool = pool.with_shared_state(changed)
     return pool
 
 
 def _record_shared_state(changed: SharedState, shared: dict[str, SharedState]) -> None:
-    """Record the state of the contract that a pool has swapped through, as others may use it."""
+    """Record the state of the contract that a pool has swapped through, because others may use it."""
     before = shared.get(changed.address)
     if changed.lp_supply is None and before is not None:
         changed = changed._replace(lp_supply=before.lp_supply)
@@ -389,8 +391,8 @@ def _record_shared_state(changed: SharedState, shared: dict[str, SharedState]) -
 class _SampledFlow:
     """The tokens whose balances depend on the output of a sampled pool.
 
-    What such a pool pays is known once its protocol has quoted the amount. So that all protocols can quote in one
-    exchange, no sampled pool may sell what another one paid.
+    The output of such a pool is known only once its protocol has quoted the amount. No sampled pool may sell the output
+    of another one, so that all protocols can quote in one exchange.
     """
 
     __slots__ = ("_sources",)
@@ -399,7 +401,7 @@ class _SampledFlow:
         self._sources: dict[str, tuple[str, str, int]] = {}
 
     def add(self, pool: Pool, swap: FlatSwap, amount_in: int, amount_out: int) -> None:
-        """Add a swap. Raises `SwapReverts` that names the smaller one of two sampled pools in a row."""
+        """Add a swap. Raises `SwapReverts`, which names the smaller of two consecutive sampled pools."""
         if not (pool.is_sampled or self._sources):
             return
         source = self._sources.get(swap.token_in)

@@ -1,9 +1,9 @@
-"""Routes within limits: if the best route is too large, a smaller one is found.
+"""Keep routes within limits: if the best route is too large, find a smaller one.
 
 A transaction is limited by the gas of a block, on networks with small blocks, and by the size of its calldata, for
 routers that need much of it. An order may limit the pools of its route, too. Searches with a higher value of gas use
-fewer pools. The value is raised until a route fits; then the lowest value that still gives one is approached, since the
-true value of gas has not changed.
+fewer pools. The value is raised until a route fits, and then lowered towards the lowest value whose route still fits,
+since the true value of gas has not changed.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ from swapcli.core.routing.search.route_search import SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
 _FIRST_SHARE: Final = 1e-6
-"""The part of the output that the gas of a transaction is worth at the first raised value of gas. A pool that gains
-less is the first to go."""
+"""The part of the output that the gas of a transaction is worth at the first raised value of gas.
+
+Pools that gain less go first.
+"""
 _STEP: Final = 4.0
-"""Factor between two values of gas: ten steps lead from the first share to all of the output."""
+"""The factor between two values of gas: ten steps lead from the first share to the whole output."""
 _BISECTIONS: Final = 3
-"""They leave a factor of 1.2 between a value whose route does not fit and the one that is used."""
+"""The number of bisections: they leave a factor of 1.2 between a value whose route does not fit and the value used."""
 
 SearchWithGasValue = Callable[[float], SearchResult | None]
 FitsCalldata = Callable[[Sequence[Step], Mapping[str, Pool]], bool]
-"""Whether one transaction can carry the calldata that executes steps in pools, by key."""
+"""Returns whether one transaction can carry the calldata for steps in pools, by key."""
 
 
 class RouteLimits(NamedTuple):
-    """What one transaction on a market's network can carry, and how many pools the order allows.
+    """The limits of one transaction on a market's network, and the order's limit on pools.
 
-    No calldata is too large without `fits_calldata`.
+    Without `fits_calldata`, calldata has no size limit.
     """
 
     market: MarketState
@@ -52,7 +54,7 @@ class RouteLimits(NamedTuple):
         return fits_transaction and self._has_few_pools(route)
 
     def error(self, route: ScoredRoute) -> NoRoute:
-        """Return the error for an order whose smallest route is `route`, which does not fit."""
+        """Return the error for an order whose smallest route, `route`, does not fit."""
         network = self.market.network
         name, gas_limit = network.name, network.block_gas_limit
         if not self._has_few_pools(route):
@@ -90,18 +92,18 @@ class RouteLimits(NamedTuple):
 def fit_into_limits(found: SearchResult, limits: RouteLimits, search: SearchWithGasValue) -> SearchResult:
     """Return `found` if its route is within the limits, otherwise the best result that is.
 
-    `search` searches with another value of a unit of gas, in base units of the output. Raises `NoRoute` if no route
+    `search` searches with a different value of a unit of gas, in base units of the output. Raises `NoRoute` if no route
     fits.
     """
     order = limits.order
     if limits.allow(found.best):
         return found
-    from swapcli.core.routing.competing_routes import is_better  # hardly a route exceeds a limit
+    from swapcli.core.routing.competing_routes import is_better  # hardly any route exceeds a limit
 
     true_value, smallest = found.problem.spec.gas_value, found.best
     fitting: SearchResult | None = None
     single = found.best_single_path
-    # The single path of an order in reverse has the input of the best route, which may be too little for it.
+    # The single path of a reverse order has the input of the best route, which may be too little for the path.
     if single and not order.reverse and limits.allow(single):
         fitting = found._replace(best=single)
 
@@ -131,7 +133,7 @@ def fit_into_limits(found: SearchResult, limits: RouteLimits, search: SearchWith
 
 
 def _with_gas_value(result: SearchResult, gas_value: float) -> SearchResult:
-    """Return a result of a search with another value of gas as if it had been found with this one."""
+    """Return the result of a search with a different gas value as if it had been found with this one."""
     spec = result.problem.spec._replace(gas_value=gas_value)
     single = result.best_single_path
     return result._replace(

@@ -1,7 +1,7 @@
-"""The price impact of a route, measured on its own pools: how much the order's size lowers the price of each unit.
+"""Measure the price impact of a route on its own pools: how much the order's size lowers the price of each unit.
 
-Needs no USD prices and no pool outside the route. Each pool is weighted by the part of the order that it carries, so
-that a tiny one hardly matters. A mispriced pool shows beside the route's other large segments.
+This needs no USD prices and no pool outside the route. Each pool is weighted by its part of the order, so a tiny one
+hardly matters. A mispriced pool stands out against the route's other large segments.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05
-"""Part of a pool's or segment's amount whose output gives the price of a small order. Small enough to move no price
-much, large enough to round to few units; smaller parts of a route do not represent its price."""
+"""The part of a pool's or segment's amount whose output gives the price of a small order.
+
+It is small enough to move no price much, and large enough to round to few units; smaller parts of a route do not
+represent its price.
+"""
 
 
 def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount_out: int) -> float | None:
-    """Return the part of the output that the order's size costs, from 0.0 to 1.0, without pool fees; None if unknown.
+    """Return the part of the output that is lost to the order's size, from 0.0 to 1.0, without pool fees; None if
+    unknown.
 
     For one constant-product pool it is exact: `amount_in / (reserve_in + amount_in)`, with the fee taken from
-    `amount_in`. `pools` are in the state before the swap. Unknown is the impact where a probe pays nothing.
+    `amount_in`. `pools` are in the state before the swap. The impact is unknown if a probe pays nothing.
     """
     swaps = flatten(route)
     flow = _probe_flow(pools, swaps, float(amount_in))
@@ -34,14 +38,14 @@ def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount
     best = max(probes, default=0.0)
     if flow.impact is None or best <= 0.0:
         return None
-    # Each of the last swaps rounds down by less than a unit, which is not a price impact.
+    # Each of the last swaps rounds down by less than one unit, which is not a price impact.
     paid = amount_out + sum(swap.token_out == swaps[-1].token_out for swap in swaps)
     beside_others = (1.0 - paid * PROBE_SHARE / best) / (1.0 - PROBE_SHARE)
     return min(max(flow.impact, beside_others, 0.0), 1.0)
 
 
 def _main_part(segment: Segment) -> Segment:
-    """Return the segment as a whole route, without pools that get little of a hop."""
+    """Return the segment as a whole route, without pools that get only a small part of a hop."""
     return Segment(SHARES_PER_ROUTE, tuple(_main_pools(hop) for hop in segment.hops))
 
 

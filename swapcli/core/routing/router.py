@@ -41,11 +41,11 @@ _MAX_UNITS = 2.0**256  # no token has more base units
 
 
 class Router:
-    """Quotes orders on one market. `index` is what they share: graphs, and prices by output token and size.
+    """Quotes orders on one market. `index` has the shared data: graphs, and prices by output token and size.
 
-    `execution` is how the router contract executes routes. `fits_calldata` shows whether one transaction can carry the
-    calldata for some steps in pools by key; None if it always can. With a `memory`, searches start from those of
-    similar orders, on former states too; see `search_memory`. It may be set at any time.
+    `execution` is how the router contract executes routes. `fits_calldata` returns whether one transaction can carry
+    the calldata for steps in pools by key; None if it always can. With a `memory`, searches start from those of similar
+    orders, also on earlier states; see `search_memory`. It may be set at any time.
 
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
@@ -66,23 +66,25 @@ class Router:
 
     @property
     def _pools(self) -> Mapping[str, Pool]:
-        """The pools that execute routes."""
+        """The pools used to execute routes."""
         pools, executed = self.index.pools, self._executed
         return pools if executed is None else {key: executed[key] for key in pools if key in executed}
 
     def executing(self, market: MarketState, execution: Execution, fits_calldata: FitsCalldata | None) -> Router:
-        """Return a router whose routes use the pools of `market`, a part of this one's, as `execution` says.
+        """Return a router whose routes use the pools of `market`, a subset of this router's market, with this
+        `execution`.
 
-        It shares the index, so that its prices and proofs are about all pools of this one.
+        It shares the index, so its prices and proofs cover all pools of this router.
         """
         router = Router(market, execution, fits_calldata, self.memory)
         router.index, router._executed = self.index, market.pools
         return router
 
     def execute_again(self, order: Order, result: SearchResult) -> SearchResult | None:
-        """Return a result of another execution with its route as this one executes it; None if that cannot.
+        """Return a result from a different execution, with its route executed as in this one; None if that is
+        impossible.
 
-        A further route that this one cannot execute is left as it is.
+        Another route in the result that this router cannot execute stays unchanged.
         """
         from swapcli.core.routing.route_limits import RouteLimits
         from swapcli.core.routing.search.scored_route import RouteScorer
@@ -103,20 +105,20 @@ class Router:
         return result._replace(problem=problem, best=best, best_single_path=others[0], unlimited=others[1])
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
-        """Return a router for `market`, which differs from the current one only in the pools with keys in `changed`."""
+        """Return a router for `market`, which differs from the current one only in the pools in `changed`."""
         router = Router(market, self._execution, self._fits_calldata, self.memory)
         router.index = self.index.with_changes(market, changed)
         return router
 
     def warm(self) -> None:
-        """Build the data that all orders share, and load the search, before the first order or a fork."""
+        """Build the data that all orders share, and load the search module, before the first order or a fork."""
         from swapcli.core.routing.search import route_search
 
         del route_search
         self.index.warm()
 
     def without_memory(self) -> Router:
-        """Return the router that shares the index, and whose searches start from no other."""
+        """Return a router that shares the index but has no memory: each search starts from scratch."""
         from copy import copy
 
         router = copy(self)
@@ -134,7 +136,7 @@ class Router:
         is_time_up: Callable[[], bool] | None = None,
         share_step: int = WHOLE_PERCENTS,
     ) -> Quote:
-        """Return the best route for `order` with exact amounts; `time_s` is left at 0.
+        """Return the best route for `order` with exact amounts; `time_s` stays 0.
 
         With `certify`, the quote has a certificate, and with `proof` also the witness from which `Proof.of` makes a
         document. `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are
@@ -162,9 +164,10 @@ class Router:
         known_routes: Iterable[KnownRoute] = (),
         share_step: int = WHOLE_PERCENTS,
     ) -> SearchResult:
-        """Return the result of a search for the best route, for `build_quote` and `pool_gains`. Raises as `quote`.
+        """Return the result of a search for the best route, for `build_quote` and `pool_gains`. Raises the errors of
+        `quote`.
 
-        `known_routes` were found on other state: the result is no worse than any of them on this one.
+        `known_routes` were found on other states: the result is at least as good as any of them on this state.
         """
         if not isinstance(order.amount, int) or order.amount <= 0:
             problem = f"an order's amount must be a positive integer in base units, not {order.amount!r}"
@@ -189,7 +192,8 @@ class Router:
         return self.index.without_broken_pools(search)
 
     def replay_again(self, result: SearchResult) -> SearchResult | None:
-        """Return a result whose routes were found on other states of the pools with their amounts on these.
+        """Return a result whose routes were found on other states of the pools, with their amounts on the present
+        states.
 
         None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
         """
@@ -229,8 +233,8 @@ class Router:
     def _certify(
         self, order: Order, result: SearchResult, *, keeps_witness: bool
     ) -> tuple[SearchResult, Certificate, ProofWitness | None]:
-        """Return the certificate of a result, which has a better route if the proof has found one, and its witness."""
-        spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search is not one of its proof
+        """Return the certificate of a result and its witness. The result has a better route if the proof found one."""
+        spec = result.problem.spec._replace(check=no_cancellation)  # a search's time limit does not apply to its proof
         result = result._replace(problem=result.problem._replace(spec=spec))
         net = _prove_net_output(result) if result.best.net > 0.0 else None
         if net is not None and not order.reverse:
@@ -243,13 +247,14 @@ class Router:
         if not keeps_witness:
             return result, certificate, None
         if certificate.net_of_gas is not None and certificate.net_of_gas.gap_bps >= NO_PROOF_BPS:
-            net = None  # such a bound is shown as none, and so it is in the proof
+            net = None  # such a bound is shown as none, also in the proof
         from swapcli.core.routing.witness import build_witness
 
         return result, certificate, build_witness(graph, result, output, net)
 
     def _improve(self, order: Order, result: SearchResult, proof: NetProof) -> SearchResult:
-        """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
+        """Return the result with the best route over pools that a proof has chosen, if that route is better and
+        allowed."""
         from swapcli.core.routing.route_limits import RouteLimits
         from swapcli.core.routing.search.route_search import RouteSearch
 
@@ -257,7 +262,7 @@ class Router:
         search = RouteSearch(result.problem, pools, self._execution)
         limits = RouteLimits(self.market, order, self._fits_calldata)
         for choice in proof.choices:
-            arcs = [arc for arc in choice.arcs if arc.pool.key in pools]  # the search had more, if one has failed since
+            arcs = [arc for arc in choice.arcs if arc.pool.key in pools]  # it had more if one has failed since
             better = search.best_route_over(arcs, choice.prices) if arcs else None
             if better and better.net > result.best.net and limits.allow(better):
                 result = result._replace(best=better)
@@ -327,7 +332,7 @@ class Router:
         if self.memory is not None and isinstance(answer, SearchResult) and not known:
             self.memory.remember(order, answer)
         if known_routes:
-            # They are evaluated also after the time is up: they may be all that was found.
+            # They are also evaluated once the time is up: they may be the only routes found.
             answer = _best_with_known(order, answer, known_routes, partial(search_for, check=without_time_limit(check)))
         if not isinstance(answer, SearchResult) and not order.reverse:
             answer = self._last_resort(order, graph, (source, target), search_for) or answer
@@ -335,7 +340,8 @@ class Router:
             return self._fit(order, answer, find_best)
         from swapcli.core.routing.no_route import no_route_found, search_timed_out
 
-        # Not held by a variable: the error and this frame would keep each other until a garbage collection.
+        # Not stored in a variable: otherwise the error and this frame would reference each other until a garbage
+        # collection.
         with suppress(SearchTimeUp):
             raise no_route_found(order, graph, (source, target), max_hops, check, answer.amount_out if answer else 0)
         raise search_timed_out(order)
@@ -344,7 +350,8 @@ class Router:
     def _last_resort(
         order: Order, graph: MarketGraph, endpoints: TokenPair, search_for: Callable[[int], RouteSearch]
     ) -> SearchResult | None:
-        """Return the best single path by exact swaps, where curves say that none takes the order; None without one."""
+        """Return the best single path by exact swaps, for orders that no path can take according to the curves; None if
+        there is none."""
         from swapcli.core.routing.competing_routes import KnownRoute, best_of
         from swapcli.core.routing.search.exact_paths import exact_paths
 
@@ -355,7 +362,10 @@ class Router:
     def _fit(
         self, order: Order, found: SearchResult, find_best: Callable[[float], SearchResult | Shortfall | None]
     ) -> SearchResult:
-        """Return a result whose route fits one transaction and has the pools allowed. Raises `NoRoute` if none does."""
+        """Return a result whose route fits one transaction and has only as many pools as allowed.
+
+        Raises `NoRoute` if there is none.
+        """
         has_limit = self.market.network.block_gas_limit is not None or self._fits_calldata is not None
         if not (has_limit or order.limits_pools):
             return found
@@ -379,13 +389,13 @@ class Router:
         return search_drained_market(search.problem, graph, self._pools, self._execution, found)
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
-        """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""
+        """Return the network's charge for the equivalent of one unit of EVM gas, the unit of `Pool.gas_units`."""
         return gas_price_wei * self.market.network.gas_units_per_evm_gas
 
     def _path_value(self, dust_filter: DustFilter, target: int, max_hops: int, gas_price_wei: int) -> float:
-        """Return what the best path from the native token pays for a wei, in base units of the output token.
+        """Return the output of the best path from the native token for one wei, in base units of the output token.
 
-        It sells about the gas of a transaction. 0.0 without a path, or if gas costs nothing.
+        The path sells about the gas cost of a transaction. The result is 0.0 without a path, or if gas costs nothing.
         """
         network = self.market.network
         native = dust_filter.graph.token_index.get(network.to_wrapped_token(network.native).address)
@@ -432,7 +442,7 @@ def _best_with_known(
     known_routes: Iterable[KnownRoute],
     search_for: Callable[[int], RouteSearch],
 ) -> SearchResult | Shortfall | None:
-    """Return the best of a search's answer and the known routes."""
+    """Return the better of a search's result and the known routes."""
     from swapcli.core.routing.competing_routes import best_of
     from swapcli.core.routing.search.route_search import SearchResult
 
@@ -441,12 +451,13 @@ def _best_with_known(
 
 
 def _traded_amount(order: Order, route: ScoredRoute) -> int:
-    """Return the amount that depends on the route: the output, or the input of an order for an output."""
+    """Return the amount that depends on the route: the output, or the input of an order for an exact output."""
     return route.amount_in if order.reverse else route.replay.amount_out
 
 
 def _execute_again(scorer: RouteScorer, order: Order, found: ScoredRoute) -> ScoredRoute | None:
-    """Return a route as the scorer executes it: for its input, or for the least one that pays the output to buy."""
+    """Return a route as the scorer executes it: for its input, or for the smallest input that pays the requested
+    output."""
     if not _has_pools(found, scorer.pools):
         return None
     if not order.reverse:
@@ -462,7 +473,7 @@ def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:
 
 
 def _build_check(is_cancelled: Callable[[], bool] | None, is_time_up: Callable[[], bool] | None) -> CancelCheck:
-    """Return the check that long work calls: it raises `Cancelled` or `SearchTimeUp`."""
+    """Return the check that long work calls; it raises `Cancelled` or `SearchTimeUp`."""
     if is_cancelled is None and is_time_up is None:
         return no_cancellation
 
@@ -504,7 +515,7 @@ def _prove_output(graph: MarketGraph, result: SearchResult) -> OutputProof:
     used = {(step.pool, graph.token_index[step.token_in]) for step in best.replay.steps}
 
     def usable(arc: Arc) -> bool:
-        # Not what the search excluded to break cycles: other routes without cycles may use that.
+        # Without the exclusions by which the search broke cycles: other routes without cycles may use those arcs.
         return problem.is_usable(arc, Exclusions()) or (arc.pool.key, arc.token_in) in used
 
     prices = bounding_prices(problem, result.prices, result.exclusions)
@@ -520,7 +531,7 @@ def _prove_net_output(result: SearchResult) -> NetProof:
 
 
 def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_hops: int, check: CancelCheck) -> None:
-    """Raise `NoRoute` if the order is larger than all the liquidity between its tokens, which `path` joins."""
+    """Raise `NoRoute` if the order is larger than all the liquidity between its tokens, which `path` connects."""
     if _looks_feasible(graph, path, order):
         return
     from swapcli.core.routing.no_route import exceeds_liquidity
@@ -531,9 +542,9 @@ def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_
 
 
 def _looks_feasible(graph: MarketGraph, path: Sequence[int], order: Order) -> bool:
-    """Return whether one pool per hop of `path` takes the input, or can pay the output of an order in reverse.
+    """Return whether one pool per hop of `path` takes the input, or can pay the output of a reverse order.
 
-    A cheap test, so that only orders that are large for their pools need the bound on all liquidity.
+    This test is cheap, so that only orders that are large for their pools need the bound on all liquidity.
     """
     amount = inf if order.reverse else float(order.amount)
     for i, j in pairwise(path):

@@ -1,7 +1,8 @@
-"""Remember searches, so that those of similar orders on this and later states of a market can start from them.
+"""Remember searches, so that later searches for similar orders, on this and later states of a market, can start from
+them.
 
-Bounded in number and in distance. Results then depend on the orders before: mostly by less than 0.01 basis points, and
-at most by a tenth of what the route of the search from the start lost by rounding; see `warm_search`.
+The number of searches and their distance are limited. Results therefore depend on earlier orders: usually by less than
+0.01 basis points, and at most by a tenth of the rounding loss of the search from scratch; see `warm_search`.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.warm_search import FormerSearch, search_from, summarize
 
 _MAX_ENTRIES = 128  # some 10 KB each
-_MAX_RATIO = 1.25  # of the amounts of similar orders, and of their values of gas
-_MAX_USES = 64  # of results that each come from the one before: then a search from the start follows
+_MAX_RATIO = 1.25  # between the amounts of similar orders, and between their values of gas
+_MAX_USES = 64  # of consecutive results that each build on the last: then a search from scratch follows
 
 _Key = tuple[Order, int, bool]
-"""Addresses of the tokens, and what else orders must have in common: reverse, direct, most hops, excluded protocols,
-share step, and whether gas costs anything."""
+"""The addresses of the tokens, and the other properties that orders must share: reverse, direct, most hops, excluded
+protocols, share step, and whether gas costs anything."""
 
 
 class _Entry(NamedTuple):
-    """A remembered search. `amount`, of the order, and `gas_value` are those of the search from the start that it goes
-    back to, over `uses` searches."""
+    """A remembered search.
+
+    `amount` (of the order) and `gas_value` come from the search from scratch that started its chain of `uses` searches.
+    """
 
     former: FormerSearch
     amount: int
@@ -35,14 +38,14 @@ class _Entry(NamedTuple):
     uses: int
 
     def is_similar(self, amount: int, gas_value: float) -> bool:
-        """Return whether an order of these figures may start from it."""
+        """Return whether an order with these figures may start from it."""
         return self.uses < _MAX_USES and _are_close(self.amount, amount) and _are_close(self.gas_value, gas_value)
 
 
 class SearchMemory:
-    """The searches of the latest orders of a market, one per pair of tokens and options.
+    """The most recent searches on a market, one per pair of tokens and options.
 
-    Any threads may share it, and routers of successive states of the market.
+    Threads may share it, as may routers of successive states of the market.
     """
 
     def __init__(self) -> None:
@@ -53,7 +56,8 @@ class SearchMemory:
         return len(self._entries)
 
     def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
-        """Return the result for `order` from that for a similar order; None if it has to be searched from the start.
+        """Return the result for `order`, starting from that of a similar order; None if it must be searched from
+        scratch.
 
         `search_for` returns the search for an input; `first` is the input of the order, or an estimate of it for an
         exact output. Raises `Cancelled`.
@@ -76,13 +80,13 @@ class SearchMemory:
         return result
 
     def remember(self, order: Order, result: SearchResult) -> None:
-        """Remember the result of a search from the start, if later ones can start from it."""
+        """Remember the result of a search from scratch, if later searches can start from it."""
         former, spec = summarize(result), result.problem.spec
         if former:
             self._remember(_key(order, spec), _Entry(former, order.amount, spec.gas_value, 0))
 
     def _find(self, key: _Key) -> _Entry | None:
-        """Return the entry, which becomes the newest."""
+        """Return the entry, and make it the newest."""
         with self._lock:
             entry = self._entries.pop(key, None)
             if entry:
@@ -97,7 +101,8 @@ class SearchMemory:
 
 
 def _key(order: Order, spec: SwapSpec) -> _Key:
-    """Return what searches must share for one to start from another: all of the order but these three fields."""
+    """Return the properties that two searches must share for one to start from the other: all of the order except these
+    three fields."""
     return order._replace(amount=0, max_pools=None, single_path=False), spec.share_step, spec.gas_value > 0.0
 
 

@@ -1,4 +1,4 @@
-"""Pools that a route does not use: which could improve it if their state had changed, and by how much at most."""
+"""Find unused pools that could improve a route if their state had changed, and bound the improvement."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.search.route_search import SearchResult
 
 PRICE_MARGIN = 0.01
-"""Logarithm of a rate. Rates rarely move by more than 1% between the reading of stored state and a quote."""
+"""The logarithm of a rate. Rates rarely move by more than 1% between reading the stored state and the quote."""
 
 _MAX_GAIN = MAX_PRICE
-"""Larger gains, of which the prices of absurd pools consist, would add up to infinity."""
+"""A cap on gains: the prices of absurd pools cause larger ones, which would add up to infinity."""
 
 
 class PoolGains(NamedTuple):
-    """Upper bounds on what pools outside a route could add to it; keys with the largest gain first.
+    """Upper bounds on the gains that pools outside a route could add to it; keys with the largest gain come first.
 
-    `gains` are fractions of its output. `remaining(n)` bounds what all pools but the first n could add together.
+    `gains` are fractions of its output. `remaining(n)` bounds the total gain of all pools after the first n.
     """
 
     keys: tuple[str, ...]
@@ -34,7 +34,7 @@ class PoolGains(NamedTuple):
         return sum(self.gains[count:])
 
     def take_until(self, tolerance: float, limit: int) -> tuple[str, ...]:
-        """Return the first pools, at most `limit`, that leave a remaining gain of no more than `tolerance`."""
+        """Return the first pools, at most `limit`, after which the remaining gain is at most `tolerance`."""
         left, count = 0.0, len(self.keys)
         while count and left + self.gains[count - 1] <= tolerance:
             left += self.gains[count - 1]
@@ -56,13 +56,14 @@ def pool_gains(
     *,
     all_paths: bool = False,
 ) -> PoolGains:
-    """Return what pools outside `known_pools` could add to the result for an order if their rates were a little better.
+    """Return the possible gains over the result for an order if the rates of pools outside `known_pools` were slightly
+    better.
 
-    The result may be of another market with the same tokens.
+    The result may come from another market with the same tokens.
 
     At the dual prices of a solution, a pool adds at most the surplus of its best trade. No pool of an acyclic route
-    trades much more than the whole order, so that it also adds at most the order's value times the advantage of its
-    spot rate. `margin` is how much better a rate may be, as a logarithm. Tokens without a price in the solution have no
+    trades much more than the whole order, so a pool also adds at most the order's value times the advantage of its spot
+    rate. `margin` is how much better a rate may be, as a logarithm. Tokens without a price in the solution have no
     gain; with `all_paths` they get the best value in terms of priced ones, and the sum bounds all paths.
     """
     return index.without_broken_pools(
@@ -82,7 +83,7 @@ def _pool_gains(
     for arc in graph.arcs():
         key = arc.pool.key
         if key not in known_pools and arc.token_out != task.source and arc.token_in != task.target:
-            gain = min(limit, _gain(arc, prices, margin, order_value))  # the limit also of NaN, if it comes first
+            gain = min(limit, _gain(arc, prices, margin, order_value))  # also caps NaN, if it comes first
             if gain > 0.0:
                 gains[key] = max(gains.get(key, 0.0), gain)
     keys = sorted(gains, key=lambda key: -gains[key])
@@ -90,7 +91,7 @@ def _pool_gains(
 
 
 def _order_value(result: SearchResult, prices: Mapping[int, float]) -> float:
-    """Return the value of the input or of the output, the larger, in units of the target."""
+    """Return the larger of the values of the input and the output, in units of the target."""
     best_ratios, task = result.best, result.problem.spec
     return max(best_ratios.amount_in * prices.get(task.source, 0.0), float(best_ratios.replay.amount_out))
 
@@ -108,7 +109,7 @@ def _gain(arc: Arc, prices: Prices, margin: float, max_input_value: float) -> fl
 def closest_pools(
     index: MarketIndex, order: Order, result: SearchResult, known_pools: Set[str], limit: int
 ) -> tuple[str, ...]:
-    """Return the keys of at most `limit` pools outside `known_pools`, those with rates closest to the best first."""
+    """Return the keys of at most `limit` pools outside `known_pools`, with the rates closest to the best first."""
     return index.without_broken_pools(
         lambda: _closest_pools(index.graph(order.excluded_protocols), result, known_pools, limit)
     )
@@ -127,7 +128,8 @@ def _closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[st
 
 
 def deepest_anchor_pools(index: MarketIndex, addresses: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys of the deepest pool of each of these tokens with each stablecoin and the wrapped native."""
+    """Return the key of the deepest pool of each of these tokens with each stablecoin and with the wrapped native
+    token."""
     network, tokens = index.market.network, tuple(addresses)
     wrapped = (network.wrapped_native.address,) if network.wrapped_native else ()
 

@@ -71,7 +71,7 @@ def build_witness(graph: MarketGraph, result: SearchResult, output: OutputProof,
 
 
 class _Names:
-    """Names the tokens and pools of a graph, which it has by number."""
+    """Names the tokens and pools of a graph, which identifies them by number."""
 
     def __init__(self, graph: MarketGraph) -> None:
         self._addresses = graph.addresses

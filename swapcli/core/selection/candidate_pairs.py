@@ -9,16 +9,21 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.selection.ranking_reader import PoolLimit, RankingReader, TokenPair
 
 _HUBS, _TOKENS_PER_END = 12, 16
-"""Initial numbers of tokens. They are doubled up to `_MAX_DOUBLINGS` times while the pairs have too few pools."""
+"""The initial numbers of hubs and tokens.
+
+They are doubled up to `_MAX_DOUBLINGS` times while the pairs have too few pools.
+"""
 _MAX_DOUBLINGS = 4  # to 192 hubs and 256 tokens per end
 _DIRECT_LIMIT, _END_TO_HUB_LIMIT = PoolLimit(300, 50), PoolLimit(60, 30)
 _CENTRAL_LIMIT, _OTHER_LIMIT = PoolLimit(20, 10), PoolLimit(6, 3)
-"""Pools per pair by its position. Chosen so that quotes over 10,000 pools lose at most 0.1 bps in the median (see
-`bench/speed/store.py`)."""
+"""The number of pools per pair, by its position.
+
+Chosen so that quotes over 10,000 pools lose at most 0.1 bps in the median (see `bench/speed/store.py`).
+"""
 
 
 class CandidatePair(NamedTuple):
-    """Two token ids, the lower first, the number of pools between them, and how many of these to read."""
+    """Two token IDs (the lower first), the number of pools between them, and how many of these to read."""
 
     low: int
     high: int
@@ -32,7 +37,8 @@ def direct_pair(reader: RankingReader, ends: TokenPair) -> list[CandidatePair]:
 
 
 def candidate_pairs(reader: RankingReader, ends: TokenPair, min_pools: int) -> list[CandidatePair]:
-    """Return the pairs among the order's tokens, hubs and tokens near the ends; if possible, with `min_pools` pools."""
+    """Return the pairs among the order's tokens, hubs and tokens near the ends, with at least `min_pools` pools if
+    possible."""
     for doubling in range(_MAX_DOUBLINGS + 1):
         hubs = reader.hubs(_HUBS << doubling)
         near_ends = (_tokens_near(reader, end, set(hubs), _TOKENS_PER_END << doubling) for end in ends)
@@ -45,7 +51,8 @@ def candidate_pairs(reader: RankingReader, ends: TokenPair, min_pools: int) -> l
 
 
 def _tokens_near(reader: RankingReader, end: int, hubs: set[int], limit: int) -> list[int]:
-    """Return the tokens over which most dollars can leave `end`, largest first: a widest-path search up to the hubs."""
+    """Return the tokens through which most dollars can leave `end`, largest first: a widest-path search up to the
+    hubs."""
     reached: dict[int, None] = {}
     heap: list[tuple[float, int]] = [(-inf, end)]
     while heap and len(reached) < limit:

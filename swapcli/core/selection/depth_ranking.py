@@ -1,8 +1,8 @@
-"""Dollar prices of tokens and depths of pools, by which pools are ranked. No quoted amount depends on them.
+"""Dollar prices of tokens and depths of pools, for ranking pools. No quoted amount depends on them.
 
-Prices start at the network's dollar stablecoins, or at the reference prices of its tokens if there is none, and spread
-over the deepest pairs first, at the pairs' mid rates. The *width* of a token is the depth of the thinnest pair on its
-path from there. Pools between worthless tokens therefore never look deep, however many units they hold.
+Prices start at the network's dollar stablecoins or, if there are none, at the reference prices of its tokens. They
+spread over the deepest pairs first, at the pairs' mid rates. The *width* of a token is the depth of the thinnest pair
+on its path from the start. So pools between worthless tokens never look deep, however many units they hold.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from swapcli.core.routing.graph.widest_path_prices import PathPrice as PathPrice
 from swapcli.core.routing.graph.widest_path_prices import widest_path_prices
 
 _RATE_STEP = 0.02
-"""Depth is measured over this fall of the rate, as the first unit alone can lie in a very thin range of ticks."""
+"""The decrease of the rate over which depth is measured, since the first unit alone can lie in a very thin range of
+ticks."""
 MIN_PRICE, MAX_PRICE = 1e-150, 1e150
 """Bounds that keep products and quotients of prices within the range of floats."""
 _ANCHOR_WIDTH = 1e300  # dollars: wider than every path, so that anchors keep their prices
 _UNREACHED_WIDTH = 1e-6
-"""Dollars. The width of tokens that no anchor reaches: negligible, yet it orders them among themselves."""
+"""The width, in dollars, of tokens that no anchor reaches: negligible, yet it orders them among themselves."""
 
 MidRate = tuple[float, float]
-"""Logarithm of the mid rate in units of the other token, and the depth in units of this token."""
+"""The logarithm of the mid rate in units of the other token, and the depth in units of this token."""
 
 
 class Leg(NamedTuple):
     """The trades of one pool between two of its tokens, by id, `low` < `high`.
 
-    `up` is the logarithm of the rate of the first unit that sells `low`, `down` of the first that sells `high`; None if
-    the pool does not trade in that direction. `in_low` and `in_high` are the base units that move it by one.
+    `up` is the logarithm of the rate for selling the first unit of `low`, and `down` for selling the first unit of
+    `high`; None if the pool does not trade in that direction. `in_low` and `in_high` are the base units that move this
+    logarithm by one.
     """
 
     low: int
@@ -48,7 +50,7 @@ class Leg(NamedTuple):
 def pool_legs(pool_id: int, pool: Pool, token_ids: Sequence[int]) -> Iterator[Leg]:
     """Yield a leg for each pair of tokens that the pool trades in at least one direction.
 
-    A sampled pool, whose rates a store does not have, has a leg without rates and depth.
+    A sampled pool, whose rates are not in the store, has a leg without rates and depth.
     """
     addresses = dict(zip(token_ids, pool.tokens, strict=True))
     for low in addresses:
@@ -63,8 +65,8 @@ def pool_legs(pool_id: int, pool: Pool, token_ids: Sequence[int]) -> Iterator[Le
 def _log_rate_and_depth(pool: Pool, token_in: str, token_out: str) -> tuple[float | None, float]:
     """Return the logarithm of the rate of the first unit, and the input units that move it by one.
 
-    The rate is None for a pool so far out of balance that floats fail, and for one that fails otherwise: the pool
-    stays, but gets no order.
+    The rate is None for a pool so far out of balance that floats fail, or that fails in another way: the pool stays,
+    but gets no orders.
     """
     try:
         curve = pool.curve(token_in, token_out)
@@ -80,9 +82,9 @@ def _log_rate_and_depth(pool: Pool, token_in: str, token_out: str) -> tuple[floa
 
 
 def price_tokens(mid_rates: Mapping[int, Mapping[int, MidRate]], anchors: Mapping[int, float]) -> dict[int, PathPrice]:
-    """Return the price of every token in `mid_rates`, from the dollar prices per base unit of the `anchors`.
+    """Return the price of every token in `mid_rates`, given the `anchors`' prices in dollars per base unit.
 
-    Tokens that no anchor reaches get their own price, too small to matter next to a dollar.
+    Tokens that no anchor reaches get a price too small to matter next to a dollar.
     """
 
     def neighbours(token: int) -> Iterable[int]:
@@ -105,7 +107,7 @@ def price_tokens(mid_rates: Mapping[int, Mapping[int, MidRate]], anchors: Mappin
 def price_new_tokens(
     rates: Iterable[tuple[int, int, float, float, float]], known: Mapping[int, PathPrice]
 ) -> dict[int, PathPrice]:
-    """Return prices of the tokens that are not `known` yet, over single pools and without changing those that are.
+    """Return prices of the tokens that are not in `known`, over single pools and without changing the known prices.
 
     `rates` are (low, high, logarithm of the mid rate, depth in units of low, depth in units of high) of pools.
     """

@@ -2,7 +2,7 @@
 
 Each direction of a pool is an *offer*. Its `cost` is the loss of its first unit: minus the logarithm of the rate over
 the ratio of the two tokens' prices. Its `depth` is the flow in dollars that raises the cost by one. If a pair's offers
-are taken cheapest first until they carry a flow F, they end at the *marginal cost* c with
+are taken in order of cost until they carry a flow F, the last one has the *marginal cost* c with
 
     sum of depth * (c - cost of the offer) = F
 
@@ -32,37 +32,42 @@ from swapcli.core.routing.solver.newton import minimize_dual
 from swapcli.core.selection.ranking_reader import TokenPair
 
 _BOUND_FACTOR = 1.2
-"""On the bound of step 1: real curves are not lines of constant depth."""
+"""A factor on the bound of step 1: real curves are not lines of constant depth."""
 _MIN_BOUND_MARGIN = 1e-4
-"""Added to the bound, for pairs that cost next to nothing: a basis point."""
+"""A margin added to the bound, for pairs that cost next to nothing: one basis point."""
 _BALANCE_TOLERANCE, _MAX_RESIDUAL = 1e-3, 0.1
-"""Of the solver: at the first its prices are good to a small part of `_LIKELY_MARGIN`. The second is the part of the
-order that may be left over or missing anywhere: an order that is larger than what the offers carry leaves more."""
+"""Tolerances of the solver.
+
+At the first, its prices are accurate to a small part of `_LIKELY_MARGIN`. The second is the part of the order that may
+be left over or missing anywhere: an order larger than the offers can carry leaves more.
+"""
 _MAX_SOLUTIONS, _SMALLER_FLOW = 3, 1.0 / 16.0
-"""Attempts to find a balance, each for so much less."""
+"""The maximum number of attempts to find a balance, each with a smaller flow."""
 _MIN_FLOW_PART = 1e-10
-"""Of the deepest offer: prices would not show a smaller flow, as floats resolve 1e-16."""
+"""A part of the deepest offer's flow: prices would not show a smaller flow, since floats resolve 1e-16."""
 _LIKELY_MARGIN, _LIKELY_FACTOR, _MARGIN_GROWTH = 2e-5, 0.2, 3.0
-"""Offers up to so much dearer than their pair's marginal cost are counted as well: a fifth of a basis point, and a part
-of what the pair's cost rises by, a larger one where it rises far. Empirical."""
+"""The margin above their pair's marginal cost up to which offers are counted as well: a fifth of a basis point, plus a
+part of the increase of the pair's cost, larger if it increases much. Empirical."""
 _POSSIBLE_MARGIN, _POSSIBLE_WEIGHT = 1e-3, 1e-9
-"""The same for offers that only fill up a small selection, and the weight of their gains. Empirical."""
+"""The same margin for offers that only fill up a small selection, and the weight of their gains. Empirical."""
 _TOLERANCE, _WIDE_TOLERANCE = 1e-6, 1e-5
-"""Parts of the order that the dropped offers may gain together: a hundredth of a basis point; a tenth of one, if
-otherwise more than `_ENOUGH_POOLS` were selected. Empirical: outputs differ by a small part of that."""
+"""Parts of the order that the dropped offers may gain together: a hundredth of a basis point, or a tenth of one if more
+than `_ENOUGH_POOLS` would be selected. Empirical: outputs differ by a small part of that."""
 _MIN_POOLS, _ENOUGH_POOLS = 250, 400
-"""Fewer pools are not worth dropping any for, and so many carry almost any order. Empirical."""
+"""The minimum number of pools: with fewer, none are worth dropping, and this many carry almost any order. Empirical."""
 _DRAINED_RISE, _MIN_POOLS_IF_DRAINED = 0.3, 600
-"""Where the cost of a pair rises by more, estimates do not hold. Empirical: orders that sell many times a pool's
-reserves lose up to 0.05 basis points over fewer pools."""
+"""The increase of a pair's cost above which estimates do not hold.
+
+Empirical: orders that sell many times a pool's reserves lose up to 0.05 basis points over fewer pools.
+"""
 _MAX_EXPONENT = 600.0
-"""Keeps prices, and their products with amounts, within the range of floats."""
+"""A limit that keeps prices, and their products with amounts, within the range of floats."""
 _MAX_ROUNDING_LOSS = 2.0
-"""Base units that one swap may lose to rounding."""
+"""The base units that one swap may lose to rounding."""
 
 
 Offer = tuple[float, float, int]
-"""`(cost, depth, pool id)`. Plain tuples, as there are thousands; they sort cheapest first."""
+"""`(cost, depth, pool id)`. Plain tuples, because there are thousands; they sort by cost."""
 
 Offers = Mapping[TokenPair, Sequence[Offer]]
 
@@ -79,14 +84,15 @@ class _PairArc(Arc):
         self._depths = list(accumulate(depths))
         self._ins = list(accumulate(map(mul, depths, costs)))
         self.rate = _exp(-costs[0])
-        # The first offers are the cheapest: if their rate is within bounds, no later one overflows.
+        # The first offers are the cheapest: if their rate is within bounds, no later rate overflows.
         rates = [exp(-cost) for cost in costs] if costs[0] > -_MAX_EXPONENT else [_exp(-cost) for cost in costs]
         self._outs = list(accumulate(map(mul, depths, rates)))
         self.trade_to_marginal_rate = self._trade_to_marginal_rate
         self._depth = None
 
     def _trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """As `RateCurve.trade_to_marginal_rate`: each offer sells `depth` units while its rate falls by a factor e."""
+        """Trade like `RateCurve.trade_to_marginal_rate`: each offer sells `depth` units while its rate falls by a
+        factor of e."""
         cost = -log(rate)
         last = bisect_left(self._costs, cost) - 1
         if last < 0:
@@ -96,7 +102,7 @@ class _PairArc(Arc):
 
 
 class _CostLimits(NamedTuple):
-    """How many offers of a pair to consider, and up to which cost the order trades them, likely and possibly.
+    """How many offers of a pair to consider, and the costs up to which the order trades them, likely and possibly.
 
     `rise` is the difference between the pair's marginal cost and the mean cost of its offers.
     """
@@ -108,7 +114,7 @@ class _CostLimits(NamedTuple):
 
 
 class _PairCosts(NamedTuple):
-    """The marginal costs of pairs filled with the whole order, and their lowest costs before, in and after them."""
+    """The marginal costs of pairs filled with the whole order, and the lowest costs before, in and after each pair."""
 
     counts: dict[TokenPair, int]
     full: dict[TokenPair, float]
@@ -130,10 +136,10 @@ def select_by_flow(
     limit: int,
     unit_prices: Mapping[int, float] | None = None,
 ) -> set[int]:
-    """Return the ids of at most `limit` pools for an order of `flow` dollars between `ends`.
+    """Return the IDs of at most `limit` pools for an order of `flow` dollars between `ends`.
 
-    The offers of each pair are sorted. `unit_prices` are dollars per base unit by token: an order of few units may lose
-    one to rounding, so that its flow is estimated with these losses as well.
+    The offers of each pair are sorted. `unit_prices` are dollars per base unit, by token: an order of few units may
+    lose one to rounding, so its flow is also estimated with these losses.
     """
     unreachable = unreachable_within(offers, ends, max_hops)
     offers = {pair: pair_offers for pair, pair_offers in offers.items() if pair not in unreachable}
@@ -155,7 +161,7 @@ def select_by_flow(
 
 
 def _largest(gains: Mapping[int, float], min_count: int, max_count: int) -> set[int]:
-    """Return the pools with the largest gains, without those that gain next to nothing together."""
+    """Return the pools with the largest gains, without those whose total gain is negligible."""
     pools = sorted(gains, key=lambda pool: -gains[pool])[:max_count]
     left = sum(gains.values())
     for count, pool in enumerate(pools):
@@ -166,7 +172,7 @@ def _largest(gains: Mapping[int, float], min_count: int, max_count: int) -> set[
 
 
 def _gains(offers: Offers, limits: Mapping[TokenPair, _CostLimits], flow: float) -> dict[int, float]:
-    """Return what pools gain for the order, as parts of its value, without those that gain nothing."""
+    """Return the gains of pools for the order, as parts of its value, without pools that gain nothing."""
     gains: dict[int, float] = {}
     for pair, (count, likely, possible, _) in limits.items():
         for cost, depth, pool in offers[pair][:count]:
@@ -181,7 +187,8 @@ def _gains(offers: Offers, limits: Mapping[TokenPair, _CostLimits], flow: float)
 
 
 def _surplus(advantage: float, depth: float, flow: float) -> float:
-    """Return the surplus of an offer's best trade at so much above its cost, as a part of the order's value."""
+    """Return the surplus of an offer's best trade at a price this far above its cost, as a part of the order's
+    value."""
     trade = depth * advantage
     if trade <= flow:
         return trade * advantage / (2.0 * flow)
@@ -189,9 +196,9 @@ def _surplus(advantage: float, depth: float, flow: float) -> float:
 
 
 def _cost_limits(offers: Offers, ends: TokenPair, flow: float, max_hops: int) -> dict[TokenPair, _CostLimits]:
-    """Return the limits of the pairs that the order may trade: both steps.
+    """Return the limits of the pairs that the order may trade, from both steps.
 
-    An order that is too large for its pairs has the limits of a smaller one.
+    An order that is too large for its pairs gets the limits of a smaller one.
     """
     for _ in range(_MAX_SOLUTIONS):
         costs = _pair_costs(offers, ends, flow, max_hops)
@@ -239,7 +246,7 @@ def _exp(exponent: float) -> float:
 
 
 def _fill(offers: Sequence[Offer], flow: float) -> tuple[int, float]:
-    """Return how many of the offers carry `flow`, and the marginal cost at which they do."""
+    """Return how many of the offers carry `flow`, and their marginal cost."""
     total_depth = weighted_cost = 0.0
     count = 0
     for cost, depth, _ in offers:
@@ -273,7 +280,7 @@ def _pair_costs(offers: Offers, ends: TokenPair, flow: float, max_hops: int) -> 
 
 
 def _path_costs(pair_costs: Mapping[TokenPair, float], start: int, max_hops: int) -> dict[int, float]:
-    """Return for each token the lowest cost of a path of at most `max_hops` pairs from `start`."""
+    """Return, for each token, the lowest cost of a path of at most `max_hops` pairs from `start`."""
     out: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for (i, j), cost in pair_costs.items():
         out[i].append((j, cost))

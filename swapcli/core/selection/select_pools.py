@@ -1,7 +1,7 @@
-"""Select the pools that a quote reads. The number of rows that this takes is bounded for a market of any size.
+"""Select the pools that a quote reads. For a market of any size, the number of rows read is bounded.
 
 The tokens are the two of the order, the *hubs* with the largest throughput, and around each end of the order the tokens
-over which most of it can leave. Of each pair of these tokens, the deepest pools and those with the best rates are
+over which most of it can leave. For each pair of these tokens, the deepest pools and those with the best rates are
 candidates; `select_by_flow` keeps those that the order can use.
 """
 
@@ -17,16 +17,19 @@ from swapcli.core.selection.ranking_reader import RankingReader, TokenPair
 from swapcli.core.selection.select_by_flow import Offer, select_by_flow
 
 _FLOW_MARGIN, _EXACT_OUTPUT_MARGIN = 1.2, 3.0
-"""Factors on the order's value. Ranked prices are approximate, and an exact output may cost more than its value. With a
-larger one, pools that trade little in the end take the place of those that trade more."""
+"""Factors on the order's value.
+
+Ranked prices are approximate, and an exact output may cost more than its value. With a larger factor, pools that end up
+trading little displace those that trade more.
+"""
 _MAX_PRICING_HOPS = 6  # on the way to a dollar token
 _PRICING_POOLS_PER_HOP = 3
 
 
 def select_pools(reader: RankingReader, order: Order, network: Network, limit: int) -> tuple[list[int], set[int]]:
-    """Return the ids of the tokens that quotes price (the order's first), and of the pools to read.
+    """Return the IDs of the tokens that quotes price (the order's first), and of the pools to read.
 
-    `limit` bounds the pools to trade with. A few more are added that only give dollar prices.
+    `limit` bounds the pools to trade with. A few more are added only for dollar prices.
     """
     source, target = (reader.token_id(network.to_wrapped(token.address)) for token in (order.token_in, order.token_out))
     priced = (source, target, reader.token_id(network.wrapped_native_address))

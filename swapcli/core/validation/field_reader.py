@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 
 class FieldReader:
-    """An object and the path that leads to it, such as `route[0].swaps`; the path of a document is empty.
+    """An object and its path, such as `route[0].swaps`; the path of a document is empty.
 
-    A package derives one class from this that shows which errors to raise. Example, of a class that raises
+    A package derives a class from this that determines which errors to raise. Example of a class that raises
     `MarketError`: `MarketFields(document).nested("network").integer("chain_id", minimum=1)`.
     """
 
     __slots__ = ("path", "values")
 
     def __init__(self, value: object, path: str = "") -> None:
-        # The test of the type alone is for speed: a market has thousands of objects.
+        # Testing only the type is for speed: a market has thousands of objects.
         self.values: Mapping[str, object] = value if type(value) is dict else self.parse(path, value, parse_object)
         self.path = path
 
@@ -44,7 +44,7 @@ class FieldReader:
     def parse(
         cls, path: str, value: object, parser: Callable[Concatenate[object, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Return what `parser` makes of a value that was found at `path`."""
+        """Return the result of `parser` for a value found at `path`."""
         try:
             return parser(value, *args, **kwargs)
         except InvalidValue as invalid:
@@ -55,11 +55,11 @@ class FieldReader:
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
-        """Return whether a field is there with a value other than null."""
+        """Return whether a field is present and not null."""
         return self.values.get(key) is not None
 
     def read(self, key: str, parser: Callable[Concatenate[object, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what `parser` makes of a field; it gets `MISSING` for one that is absent."""
+        """Return the result of `parser` for a field; an absent field is passed as `MISSING`."""
         try:
             return parser(self.values.get(key, MISSING), *args, **kwargs)
         except InvalidValue as invalid:
@@ -68,14 +68,14 @@ class FieldReader:
     def read_optional(
         self, key: str, parser: Callable[Concatenate[object, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T | None:
-        """Return what `parser` makes of a field, None if it is absent or null."""
+        """Return the result of `parser` for a field; None if the field is absent or null."""
         return None if self.values.get(key) is None else self.read(key, parser, *args, **kwargs)
 
     def integer(self, key: str, minimum: int = 0, maximum: int = MAX_UINT256) -> int:
         """Read a JSON integer or a decimal string."""
         try:
             return parse_integer(self.values.get(key, MISSING), minimum, maximum)
-        except InvalidValue as invalid:  # as `read`, written out because most fields of a market are integers
+        except InvalidValue as invalid:  # like `read`, but inlined because most fields of a market are integers
             raise self.error(self.path_of(key), invalid) from None
 
     def integers(self, key: str, count: int, minimum: int = 0, maximum: int = MAX_UINT256) -> tuple[int, ...]:
@@ -91,7 +91,7 @@ class FieldReader:
         return self.read(key, parse_boolean) if key in self.values else default
 
     def choice(self, key: str, choices: Collection[str], default: str | None = None) -> str:
-        """Read one of a few strings; if there is a `default`, it is returned for a field that is absent or null."""
+        """Read one of a few strings; return `default`, if there is one, for a field that is absent or null."""
         return default if default is not None and not self.has(key) else self.read(key, parse_choice, choices)
 
     def nested(self, key: str) -> Self:
@@ -99,7 +99,7 @@ class FieldReader:
         return type(self)(self.values.get(key, MISSING), self.path_of(key))
 
     def items(self, key: str, min_entries: int = 0, max_entries: int | None = None) -> Iterator[tuple[str, object]]:
-        """Yield path and value of each entry of a list."""
+        """Yield the path and value of each entry of a list."""
         entries, path = self.read(key, parse_list, min_entries, max_entries), self.path_of(key)
         return ((f"{path}[{index}]", entry) for index, entry in enumerate(entries))
 

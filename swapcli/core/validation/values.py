@@ -13,22 +13,22 @@ MAX_UINT256: Final = 2**256 - 1
 MAX_FELT: Final = 2**251 + 17 * 2**192
 """The largest element of Starknet's prime field."""
 MISSING: Final = object()
-"""The value of a field that is absent, other than null."""
+"""The value of an absent field, as opposed to null."""
 
 _MAX_DIGITS = 80  # a number of 256 bits has 78
 _MAX_SHOWN_BITS = 512  # printing larger integers could exceed Python's limit on digits
 _MAX_UNSIGNED_DIGITS = 78
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 _UNITS_S: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-"""The seconds of each unit of durations."""
+"""The number of seconds in each unit of duration."""
 UNIT_NAMES: Final = tuple(_UNITS_S)
-"""The units of durations."""
+"""The units of duration."""
 
 _DURATION: Final = r"([0-9]{1,12})(?:\.([0-9]{1,9}))? ?([smhd])"
 
 
 class InvalidValue(ValueError):
-    """An unexpected value. `suffix` is the place inside the value that is wrong, such as `[3]`.
+    """An unexpected value. `suffix` is the wrong place inside the value, such as `[3]`.
 
     `expected` completes the sentence "expected ...", as in `InvalidValue("true or false", 1)`.
     """
@@ -39,12 +39,12 @@ class InvalidValue(ValueError):
 
     @property
     def problem(self) -> str:
-        """Return the whole problem: `missing`, or `expected true or false, not 1`."""
+        """Return the complete problem: `missing`, or `expected true or false, not 1`."""
         return "missing" if self.value is MISSING else f"expected {self.expected}, not {describe(self.value)}"
 
 
 def describe(value: object) -> str:
-    """Return `value` as an error shows it: as JSON on one line, truncated; objects and lists by their type alone."""
+    """Return `value` as errors show it: as JSON on one line, truncated; objects and lists by their type only."""
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list | tuple):
@@ -76,7 +76,7 @@ def parse_list(value: object, min_entries: int = 0, max_entries: int | None = No
 
 
 def parse_integer(value: object, minimum: int, maximum: int) -> int:
-    """Parse a JSON integer or a decimal string (`-?[0-9]+`) in a range; a boolean or a float is never one."""
+    """Parse a JSON integer or a decimal string (`-?[0-9]+`) in a range; booleans and floats are rejected."""
     if type(value) is int:
         number = value
     elif type(value) is str and _is_integer_text(value):
@@ -104,13 +104,13 @@ def parse_decimal_string(value: object, minimum: int, maximum: int) -> int:
 
 
 def parse_integers(values: Sequence[object]) -> tuple[int, ...]:
-    """Parse JSON integers and decimal strings of any sign. The error's `suffix` is the index of the wrong one."""
+    """Parse JSON integers and decimal strings of any sign. The error's `suffix` is the index of the invalid one."""
     types = set(map(type, values))
     if types == {int}:
         return tuple(cast(Sequence[int], values))
     if types == {str}:
         texts = cast(Sequence[str], values)
-        # One check of all of them instead of one each: lists of ticks are most of a market file.
+        # One check for all of them instead of one for each: lists of ticks are most of a market file.
         if _is_decimal("".join(texts).replace("-", "")) and max(map(len, texts)) <= _MAX_DIGITS:
             with suppress(ValueError):
                 return tuple(map(int, texts))
@@ -132,7 +132,7 @@ def parse_number(value: object, expected: str, is_valid: Callable[[float], bool]
 
 
 def parse_duration_s(text: str) -> float | None:
-    """Return the seconds of a number with its unit, such as "1.5h"; None for any other text.
+    """Return the seconds in a number with a unit, such as "1.5h"; None for any other text.
 
     A duration of whole seconds is exact. Text without a unit is not a duration: its caller decides what a plain number
     means.
@@ -169,7 +169,7 @@ def parse_text(value: object, max_characters: int | None = None) -> str:
 
 
 def parse_line(value: object) -> str:
-    """Parse a string, possibly empty, without control characters and halves of surrogate pairs."""
+    """Parse a string, possibly empty, without control characters or unpaired surrogates."""
     if not isinstance(value, str):
         raise InvalidValue("a string", value)
     if not value.isprintable() and any(_is_control(character) for character in value):
@@ -192,7 +192,7 @@ def parse_choice(value: object, choices: Collection[str]) -> str:
 
 
 def parse_hex(value: object, byte_count: int | None = None, max_characters: int | None = None) -> str:
-    """Parse `0x` and pairs of hex digits, of `byte_count` bytes if that is given; returned in lower case."""
+    """Parse `0x` and pairs of hex digits, of `byte_count` bytes if given; the result is in lower case."""
     digits = "an even number of" if byte_count is None else 2 * byte_count
     if (
         not isinstance(value, str)
@@ -206,7 +206,7 @@ def parse_hex(value: object, byte_count: int | None = None, max_characters: int 
 
 
 def parse_number_text(value: object) -> int:
-    """Parse text that is a number below 2^256: decimal digits, or hex with 0x."""
+    """Parse the text of a number below 2^256: decimal digits, or hex with 0x."""
     number = MAX_UINT256 + 1
     if isinstance(value, str):
         if _is_unsigned_text(value):

@@ -1,3 +1,3 @@
-"""Pools of Balancer's second and third vault: weighted, stable, composable, boosted, and Gyroscope's."""
+"""Pools of Balancer's second and third vaults: weighted, stable, composable, boosted, and Gyroscope pools."""
 
 PUBLIC = ()

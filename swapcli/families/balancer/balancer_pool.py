@@ -1,7 +1,7 @@
-"""What pools of Balancer's second and third vault have in common: balances, the rates of their tokens, the fee, and how
-their state is read and written.
+"""The common part of pools in Balancer's second and third vaults: balances, token rates, the fee, and how their state
+is read and written.
 
-A vault and a family add a table of fields to those of every pool.
+The vault and the family each add a table of fields to the common ones.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import read_swap_fee, write_swap_fee
 
 _RATE_BITS: Final = 128
-"""Far above any rate, and small enough for the contracts' products."""
+"""Far above any rate, and small enough for the products in the contracts."""
 
 
 class FurtherField(NamedTuple):
-    """A field that not every pool has, by its name in the class and in market files.
+    """A field that only some pools have, by its name in the class and in market files.
 
     `read(fields, count)` returns it for a pool of `count` tokens, `write(value)` its JSON value. None is not written.
     """
@@ -39,17 +39,17 @@ FieldTable = tuple[FurtherField, ...]
 
 
 def flag(name: str) -> FurtherField:
-    """Return a field that is written only if it is true."""
+    """Return a field for a flag, which is written only if it is true."""
     return FurtherField(name, lambda fields, _: fields.boolean(name), lambda value: value or None)
 
 
 def integer(name: str, low: int, high: int, write: Callable[[Any], object] = str) -> FurtherField:
-    """Return the field of an integer from `low` to `high`."""
+    """Return a field for an integer from `low` to `high`."""
     return FurtherField(name, lambda fields, _: fields.integer(name, low, high), write)
 
 
 def optional_integer(name: str, high: int) -> FurtherField:
-    """Return the field of an integer up to `high`, which is written only if it is not 0."""
+    """Return a field for an integer up to `high`, which is written only if it is not 0."""
     return FurtherField(
         name,
         lambda fields, _: fields.integer(name, 0, high) if fields.has(name) else 0,
@@ -58,12 +58,12 @@ def optional_integer(name: str, high: int) -> FurtherField:
 
 
 def texts(values: Sequence[int]) -> list[str] | None:
-    """Return numbers as texts; None if there are none."""
+    """Return the numbers as texts; None if there are none."""
     return [str(value) for value in values] or None
 
 
 def write_fields(record: object, table: FieldTable) -> dict[str, object]:
-    """Return the fields of a record as JSON values, without those that are not written."""
+    """Return the fields of a record as JSON values, except those that are not written."""
     values = {name: write(getattr(record, name)) for name, _, write in table}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -72,7 +72,7 @@ def write_fields(record: object, table: FieldTable) -> dict[str, object]:
 class BalancerPool(Pool):
     """`reserves` are in base units; `rates` and `swap_fee` are 10^18 fractions.
 
-    `changes_without_events` is a field, since it depends on how the pool was created: whether a token has a rate
+    `changes_without_events` is a field because it depends on how the pool was created: whether a token has a rate
     provider, the amplification is in a ramp, or a hook sets the fee.
     """
 
@@ -83,7 +83,7 @@ class BalancerPool(Pool):
 
     vault_fields: ClassVar[FieldTable]
     further_fields: ClassVar[FieldTable]
-    """The fields of the vault's pools and of the family's, in the order of the constructor."""
+    """The fields of the vault's pools and of the family, in the order of the constructor."""
     balance_bits: ClassVar[int]
     holds_reserves_in_vault: ClassVar[bool] = True
     is_pair: ClassVar[bool] = False
@@ -93,11 +93,11 @@ class BalancerPool(Pool):
     can_be_one_sided: ClassVar[bool] = False
     """Whether a pool that has run out of a token still buys it."""
     further_token_gas: ClassVar[int] = 0
-    """Gas units for each token of the pool beyond two, which a swap reads too. `swap_gas` is that of two tokens."""
+    """The gas units for each token beyond two, which a swap also reads. `swap_gas` is for two tokens."""
 
     @abstractmethod
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output for `amount_in` of the i-th token, the fee taken off; all amounts are scaled.
+        """Return the output for `amount_in` of the i-th token after the fee; all amounts are scaled.
 
         `balances` are those before the swap. Raises `SwapReverts` and `InsufficientLiquidity`.
         """
@@ -111,16 +111,17 @@ class BalancerPool(Pool):
         return [reserve * self.scaling_factor(k) // WAD for k, reserve in enumerate(self.reserves)]
 
     def base_units_per_scaled(self, i: int, j: int) -> tuple[float, float]:
-        """Return base units per scaled unit: of the i-th token, with the pool's own fee on top, and of the j-th."""
+        """Return the base units per scaled unit: of the i-th token, including the pool's own fee, and of the j-th
+        token."""
         return WAD / self.scaling_factor(i) / (1.0 - self.swap_fee / WAD), WAD / self.scaling_factor(j)
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of further tokens."""
+        """Return `swap_gas` plus the cost of the tokens beyond two."""
         del after
         return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
 
     def state(self) -> dict[str, object]:
-        """Return the fields that `from_state` reads, without those of default values."""
+        """Return the fields that `from_state` reads, except default values."""
         state: dict[str, object] = {"reserves": texts(self.reserves), "rates": texts(self.rates)}
         state |= write_swap_fee(self.swap_fee, self.fee_ppm) | write_fields(self, self.vault_fields)
         if self.changes_without_events:

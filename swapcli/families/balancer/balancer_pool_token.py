@@ -1,11 +1,11 @@
-"""Swaps with the token of a composable stable pool of Balancer V2: joins and exits of one token, step by step.
+"""Swaps with the pool token of a Balancer V2 composable stable pool: single-token joins and exits, step by step.
 
-Amounts and balances are scaled to 18 decimals with rates, and `balances` are those without the pool's own token.
-Before each swap, the contract mints the protocol's share of the growth since the last join or exit; after it, that of
-the swap fee. Both dilute the pool token, so the output depends on them.
+Amounts and balances are scaled to 18 decimals with rates, and `balances` omit the pool's own token. Before each swap,
+the contract mints the protocol's share of the growth since the last join or exit; after the swap, it mints the
+protocol's share of the swap fee. Both dilute the pool token, so the output depends on them.
 
 The formulas are those of `ComposableStablePool`, `ComposableStablePoolProtocolFees` and `StableMath`, whose functions
-the docstrings name; where its versions differ, as their bytecode computes.
+the docstrings name; where versions differ, the code follows their bytecode.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from swapcli.families.hull_curve import HullCurve
 from swapcli.families.rounding import div_up, mul_div_up
 
 VERSIONS: Final = range(1, 7)
-"""Those of `ComposableStablePool`."""
+"""The versions of `ComposableStablePool`."""
 _FIRST_VERSION: Final = 1
-"""It rounds the tokens that it mints for the protocol twice."""
+"""The version that rounds the tokens minted for the protocol twice."""
 _CAPPED_GROWTH_VERSION: Final = 5
-"""Since then, a rate that has fallen does not count as growth by swap fees."""
+"""The first version in which a fallen rate does not count as growth from swap fees."""
 _MAX_NEWTON_STEPS: Final = 60
-"""As many as bisection would need for the precision of a float."""
+"""The number of steps that bisection would need for the precision of a float."""
 _STEP_TOLERANCE: Final = 1e-15
-"""A few roundings of a float."""
+"""A few rounding errors of a float."""
 _MAX_EXIT_LOG_DEPTH: Final = 30.0
-"""An exit leaves at least e^-30 of the invariant, less than a unit of 10^13 units of a token."""
+"""An exit leaves at least e^-30 of the invariant, which is less than one unit of 10^13 units of a token."""
 _MAX_JOIN_LOG_DEPTH: Final = 60.0
-"""A join of e^60 times the invariant is above 2^86 times the pool; e^(60 * 9) still is a float."""
+"""A join of e^60 times the invariant is above 2^86 times the pool, and e^(60 * 9) still fits a float."""
 
 
 class PoolToken(NamedTuple):
-    """The state that only swaps with the pool token depend on; lists have an entry for each other token.
+    """The state that matters only for swaps with the pool token; lists have an entry for each other token.
 
-    `position` is that of the pool token among the tokens of the Vault. `last_amp` and `last_invariant` are those after
-    the last join or exit, and `old_rates` the rates at that time. Both fees are the protocol's parts, as 10^18
-    fractions, that the pool has cached.
+    `position` is the position of the pool token among the tokens of the Vault. `last_amp` and `last_invariant` are the
+    values after the last join or exit, and `old_rates` the rates at that time. Both fees are the protocol's shares that
+    the pool has cached, as 10^18 fractions.
     """
 
     position: int
@@ -59,7 +59,7 @@ class PoolToken(NamedTuple):
 class JoinOrExit(NamedTuple):
     """The pool before a swap with its token, after the protocol's share has been minted.
 
-    `supply` is what holders have; `minted` is the part of it that was minted just now.
+    `supply` is the amount that holders have; `minted` is the part of it that was just minted.
     """
 
     balances: tuple[int, ...]
@@ -83,7 +83,7 @@ class JoinOrExit(NamedTuple):
         taxed = amount_in
         if ratios[k] > mean:
             free = balances[k] * (mean - WAD) // WAD
-            # The roundings of the mean can move it below 1 for small inputs, and above the ratio for unequal balances.
+            # Rounding can move the mean below 1 for small inputs, and above the ratio for unequal balances.
             if not 0 <= free <= amount_in:
                 raise SwapReverts("the contract would tax a negative amount")
             taxed = free + (amount_in - free) * (WAD - self.swap_fee) // WAD
@@ -113,8 +113,8 @@ def begin(
 ) -> JoinOrExit:
     """Return the pool as a join or exit finds it: `_beforeJoinExit`.
 
-    `pool` are its balances and rates, `own_reserve` its own tokens in the Vault. Raises `PoolError` for a pool that
-    cannot be joined.
+    `pool` has its balances and rates; `own_reserve` is its own token balance in the Vault. Raises `PoolError` for a
+    pool that cannot be joined.
     """
     balances, rates = pool
     supply = token.total_supply - own_reserve
@@ -144,10 +144,10 @@ def finish(
 
 
 def _protocol_share(token: PoolToken, balances: Sequence[int], rates: Sequence[int], now: int) -> int:
-    """Return the protocol's part of the pool, of swap fees and of yield, as a 10^18 fraction:
+    """Return the protocol's share of the pool, from swap fees and yield, as a 10^18 fraction:
     `_getProtocolPoolOwnershipPercentage`.
 
-    `now` is the invariant of the balances with the last amp.
+    `now` is the invariant of the balances with the last `amp`.
     """
     old = [balance * old // rate for balance, old, rate in zip(balances, token.old_rates, rates, strict=True)]
     without_yield = invariant(old, token.last_amp)
@@ -156,7 +156,7 @@ def _protocol_share(token: PoolToken, balances: Sequence[int], rates: Sequence[i
         without_yield = min(without_yield, now)
     pairs = zip(token.yield_fee_exempt, old, balances, strict=True)
     taxed = [before if is_exempt else balance for is_exempt, before, balance in pairs]
-    if taxed == old:  # in pools since version 5, all tokens with a rate are exempt, or none
+    if taxed == old:  # in pools since version 5, either all tokens with a rate are exempt, or none are
         taxed_yield = without_yield
     elif taxed == balances:
         taxed_yield = now
@@ -169,7 +169,7 @@ def _protocol_share(token: PoolToken, balances: Sequence[int], rates: Sequence[i
 
 
 def _minted(version: int, supply: int, share: int) -> int:
-    """Return the pool tokens that give the protocol its share of them all: `bptForPoolOwnershipPercentage`."""
+    """Return the pool tokens to mint for the protocol's share of the total: `bptForPoolOwnershipPercentage`."""
     if share >= WAD:
         raise SwapReverts("the protocol would own the whole pool")
     if version == _FIRST_VERSION:
@@ -189,7 +189,7 @@ class PoolTokenCurve(HullCurve):
     def __init__(
         self, before: JoinOrExit, k: int, *, is_join: bool, units: tuple[float, float], max_out: float
     ) -> None:
-        """`units` are base units per scaled unit, in and out; `max_out` is the Vault's balance of the output."""
+        """Take `units`, the base units per scaled unit, in and out; `max_out` is the Vault's balance of the output."""
         d = before.invariant
         shares = [balance / d for balance in before.balances]
         self._n, self._is_join, self._z = len(shares), is_join, shares[k]
@@ -214,7 +214,7 @@ class PoolTokenCurve(HullCurve):
         if not sold:
             return 0.0, 0.0
         goal = sold * self._after_fee
-        # From the tangent, which overestimates it; the logarithms depend on one another almost linearly.
+        # Start at the tangent, which overestimates it; the logarithms depend on each other almost linearly.
         grown = goal / self._slopes(0.0)[0]
         for _ in range(_MAX_NEWTON_STEPS):
             t = log1p(grown)
@@ -254,7 +254,7 @@ class PoolTokenCurve(HullCurve):
         return z, c / z
 
     def _moved(self, t: float) -> tuple[float, float]:
-        """Return (how far the balance moves from t = 0, the balance). Nothing cancels in the difference."""
+        """Return (how far the balance moves from t = 0, the balance), without cancellation in the difference."""
         z, above = self._balance(t)
         rise = self._c * expm1((self._n + 1) * t) + expm1(t) * (1.0 - 1.0 / self._a) * self._z
         return rise / (self._z + above), z

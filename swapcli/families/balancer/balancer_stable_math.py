@@ -1,8 +1,8 @@
 """The stable maths of Balancer V2 and V3, step by step in integers.
 
 Balances are scaled to 18 decimals, with rates. `amp` is A times 1000, as `getAmplificationParameter` returns it. Both
-iterations stop at a step of at most one unit. V2 and V3 compute the invariant alike, and round the balance for an
-invariant differently. `MetaStablePool` of 2021 computes its invariant in an older way, rounded up.
+iterations stop at a step of at most one unit. V2 and V3 compute the invariant in the same way, but round the balance
+for an invariant differently. `MetaStablePool`, from 2021, computes its invariant in an older way, rounded up.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from swapcli.families.rounding import div_up, require_uint256
 AMP_PRECISION: Final = 1000
 """`StableMath._AMP_PRECISION`."""
 MAX_AMP: Final = 50_000 * AMP_PRECISION
-"""That of V3's second version, the highest of all versions."""
+"""The maximum in V3's second version, the highest of all versions."""
 AMP_FIELD: Final = integer("amp", AMP_PRECISION, MAX_AMP, int)
-"""A times 1000."""
+"""The field for A times 1000."""
 _MAX_NEWTON_STEPS: Final = 255
-"""As in the contracts, which revert after as many."""
+"""The number of steps after which the contracts revert."""
 
 BalanceSolver = Callable[[Sequence[int], int, int, int], int]
 """Returns a balance from (balances, position, amp, invariant)."""
 
 
 def invariant(balances: Sequence[int], amp: int) -> int:
-    """Return `computeInvariant` of V3, and of V2 since 2022. It is 0 without balances. Raises `SwapReverts`."""
+    """Return `computeInvariant` of V3, and of V2 since 2022; 0 without balances. Raises `SwapReverts`."""
     count, total = len(balances), sum(balances)
     if not total:
         return 0
@@ -53,7 +53,7 @@ def invariant(balances: Sequence[int], amp: int) -> int:
 
 
 def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
-    """Return `_calculateInvariant` of `MetaStablePool`, rounded up. It is 0 without balances. Raises `SwapReverts`."""
+    """Return `_calculateInvariant` of `MetaStablePool`, rounded up; 0 without balances. Raises `SwapReverts`."""
     count, total = len(balances), sum(balances)
     if not total:
         return 0
@@ -92,9 +92,10 @@ def balance_v3(balances: Sequence[int], k: int, amp: int, d: int) -> int:
 def amount_out(
     balances: Sequence[int], i: int, j: int, amount_in: int, amp: int, d: int, solve_balance: BalanceSolver
 ) -> int:
-    """Return the output of token `j` for `amount_in` of token `i`, `d` being the invariant before.
+    """Return the output of token `j` for `amount_in` of token `i`; `d` is the invariant before the swap.
 
-    Raises `SwapReverts`, also where the contracts' rounding takes more than the whole output."""
+    Raises `SwapReverts`, also if the contracts' rounding takes more than the whole output.
+    """
     after = list(balances)
     after[i] += amount_in
     bought = balances[j] - solve_balance(after, j, amp, d) - 1
@@ -106,7 +107,10 @@ def amount_out(
 def stable_curve(
     balances: Sequence[int], direction: tuple[int, int], amp: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return a direction in floats; `units` are base units, of the whole input and of the output, per scaled unit."""
+    """Return the curve of one direction in floats.
+
+    `units` are the base units, of the whole input and of the output, per scaled unit.
+    """
     try:
         d = invariant(balances, amp)
     except PoolError:

@@ -1,7 +1,7 @@
-"""Composable stable pools of Balancer V2: stable pools whose own token is one of the tokens that the Vault swaps.
+"""Balancer V2's composable stable pools: stable pools whose own token is among the tokens that the Vault swaps.
 
-Swaps with the pool token are joins and exits. It plays no part in the other swaps, which are those of a stable pool
-over the remaining tokens. A pool whose `tokens` do not contain its address does not trade its pool token.
+Swaps with the pool token are joins and exits. All other swaps are those of a stable pool over the remaining tokens. A
+pool whose `tokens` do not contain its address does not trade its pool token.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 _POOL_TOKEN_DECIMALS = 18
 _INVARIANT_BITS = 128
-"""Far above any sum of balances of 112 bits, and small enough for the contracts' products."""
+"""Far above any sum of 112-bit balances, and small enough for the products in the contracts."""
 _POOL_TOKEN_FIELDS: Final[FieldTable] = (
     integer("version", VERSIONS.start, VERSIONS.stop - 1, int),
     integer("total_supply", 0, MAX_UINT256),
@@ -58,7 +58,7 @@ _POOL_TOKEN_FIELDS: Final[FieldTable] = (
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2Composable(BalancerV2Stable):
-    """As `BalancerV2Stable`. Its rate caches, which each swap updates, make a swap dearer.
+    """A stable pool like `BalancerV2Stable`. Its rate caches, which each swap updates, increase the gas of a swap.
 
     `pool_token` is None unless the pool's address is among `tokens`; the rate of the pool token is 10^18.
     """
@@ -70,12 +70,14 @@ class BalancerV2Composable(BalancerV2Stable):
     further_token_gas: ClassVar[int] = 9_900
     pool_token_gas: ClassVar[int] = 168_500
     further_pool_token_gas: ClassVar[int] = 13_600
-    """Gas units of swaps with the pool token, and for each token beyond two: what they take more than other swaps of
-    the same pools of 2 to 5 tokens, through our router with the published bytecode and a protocol fee. Joins take up to
-    10,000 more, exits as much less."""
+    """The additional gas units of swaps with the pool token, and for each token beyond two.
+
+    They were measured relative to other swaps of the same pools with 2 to 5 tokens, through our router with the
+    published bytecode and a protocol fee. Joins take up to 10,000 more, exits up to 10,000 less.
+    """
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
+        """Sell `amount_in` through the Vault. Raises the errors of `Pool.swap`."""
         own = self.pool_token
         if own is None or self.address not in (token_in, token_out):
             return BalancerV2Stable.swap(self, token_in, token_out, amount_in)
@@ -113,7 +115,7 @@ class BalancerV2Composable(BalancerV2Stable):
         return amount_out(others, self._position(i), self._position(j), amount_in, self.amp, d, balance_v2)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         own = self.pool_token
         balances = self._others(self.scaled_balances())
@@ -132,7 +134,7 @@ class BalancerV2Composable(BalancerV2Stable):
         return PoolTokenCurve(before, k, is_join=is_join, units=units, max_out=float(self.reserves[j]))
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas units of a swap, which differ for swaps with the pool token, and grow with the tokens."""
+        """Return the gas units of a swap, which are higher with the pool token and grow with the number of tokens."""
         is_own_traded = isinstance(after, BalancerV2Composable) and after._own_reserve() != self._own_reserve()
         return self._gas_units(is_own_traded=is_own_traded)
 
@@ -154,7 +156,7 @@ class BalancerV2Composable(BalancerV2Stable):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of a stable pool; if the pool's address is among its tokens, those of `PoolToken` too.
+        """Read the fields of a stable pool and, if the pool's address is among its tokens, those of `PoolToken`.
 
         `old_rates` and `yield_fee_exempt` (0 or 1) have an entry for each of the other tokens.
         """
@@ -172,7 +174,7 @@ class BalancerV2Composable(BalancerV2Stable):
         return changed
 
     def join_or_exit(self, own: PoolToken) -> JoinOrExit:
-        """Return the pool as a swap with its token finds it. Raises `PoolError` if there can be none."""
+        """Return the pool as a swap with its token finds it. Raises `PoolError` if such a swap is impossible."""
         balances, rates = self._others(self.scaled_balances()), self._others(self.rates)
         return begin(own, self.reserves[own.position], (balances, rates), self.amp, self.swap_fee)
 
@@ -180,14 +182,14 @@ class BalancerV2Composable(BalancerV2Stable):
         return 0 if self.pool_token is None else self.reserves[self.pool_token.position]
 
     def _others(self, values: Sequence[T]) -> list[T]:
-        """Return the values of a list over `tokens`, without that of the pool token."""
+        """Return the values of a list over `tokens`, without the value of the pool token."""
         others = list(values)
         if self.pool_token is not None:
             del others[self.pool_token.position]
         return others
 
     def _position(self, k: int) -> int:
-        """Return the position among the other tokens of the k-th of `tokens`."""
+        """Return the position of the k-th of `tokens` among the other tokens."""
         own = self.pool_token
         return k if own is None or k < own.position else k - 1
 

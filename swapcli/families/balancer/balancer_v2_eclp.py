@@ -1,4 +1,4 @@
-"""Gyroscope's E-CLPs of Balancer V2: the maths of `eclp_math` on scaled balances, settled by the Vault."""
+"""Gyroscope's E-CLPs in Balancer V2: the maths of `eclp_math` on scaled balances, settled by the Vault."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from swapcli.families.balancer.eclp_pool import EclpPool
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2Eclp(EclpPool, BalancerV2):
-    """An E-CLP of the Vault."""
+    """An E-CLP in the Vault."""
 
     parameters: EclpParameters
 
     family: ClassVar[str] = "balancer_v2_eclp"
     swap_gas: ClassVar[int] = 149_000
-    """That of weighted pools (`Weighted`), plus what an E-CLP of V3 takes more than a weighted pool of V3: 61,000."""
+    """The gas of weighted pools (`Weighted`), plus the 61,000 by which a V3 E-CLP exceeds a V3 weighted pool."""

@@ -1,10 +1,10 @@
-"""Pools of Balancer V2's vault: weighted, stable and composable ones. Balances come from the vault, the rest from them.
+"""Read weighted, stable and composable pools of Balancer V2: balances from the vault, everything else from the pools.
 
-A swap refreshes each cached rate that has expired before anything else, though the pool still shows the old one until
-then. So an expired rate is read from its provider.
+A swap first refreshes each expired cached rate, but until then the pool still returns the old one. So an expired rate
+is read from its provider.
 
-The own token of a composable pool is among the tokens of its reference where it is traded. References from before it
-was have the other tokens only.
+If a composable pool's own token is traded, it is among the tokens of the pool's reference. Older references have only
+the other tokens.
 """
 
 from __future__ import annotations
@@ -60,15 +60,16 @@ _PROTOCOL_FEE: Final = "getProtocolFeePercentageCache(uint256)"
 _IS_EXEMPT: Final = "isTokenExemptFromYieldProtocolFee(address)"
 _SWAP_FEE_TYPE: Final = 0
 _YIELD_FEE_TYPE: Final = 2
-"""As `ProtocolFeeType` numbers them."""
+"""The numbers in `ProtocolFeeType`."""
 _RATE: Final = "getRate()"
 _TIMESTAMP: Final = "getCurrentBlockTimestamp()"
 _CACHE: Final = "getTokenRateCache(address)"
 _META_CACHE: Final = "getPriceRateCache(address)"
 _CACHE_WORDS: Final = {_CACHE: 4, _META_CACHE: 3}
-"""The numbers of words: the rate is the first, its expiry the last; the second of four is the rate at the last join."""
+"""The numbers of words: the rate is the first word, its expiry the last; the second of four is the rate at the last
+join."""
 _USUAL_VAULT: Final = "0xba12222222228d8ba445958a75a0704d566bf2c8"
-"""The address that the vault has on every network (npm @balancer-labs/v2-deployments, task 20210418-vault)."""
+"""The vault's address on every network (npm @balancer-labs/v2-deployments, task 20210418-vault)."""
 _ECLP_PROVIDERS: Final = ("rateProvider0()", "rateProvider1()")
 _STABLE: Final = (_AMP, _FEE, _PAUSED, _SCALING)
 _FUNCTIONS: Final = {
@@ -77,22 +78,24 @@ _FUNCTIONS: Final = {
     "balancer_v2_eclp": ((ECLP_PARAMETERS, _FEE, _PAUSED, *_ECLP_PROVIDERS), ()),
     "balancer_v2_composable": ((*_STABLE, _RECOVERY, _PROVIDERS, _OWN_TOKEN), ()),
 }
-"""By family, the functions that each pool has, and those that only some have."""
+"""For each family, the functions that every pool has, and those that only some pools have."""
 _UNNAMED_VERSION: Final = 1
 """The only version of composable pools without that function."""
 _NUMBERED: Final = re.compile(r'"version": ?([0-9]{1,9})\b')
 
 
 class _Rate(NamedTuple):
-    """The rate that a swap would use, and the one at the last join or exit of a composable pool."""
+    """The rate that a swap would use, and the rate at the last join or exit of a composable pool."""
 
     current: int
     old: int
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in one more if its id is not known, or its vault is not the usual one, and in one more
-    with rate providers."""
+    """Read a pool in one round.
+
+    It takes one more if the ID is unknown or the vault is not the usual one, and one more with rate providers.
+    """
     constants = ref.constants_as(BalancerV2Constants)
     if constants.vault and constants.pool_id:
         return (yield from _load_at_vault(ref))
@@ -124,7 +127,7 @@ def _first_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def _pool_token_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls that read what only swaps with the pool's own token depend on."""
+    """Return the calls for the state that matters only for swaps with the pool's own token."""
     others = [token for token in ref.tokens if token != ref.address]
     return [
         ContractCall(ref.address, encode_call(_VERSION), may_revert=True),
@@ -136,7 +139,7 @@ def _pool_token_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return the reference with the pool's id, if its state has it."""
+    """Return the reference with the pool's ID, if its state has one."""
     return _with_vault(ref, "", getattr(pool, "pool_id", ""))
 
 
@@ -196,7 +199,7 @@ def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]
 
 
 def _read_pool_token(answers: Sequence[ReturnData]) -> dict[str, object]:
-    """Return the fields of the state that the calls of `_pool_token_calls` answer."""
+    """Return the fields of the state that come from the calls of `_pool_token_calls`."""
     version, supply, last, swap_fee, yield_fee, *exempt = answers
     last_amp, last_invariant = read_words(last, 2, _JOIN_EXIT_DATA)
     return {
@@ -211,9 +214,10 @@ def _read_pool_token(answers: Sequence[ReturnData]) -> dict[str, object]:
 
 
 def _read_version(answer: ReturnData) -> int | None:
-    """Return the version of a composable pool, None if it is unknown.
+    """Return the version of a composable pool; None if it is unknown.
 
-    It is in a JSON object, as in {"name":"ComposableStablePool","version":5,"deployment":"20230711-..."}.
+    The contract returns it in a JSON object, such as
+    {"name":"ComposableStablePool","version":5,"deployment":"20230711-..."}.
     """
     if answer is None:
         return _UNNAMED_VERSION
@@ -245,7 +249,7 @@ def _read_eclp(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
 
 
 def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) -> BatchRead[list[_Rate]]:
-    """Return the rates that a swap would use; `shown` are those that the pool shows now."""
+    """Return the rates that a swap would use; `shown` are the rates that the pool currently returns."""
     rates = [_Rate(each, each) for each in shown]
     cached = [k for k, provider in enumerate(providers) if provider != ZERO_ADDRESS]
     if not cached:
@@ -264,7 +268,7 @@ def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) ->
 
 
 def _rate_of(ref: PoolRef, k: int, scaling_factor: int) -> int:
-    """Return the rate that is in a scaling factor."""
+    """Return the rate contained in a scaling factor."""
     rate, rest = divmod(scaling_factor, to_18_decimals(ref.decimals[k]))
     if rest:
         raise invalid_response(_SCALING, f"{scaling_factor} does not fit a token of {ref.decimals[k]} decimals")
@@ -272,7 +276,7 @@ def _rate_of(ref: PoolRef, k: int, scaling_factor: int) -> int:
 
 
 def _without(values: tuple[T, ...], position: int | None) -> tuple[T, ...]:
-    """Return the values without that at a position."""
+    """Return the values without the one at a position."""
     return values if position is None else (*values[:position], *values[position + 1 :])
 
 
@@ -286,9 +290,9 @@ def _read_tokens(pool_tokens: ReturnData) -> tuple[str, ...]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read the kind and the tokens of a pool that was registered at the vault, in one round, two if it is stable.
+    """Read the kind and the tokens of a pool that was registered with the vault, in one round; two if it is stable.
 
-    Only pools with constant weights are supported as weighted ones.
+    Weighted pools are supported only if their weights are constant.
     """
     del wrapped_native
     if len(log.topics) < 3:

@@ -26,7 +26,7 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2Stable(BalancerV2):
-    """`amp` is A times 1000. `is_metastable` says that the contract is a `MetaStablePool`."""
+    """A stable pool. `amp` is A times 1000. `is_metastable` means that the contract is a `MetaStablePool`."""
 
     amp: int
     is_metastable: bool
@@ -35,15 +35,17 @@ class BalancerV2Stable(BalancerV2):
     further_fields: ClassVar[FieldTable] = (AMP_FIELD, flag("is_metastable"))
     swap_gas: ClassVar[int] = 110_400
     further_token_gas: ClassVar[int] = 12_100
-    """Gas units for each token beyond two. Both figures are those of `Weighted` plus the measured difference of direct
-    swaps with the published bytecode."""
+    """Gas units for each token beyond two.
+
+    Both figures are those of `Weighted`, plus the measured difference of direct swaps with the published bytecode.
+    """
 
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output at the invariant of the balances, rounded as the contract rounds it."""
+        """Return the output at the invariant of the balances, rounded like the contract's."""
         d = invariant_rounded_up(balances, self.amp) if self.is_metastable else invariant(balances, self.amp)
         return amount_out(balances, i, j, amount_in, self.amp, d, balance_v2)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))

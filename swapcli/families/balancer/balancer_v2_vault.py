@@ -1,10 +1,10 @@
-"""What Balancer V2's Vault does around the maths of pools whose tokens have rates.
+"""The steps of Balancer V2's Vault around the maths of pools whose tokens have rates.
 
 The fee comes off the input first, rounded up; then amounts are scaled to 18 decimals, times the tokens' rates. The
-whole input enters the pool. There is no limit to a swap besides the 112 bits of a balance. Unlike those of V3, rates
-come from their providers at every swap and are not rounded up.
+whole input enters the pool. The only limit of a swap is the 112 bits of a balance. Unlike in V3, rates come from their
+providers at every swap and are not rounded up.
 
-A family derives from `BalancerV2` and gives its maths, `scaled_amount_out` and `curve`, and the table of its
+A family derives from `BalancerV2` and provides its maths (`scaled_amount_out` and `curve`) and the table of its
 `further_fields`. Weighted pools (`weighted`) have no rates.
 """
 
@@ -25,7 +25,7 @@ BALANCE_BITS: Final = 112
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2(BalancerPool):
-    """A pool of the Vault. `pool_id` is what the Vault calls it, 32 bytes in hex; empty if it is unknown."""
+    """A pool in the Vault. `pool_id` is the Vault's ID for it, 32 bytes in hex; empty if unknown."""
 
     pool_id: str
 
@@ -35,7 +35,7 @@ class BalancerV2(BalancerPool):
     )
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
+        """Sell `amount_in` through the Vault. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         if not (balances[j] and (self.can_be_one_sided or all(balances))):

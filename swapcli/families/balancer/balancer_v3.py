@@ -1,13 +1,13 @@
-"""What Balancer V3's Vault does around the maths of every pool, step by step as its `swap` with an exact input.
+"""The steps of Balancer V3's Vault around the maths of every pool, as in its `swap` with an exact input.
 
-The Vault scales balances and amounts to 18 decimals, times the tokens' rates; it calls scaled ones "live". It takes the
-fee off the input, rounded up, queries the pool for the output, and rounds it down to base units, with a rate rounded
-up. Inputs after the fee and outputs below a minimum revert. A part of the fee, the aggregate fee, leaves the balances.
+The Vault scales balances and amounts to 18 decimals, times the tokens' rates, and calls the scaled amounts "live". It
+takes the fee off the input, rounded up, queries the pool for the output, and rounds it down to base units, with a rate
+rounded up. Inputs after the fee and outputs below a minimum revert. Part of the fee, the aggregate fee, leaves the
+balances.
 
-A family derives from `BalancerV3` and gives its maths, `scaled_amount_out` and `curve`, and the table of its
-`further_fields`; `fee_for_swap` if a hook sets its fee.
-Balances are those that `getPoolData` returns, after yield fees that are due: a swap changes no rate, so none fall due
-between the swaps of a route.
+A family derives from `BalancerV3` and provides its maths (`scaled_amount_out` and `curve`), the table of its
+`further_fields`, and `fee_for_swap` if a hook sets its fee. Balances are those from `getPoolData`, after due yield
+fees: a swap changes no rate, so no fees fall due between the swaps of a route.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _read_min_trade_amount(fields: StateFields, _: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3(BalancerPool):
-    """A pool of the Vault. `aggregate_swap_fee`, a 10^18 fraction, is the part of a fee that leaves the balances.
+    """A pool in the Vault. `aggregate_swap_fee`, a 10^18 fraction, is the part of a fee that leaves the balances.
 
-    The gas of families is that of recorded transactions less 23,000 for the transaction itself.
+    The gas of families comes from recorded transactions, less 23,000 for the transaction itself.
     """
 
     aggregate_swap_fee: int
@@ -57,7 +57,7 @@ class BalancerV3(BalancerPool):
         return self.swap_fee
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
+        """Sell `amount_in` through the Vault. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         if not (balances[j] and (balances[i] or self.can_be_one_sided)):
@@ -81,7 +81,7 @@ class BalancerV3(BalancerPool):
         return amount_out, after
 
     def check(self) -> None:
-        """Require balances that the Vault can hold."""
+        """Require balances that fit the Vault."""
         for k, (reserve, rate) in enumerate(zip(self.reserves, self.rates, strict=True)):
             if reserve * self.scaling_factor(k) // WAD >> self.balance_bits:
                 raise InvalidPoolState(

@@ -1,4 +1,4 @@
-"""Gyroscope's 2-CLPs of Balancer V3: (x + L / sqrt(beta)) (y + L sqrt(alpha)) = L^2, for prices from alpha to beta.
+"""Gyroscope's 2-CLPs in Balancer V3: (x + L / sqrt(beta)) (y + L sqrt(alpha)) = L^2, for prices from alpha to beta.
 
 The invariant L solves a quadratic equation whose terms are rounded down. The virtual balance of the sold token is
 rounded up, that of the bought token down. All numbers have 18 decimals.
@@ -27,7 +27,10 @@ _MAX_BALANCE_BITS = 120
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3TwoClp(BalancerV3):
-    """`sqrt_alpha` and `sqrt_beta` are the roots of the lowest and the highest price, with 18 decimals."""
+    """A 2-CLP.
+
+    `sqrt_alpha` and `sqrt_beta` are the square roots of the lowest and the highest price, with 18 decimals.
+    """
 
     sqrt_alpha: int
     sqrt_beta: int
@@ -47,7 +50,7 @@ class BalancerV3TwoClp(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         try:
@@ -57,7 +60,7 @@ class BalancerV3TwoClp(BalancerV3):
         return curve_with_virtual_balances(balances, virtual, i, j, self.base_units_per_scaled(i, j))
 
     def check(self) -> None:
-        """Require `sqrt_alpha` < `sqrt_beta`, and balances that the Vault can hold."""
+        """Require `sqrt_alpha` < `sqrt_beta`, and balances that fit the Vault."""
         BalancerV3.check(self)
         if self.sqrt_alpha * WAD // self.sqrt_beta >= WAD:
             raise InvalidPoolState(
@@ -72,7 +75,7 @@ class BalancerV3TwoClp(BalancerV3):
         return up, (invariant * WAD // beta, invariant * alpha // WAD)
 
     def _invariant(self, x: int, y: int) -> int:
-        """Return L = (b + sqrt(b^2 + 4 a c)) / (2 a), with b^2 multiplied out as the contract has it."""
+        """Return L = (b + sqrt(b^2 + 4 a c)) / (2 a), with b^2 multiplied out as in the contract."""
         if (x | y) >> _MAX_BALANCE_BITS:
             raise SwapReverts(f"pool {self.key}: the balances are too large for the contract's arithmetic")
         alpha, beta = self.sqrt_alpha, self.sqrt_beta

@@ -1,8 +1,8 @@
-"""Boosted pools of Balancer V3: stable pools of ERC-4626 shares, traded in the tokens that the shares stand for.
+"""Balancer V3's boosted pools: stable pools of ERC-4626 shares, traded in the tokens that the shares represent.
 
-The Vault wraps the input, swaps shares, and unwraps the output. It takes two units less than the share's contract would
-give for both conversions, whether its own buffer of both tokens serves them or that contract. So the output depends on
-the price of a share, total assets over total shares as of the quoted block, and not on the buffer.
+The Vault wraps the input, swaps shares, and unwraps the output. For the two conversions together, it pays two units
+less than the share's contract would, whether that contract or the Vault's own buffer of both tokens serves them. So the
+output depends on the share price (total assets over total shares at the quoted block) and not on the buffer.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from swapcli.families.token_positions import token_indices
 _MIN_WRAP_AMOUNT: Final = 10**4
 """`getMinimumWrapAmount` of the Vault's published deployments."""
 _WRAP_GAS: Final = 72_000
-"""A wrap or unwrap from the Vault's buffer alone took 106,200 gas, 34,000 of it for the transaction and the caller."""
+"""A wrap or unwrap using only the Vault's buffer took 106,200 gas, 34,000 of it for the transaction and the caller."""
 _MAX_WRAPS: Final = 2
 
 
 class SharePrice(NamedTuple):
-    """The price of a share: so many assets for so many shares, both rounded down where they are converted."""
+    """The price of a share, as a number of assets for a number of shares; conversions round both down."""
 
     assets: int
     shares: int
@@ -38,9 +38,9 @@ class SharePrice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Boosted(Pool):
-    """`share_pool` trades the shares, in the order of `tokens`. A token that the pool has itself has no price.
+    """`share_pool` trades the shares, in the order of `tokens`. A token that the pool holds directly has no price.
 
-    The Vault refuses to convert less than `min_wrap_amount` base units.
+    The Vault does not convert less than `min_wrap_amount` base units.
     """
 
     share_pool: BalancerV3Stable
@@ -51,15 +51,15 @@ class BalancerV3Boosted(Pool):
     swap_gas: ClassVar[int] = BalancerV3Stable.swap_gas + _MAX_WRAPS * _WRAP_GAS
     holds_reserves_in_vault: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
-    """Shares earn interest with every block."""
+    """Shares earn interest in every block."""
 
     @property
     def reserves(self) -> tuple[int, ...]:
-        """Return the balances of the pool, in shares where it has shares."""
+        """Return the balances of the pool, in shares where it holds shares."""
         return self.share_pool.reserves
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Wrap, swap and unwrap. Raises as `Pool.swap`."""
+        """Wrap, swap and unwrap. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         shares_in = self._wrap(self.share_prices[i], amount_in)
         shares_out, after = self.share_pool.swap(self.share_pool.tokens[i], self.share_pool.tokens[j], shares_in)
@@ -68,14 +68,14 @@ class BalancerV3Boosted(Pool):
         return amount_out, pool_after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         units = zip((i, j), self.share_pool.base_units_per_scaled(i, j), strict=True)
         unit_in, unit_out = (unit * _assets_per_share(self.share_prices[k]) for k, unit in units)
         return stable_curve(self.share_pool.scaled_balances(), (i, j), self.share_pool.amp, (unit_in, unit_out))
 
     def state(self) -> dict[str, object]:
-        """Return the fields of the pool of shares, and those of the shares."""
+        """Return the fields of the share pool, and those of the shares."""
         prices = [price and [str(number) for number in price] for price in self.share_prices]
         state = self.share_pool.state() | {"pool_tokens": list(self.share_pool.tokens), "share_prices": prices}
         if self.share_pool.decimals != self.decimals:
@@ -108,7 +108,7 @@ class BalancerV3Boosted(Pool):
         return cls(*identity, pool, prices, _MIN_WRAP_AMOUNT if minimum is None else minimum)
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of a swap, with a conversion for each token that the pool has as shares."""
+        """Return the gas of a swap, with one conversion for each token that the pool holds as shares."""
         del after
         wrapped = sum(price is not None for price in self.share_prices)
         return self.share_pool.gas_units(self.share_pool) + min(wrapped, _MAX_WRAPS) * _WRAP_GAS

@@ -1,4 +1,4 @@
-"""Gyroscope's E-CLPs of Balancer V3: the maths of `eclp_math` behind the Vault of `balancer_v3`."""
+"""Gyroscope's E-CLPs in Balancer V3: the maths of `eclp_math` inside the Vault of `balancer_v3`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.families.balancer.eclp_pool import EclpPool
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Eclp(EclpPool, BalancerV3):
-    """An E-CLP of the Vault."""
+    """An E-CLP in the Vault."""
 
     parameters: EclpParameters
 

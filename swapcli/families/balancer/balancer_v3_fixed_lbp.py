@@ -1,7 +1,7 @@
-"""Fixed-price bootstrapping pools of Balancer V3: a project sells its token for a reserve token at one rate.
+"""Balancer V3's fixed-price bootstrapping pools: a project sells its token for a reserve token at a fixed rate.
 
-The contract divides the sold amount, with 18 decimals, by the price of the project's token. Swaps are open during the
-sale only, the project's token is never bought back, and a pool begins without any of the reserve token.
+The contract divides the sold amount, with 18 decimals, by the price of the project's token. Swaps are possible only
+during the sale, the project's token is never bought back, and a pool starts without any reserve tokens.
 
 Source: `FixedPriceLBPool` of balancer/balancer-v3-monorepo, @0a5890a8.
 """
@@ -27,8 +27,10 @@ _MAX_PRICE = (1 << 128) - 1
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3FixedLbp(BalancerV3):
-    """`project` is the position of the project's token, `project_price` a whole one's in the reserve token, times
-    10^18.
+    """A fixed-price sale.
+
+    `project` is the position of the project's token, `project_price` the price of one whole token in the reserve token,
+    times 10^18.
     """
 
     project: int
@@ -36,15 +38,15 @@ class BalancerV3FixedLbp(BalancerV3):
 
     family: ClassVar[str] = "balancer_v3_fixed_lbp"
     swap_gas: ClassVar[int] = 130_000
-    """A 2-CLP's gas, less the reading of its parameters and its square root."""
+    """The gas of a 2-CLP, less the reading of its parameters and its square root."""
     is_pair: ClassVar[bool] = True
     moves_with_time: ClassVar[bool] = True
-    """The sale ends at a time."""
+    """The sale ends at a set time."""
     can_be_one_sided: ClassVar[bool] = True
     further_fields: ClassVar[FieldTable] = (integer("project", 0, 1, int), integer("project_price", 1, _MAX_PRICE))
 
     def check(self) -> None:
-        """Require that no token has a rate, and balances that the Vault can hold."""
+        """Require that no token has a rate, and balances that fit the Vault."""
         super().check()
         if any(rate != WAD for rate in self.rates):
             raise InvalidPoolState("rates", "such a pool has no rates")
@@ -57,7 +59,7 @@ class BalancerV3FixedLbp(BalancerV3):
         return amount_in * WAD // self.project_price
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats: one rate, up to what the pool holds."""
+        """Return the curve of this direction in floats: one rate, up to the pool's balance."""
         i, j = token_indices(self, token_in, token_out)
         if i == self.project or not self.reserves[j]:
             return ZeroCurve()

@@ -1,9 +1,9 @@
-"""Liquidity bootstrapping pools of Balancer V3: weighted pools of two tokens whose weights move with time.
+"""Balancer V3's liquidity bootstrapping pools: weighted pools of two tokens whose weights move with time.
 
-A project sells its token for a reserve token. The weights go from their first to their last values in a straight line
-over the time of the sale; those of a state are those of its block. Swaps are open during the sale only, and may be
-closed to sales of the project's token. A pool may begin without reserve: it then trades as if it held `virtual_reserve`
-more, but pays no more than it holds.
+A project sells its token for a reserve token. The weights change linearly from their first to their last values over
+the time of the sale; a state has the weights at its block. Swaps are possible only during the sale, and may be closed
+to sales of the project's token. A pool may start without reserves: it then trades as if it held `virtual_reserve` more,
+but pays no more than it holds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Lbp(BalancerV3Weighted):
-    """`project` is the position of the project's token; `virtual_reserve` is a live balance of the other one."""
+    """A sale.
+
+    `project` is the position of the project's token; `virtual_reserve` is a live balance of the other token.
+    """
 
     project: int
     virtual_reserve: int
@@ -40,13 +43,13 @@ class BalancerV3Lbp(BalancerV3Weighted):
     )
 
     def check(self) -> None:
-        """Require that no token has a rate, and balances that the Vault can hold."""
+        """Require that no token has a rate, and balances that fit the Vault."""
         BalancerV3Weighted.check(self)
         if any(rate != WAD for rate in self.rates):
             raise InvalidPoolState("rates", "such a pool has no rates")
 
     def scaled_balances(self) -> list[int]:
-        """Return the balances that the contract's maths uses, with the virtual one."""
+        """Return the balances that the contract's maths uses, including the virtual one."""
         balances = super().scaled_balances()
         balances[1 - self.project] += self.virtual_reserve
         return balances
@@ -61,7 +64,7 @@ class BalancerV3Lbp(BalancerV3Weighted):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the direction in floats, in base units, up to what the pool holds."""
+        """Return the curve of this direction in floats, in base units, up to the pool's balance."""
         i, j = token_indices(self, token_in, token_out)
         balances = [balance // to_18_decimals(self.decimals[k]) for k, balance in enumerate(self.scaled_balances())]
         x, y, ratio = balances[i], balances[j], self.weights[i] / self.weights[j]
@@ -69,7 +72,7 @@ class BalancerV3Lbp(BalancerV3Weighted):
         if (self.is_project_bought_only and i == self.project) or not self.reserves[j]:
             max_in = 0
         elif (part := self.reserves[j] / y) < 1.0:
-            # Where the whole balance is hardly virtual, the share of 30% is the limit anyway.
+            # If hardly any of the balance is virtual, the limit of 30% applies anyway.
             growth = expm1(min(-log1p(-part) / ratio, 1.0))
             max_in = min(max_in, int(x * growth / (1.0 - self.swap_fee / WAD)))
         return WeightedCurve(x, y, ratio, 1.0 - self.swap_fee / WAD, max_in)

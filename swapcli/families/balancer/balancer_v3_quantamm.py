@@ -1,8 +1,8 @@
-"""QuantAMM's weighted pools of Balancer V3, whose weights follow a strategy.
+"""QuantAMM's weighted pools in Balancer V3, whose weights follow a strategy.
 
-An update of the strategy sets weights and by how much each of them moves a second, up to a time at which the first one
-would leave its bounds. The weights of a state are those of its block, as the contract rounds them; they need not sum to
-one. A swap may sell and buy at most a part of the balances (`max_trade_ratio`), besides the limit of weighted pools.
+A strategy update sets the weights and their change per second, up to the time at which the first weight would leave its
+bounds. A state has the weights at its block, rounded like the contract's; they need not add up to one. Besides the
+limit of weighted pools, a swap may sell and buy at most a part of the balances (`max_trade_ratio`).
 
 Source: `QuantAMMWeightedPool` of QuantAMMProtocol/QuantAMM-V1, @e6729606.
 """
@@ -36,13 +36,13 @@ def _read_block_weights(fields: StateFields, count: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3QuantAmm(BalancerV3Weighted):
-    """`weights` are those of the block. `max_trade_ratio` is a 10^18 fraction; `floors` are not used."""
+    """A weighted pool with the `weights` at the block. `max_trade_ratio` is a 10^18 fraction; `floors` are not used."""
 
     max_trade_ratio: int
 
     family: ClassVar[str] = "balancer_v3_quantamm"
     swap_gas: ClassVar[int] = 140_000
-    """A weighted pool's gas, and two further reads of storage: the weights, and the times between which they move."""
+    """The gas of a weighted pool, plus two more storage reads: the weights, and the times between which they move."""
     moves_with_time: ClassVar[bool] = True
     further_fields: ClassVar[FieldTable] = (
         FurtherField("weights", _read_block_weights, texts),
@@ -60,12 +60,12 @@ class BalancerV3QuantAmm(BalancerV3Weighted):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the direction in floats, in base units: the rates cancel."""
+        """Return the curve of this direction in floats, in base units: the rates cancel out."""
         i, j = token_indices(self, token_in, token_out)
         x, y, ratio = self.reserves[i], self.reserves[j], self.weights[i] / self.weights[j]
         left, part = WAD - self.swap_fee, self.max_trade_ratio / WAD
         max_in = x * min(MAX_IN_RATIO, self.max_trade_ratio) // left if left else 0
-        if part < 1.0:  # the output is limited to that part too
+        if part < 1.0:  # the output is also limited to that part
             growth = expm1(min(-log1p(-part) / ratio, 1.0))
             max_in = min(max_in, int(x * growth * WAD / left) if left else 0)
         return WeightedCurve(x, y, ratio, 1.0 - self.swap_fee / WAD, max_in)

@@ -1,7 +1,7 @@
-"""Pools of Balancer V3's vault: balances, rates, fees and hooks from the vault, the rest from the pool.
+"""Read pools of Balancer V3: balances, rates, fees and hooks from the vault, everything else from the pool.
 
-A pool's `version()` names its kind. The vault responds with the balances that a swap would start from: yield fees that
-are due are already taken off.
+A pool's `version()` names its kind. The vault returns the balances from which a swap would start, with due yield fees
+already deducted.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ _SURGE_FEE: Final = "getMaxSurgeFeePercentage(address)"
 _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
 _OF_SOME_VERSIONS: Final = (_FLOORS, _VIRTUAL_RESERVE)
 _USUAL_VAULT: Final = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
-"""The address that the vault has on every network (github balancer/balancer-deployments, task 20241204-v3-vault)."""
+"""The vault's address on every network (github balancer/balancer-deployments, task 20241204-v3-vault)."""
 _SURGE_HOOK: Final = ("StableSurgeHook", 2)
-"""Name and first version of the hook whose fee `balancer_v3_stable_surge` computes."""
+"""The name and first version of the hook whose fee `balancer_v3_stable_surge` computes."""
 
 
 class HooksConfig(NamedTuple):
@@ -85,7 +85,7 @@ class HooksConfig(NamedTuple):
 
 
 class VaultPool(NamedTuple):
-    """What the vault knows of a pool: its fee, the fields that all its pools have, and its hooks."""
+    """The vault's data about a pool: its fee, the fields that all its pools have, and its hooks."""
 
     fee_ppm: int
     state: dict[str, object]
@@ -102,18 +102,18 @@ def _no_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 class FamilyTraits(NamedTuple):
-    """How the pools of a family are read: the functions of the pool, other calls, and what their results mean."""
+    """How the pools of a family are read: the pool's functions, other calls, and how to decode their results."""
 
     functions: tuple[str, ...]
     decode: FieldDecoder
     has_surge_hook: bool = False
     is_own_hook: bool = False
-    """Whether pools may be called as their own hooks, which check what `decode` checks."""
+    """Whether pools may be called as their own hooks, which check the same things as `decode`."""
     further_calls: Callable[[PoolRef], list[ContractCall]] = _no_calls
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in two if its vault is another than the usual, and in one more with a surge hook."""
+    """Read a pool in one round; in two if its vault is not the usual one, and in one more with a surge hook."""
     if vault_of(ref):
         return (yield from _load_at_vault(ref))
     return (yield from with_prefetch(_find_vault(ref), _first_calls(with_vault(ref, _USUAL_VAULT))))
@@ -125,7 +125,7 @@ def _find_vault(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _first_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls that read a pool, apart from what its hook knows."""
+    """Return the calls that read a pool, apart from its hook's data."""
     by_pool = (_POOL_DATA, _POOL_CONFIG, _HOOKS_CONFIG)
     return [
         *(ContractCall(vault_of(ref), encode_call(name, ref.address)) for name in by_pool),
@@ -152,7 +152,7 @@ def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read kind and tokens of a pool that was registered at the vault, in one round; a stable pool in two."""
+    """Read the kind and tokens of a pool that was registered with the vault, in one round; a stable pool takes two."""
     del wrapped_native
     if len(log.topics) < 3:
         raise invalid_response(factory.address, "an event of a different kind")
@@ -182,7 +182,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def read_version(answer: ReturnData) -> tuple[str, int]:
-    """Return name and version from the JSON text that Balancer's contracts return as their `version()`."""
+    """Return the name and version from the JSON text that Balancer's contracts return from `version()`."""
     try:
         document = json.loads(read_text(answer, _VERSION))
         return str(document["name"]), int(document["version"])
@@ -213,7 +213,7 @@ def _read_vault_pool(ref: PoolRef, data: ReturnData, config: ReturnData, hooks: 
 
 
 def _rate_providers(struct: ReturnData, count: int) -> list[bool]:
-    """Return which tokens have a rate provider: `tokenInfo` is a list of (type, provider, pays fees)."""
+    """Return, for each token, whether it has a rate provider. `tokenInfo` is a list of (type, provider, pays fees)."""
     words = read_words(struct, 3, _POOL_DATA)
     position = words[2] + WORD
     listed = struct[position:] if struct else struct
@@ -228,12 +228,12 @@ def _read_hooks(answer: ReturnData) -> HooksConfig:
 
 
 def _is_own_hook(address: str, hooks: HooksConfig) -> bool:
-    """Return whether the pool itself is the hook, and is queried at most before a swap: whether swaps are open."""
+    """Return whether the pool itself is the hook and is called at most before a swap, to check that swaps are open."""
     return hooks.contract == address and not (hooks.adjusts_amounts or hooks.sets_fee or hooks.runs_after_swap)
 
 
 def _check_no_hooks(hooks: HooksConfig) -> None:
-    """Raise `InvalidUpstreamResponse` if a hook of the pool takes part in its swaps."""
+    """Raise `InvalidUpstreamResponse` if the pool has a hook that affects its swaps."""
     if hooks.contract != ZERO_ADDRESS and any(hooks[:4]):
         raise invalid_response("hooks", f"swaps call the hook {hooks.contract}, which is not supported")
 
@@ -242,13 +242,13 @@ def _weighted_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData
     del ref, pool
     weights, floors = results
     fields: dict[str, object] = {"weights": read_list(weights, _WEIGHTS)}
-    if floors is not None:  # the first version has none
+    if floors is not None:  # the first version does not have it
         fields["floors"] = read_list(floors, _FLOORS)
     return fields
 
 
 def _stable_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
-    """Return the amplification at the block, and whether the version of the pool limits its imbalance."""
+    """Return the amplification at the block, and whether the pool's version limits its imbalance."""
     del ref
     amp, version = results
     value, is_updating, precision = read_words(amp, 3, _AMP)
@@ -276,7 +276,7 @@ def _read_surge(ref: PoolRef, hook: HooksConfig) -> BatchRead[dict[str, object]]
     return {
         "max_surge_fee": read_word(max_fee, _SURGE_FEE),
         "surge_threshold": read_word(threshold, _SURGE_THRESHOLD),
-        "changes_without_events": True,  # the hook announces changes of its fee at its own address
+        "changes_without_events": True,  # the hook emits changes of its fee from its own address
     }
 
 
@@ -300,7 +300,7 @@ def _two_clp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]
 
 
 def _lbp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
-    """Return the weights at the block, and what the sale allows."""
+    """Return the weights at the block, and the sale's rules."""
     weights, floors, is_open, project, bought_only, virtual = results
     return _weighted_fields(ref, pool, (weights, floors)) | {
         "project": _sold_token(ref, is_open, project),
@@ -317,7 +317,10 @@ def _fixed_lbp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnDat
 
 
 def _sold_token(ref: PoolRef, is_open: ReturnData, project: ReturnData) -> int:
-    """Return the position of the token that a sale sells. Raises `InvalidUpstreamResponse` out of its time."""
+    """Return the position of the token that a sale sells.
+
+    Raises `InvalidUpstreamResponse` outside the time of the sale.
+    """
     if not read_word(is_open, _SWAPS_OPEN):
         raise invalid_response(_SWAPS_OPEN, "the sale has not started or is over")
     token = read_address(project, _PROJECT)
@@ -355,7 +358,7 @@ FAMILIES: Final[Mapping[str, FamilyTraits]] = {
     "balancer_v3_fixed_lbp": FamilyTraits((_SWAPS_OPEN, _PROJECT, _PROJECT_PRICE), _fixed_lbp_fields, is_own_hook=True),
     "balancer_v3_quantamm": FamilyTraits((_WEIGHTS, _QUANTAMM_DATA), _quantamm_fields),
 }
-"""The families of the vault's pools. To add one, add a row, and its name below."""
+"""The families of the vault's pools. To add one, add a row here and its name below."""
 
 _FAMILY_BY_NAME: Final[Mapping[str, str]] = {
     "WeightedPool": "balancer_v3_weighted",
@@ -368,4 +371,4 @@ _FAMILY_BY_NAME: Final[Mapping[str, str]] = {
     "FixedPriceLBPool": "balancer_v3_fixed_lbp",
     "QuantAMMWeightedPool": "balancer_v3_quantamm",
 }
-"""Families by the name that `version()` of a pool gives."""
+"""The families by the name in the pool's `version()`."""

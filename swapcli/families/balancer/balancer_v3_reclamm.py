@@ -1,8 +1,8 @@
-"""ReClAMMs of Balancer V3 ("readjusting concentrated liquidity"): x y = k with virtual balances that move in time.
+"""Balancer V3's ReClAMMs ("readjusting concentrated liquidity"): x y = k with virtual balances that move with time.
 
-Outside of a target range of prices, and while the range is being changed, the pool's virtual balances move with the
-block time. `computeCurrentVirtualBalances()` gives those at the block read, which a swap in that block uses and stores;
-later swaps in the same block do not move them.
+Outside a target price range, and while the range is being changed, the pool's virtual balances move with the block
+time. `computeCurrentVirtualBalances()` returns them at the block read. A swap in that block uses and stores them; later
+swaps in the same block do not move them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from swapcli.families.rounding import require_uint256
 from swapcli.families.token_positions import token_indices
 
 _BITS = 128
-"""The contract stores virtual balances in as many."""
+"""The number of bits in which the contract stores virtual balances."""
 
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Reclamm(BalancerV3):
-    """`virtual_balances` of both tokens, with 18 decimals, as of the block read."""
+    """A ReClAMM with the `virtual_balances` of both tokens at the block read, with 18 decimals."""
 
     virtual_balances: tuple[int, ...]
 
     family: ClassVar[str] = "balancer_v3_reclamm"
     swap_gas: ClassVar[int] = 142_000
-    """A 2-CLP's gas, and two writes to storage of 5,000 each: the time stamp and the virtual balances."""
+    """The gas of a 2-CLP, plus two storage writes of 5,000 each: the timestamp and the virtual balances."""
     can_be_one_sided: ClassVar[bool] = True
     is_pair: ClassVar[bool] = True
     moves_with_time: ClassVar[bool] = True
@@ -49,7 +49,7 @@ class BalancerV3Reclamm(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         units = self.base_units_per_scaled(i, j)
         return curve_with_virtual_balances(self.scaled_balances(), self.virtual_balances, i, j, units)

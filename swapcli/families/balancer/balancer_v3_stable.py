@@ -1,7 +1,7 @@
-"""Stable pools of Balancer V3: `StableMath` on live balances, inside the Vault's `swap`.
+"""Balancer V3's stable pools: `StableMath` on live balances, inside the Vault's `swap`.
 
-Pools of the third version (2026) also reject swaps after which the largest balance is 10,000 times the smallest.
-`amp` is that of the quoted block; while it changes, the state holds at that block only.
+Pools of the third version (2026) also reject swaps after which the largest balance is 10,000 times the smallest. `amp`
+is the value at the quoted block; while it changes, the state is valid only at that block.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_IMBALANCE: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Stable(BalancerV3):
-    """`amp` is A times 1000. `limits_imbalance` is true from the third version on."""
+    """A stable pool. `amp` is A times 1000. `limits_imbalance` is true from the third version on."""
 
     amp: int
     limits_imbalance: bool
@@ -43,6 +43,6 @@ class BalancerV3Stable(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))

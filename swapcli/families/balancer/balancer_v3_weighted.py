@@ -1,6 +1,6 @@
-"""Weighted pools of Balancer V3: the maths of `WeightedMath` on live balances, inside the Vault's `swap`.
+"""Balancer V3's weighted pools: the maths of `WeightedMath` on live balances, inside the Vault's `swap`.
 
-They differ from V2's in rounding. Pools of the second version (2026) add a unit to the input's balance, and require
+They differ from V2's in rounding. Pools of the second version (2026) add one unit to the input's balance, and require
 both balances to stay above a floor.
 """
 
@@ -21,7 +21,10 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Weighted(BalancerV3):
-    """`weights` are 10^18 fractions that sum to one. `floors` are the least live balances; empty in version 1."""
+    """A weighted pool.
+
+    `weights` are 10^18 fractions that add up to one. `floors` are the least live balances; empty in version 1.
+    """
 
     weights: tuple[int, ...]
     floors: tuple[int, ...]
@@ -48,7 +51,7 @@ class BalancerV3Weighted(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the direction in floats, in base units: the rates cancel."""
+        """Return the curve of this direction in floats, in base units: the rates cancel out."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         max_in = x * MAX_IN_RATIO // (WAD - self.swap_fee)

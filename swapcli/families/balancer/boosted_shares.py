@@ -1,4 +1,5 @@
-"""What a boosted pool of Balancer V3 needs beside the state of a stable pool: its shares, and what they stand for."""
+"""The state of Balancer V3's boosted pools beyond that of a stable pool: their shares, and the tokens they
+represent."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import read_share_price, share_price_calls
 
 _BUFFER_ASSET: Final = "getERC4626BufferAsset(address)"
-"""The token that a share stands for; zero if the vault has no buffer of it, and so does not wrap it."""
+"""The token that a share represents; zero if the vault has no buffer for it, and therefore does not wrap it."""
 _BUFFERS_PAUSED: Final = "areBuffersPaused()"
 _MIN_WRAP: Final = "getMinimumWrapAmount()"
 _DECIMALS: Final = "decimals()"
@@ -22,12 +23,12 @@ _POOL_TOKENS: Final = "pool_tokens"
 
 
 def pool_tokens(ref: PoolRef) -> tuple[str, ...]:
-    """Return the tokens that the pool has at the vault: some may be shares of those that it trades."""
+    """Return the pool's tokens at the vault: some may be shares of the tokens that it trades."""
     return ref.constants_as(BalancerV3Constants).pool_tokens or ref.tokens
 
 
 def vault_of(ref: PoolRef) -> str:
-    """Return the vault of a pool; empty if it is not known."""
+    """Return the vault of a pool; empty if unknown."""
     return ref.constants_as(BalancerV3Constants).vault
 
 
@@ -44,18 +45,19 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 
 def buffer_calls(vault: str, tokens: Sequence[str]) -> list[ContractCall]:
-    """Return the calls whose results `traded_tokens` reads."""
+    """Return the calls whose results `traded_tokens` decodes."""
     return [ContractCall(vault, encode_call(_BUFFER_ASSET, token)) for token in tokens]
 
 
 def traded_tokens(tokens: Sequence[str], results: Sequence[ReturnData]) -> tuple[str, ...]:
-    """Return for each token of a pool what it trades instead: what a share stands for, or the token itself."""
+    """Return, for each token of a pool, the token that it trades: the one that a share represents, or the token
+    itself."""
     assets = [read_address(answer, _BUFFER_ASSET) for answer in results]
     return tuple(token if asset == ZERO_ADDRESS else asset for token, asset in zip(tokens, assets, strict=True))
 
 
 def share_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls whose results `read_shares` reads."""
+    """Return the calls whose results `read_shares` decodes."""
     vault = vault_of(ref)
     shares = [share for share, token in zip(pool_tokens(ref), ref.tokens, strict=True) if share != token]
     by_share = [
@@ -67,9 +69,9 @@ def share_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def read_shares(ref: PoolRef, results: Sequence[ReturnData]) -> dict[str, object]:
-    """Return the fields of `balancer_v3_boosted` that a stable pool has not.
+    """Return the fields of `balancer_v3_boosted` that a stable pool does not have.
 
-    Raises `InvalidUpstreamResponse` if the vault wraps no shares now, or a share has no constant price.
+    Raises `InvalidUpstreamResponse` if the vault currently wraps no shares, or if a share's price is not constant.
     """
     paused, minimum, *rest = results
     if read_word(paused, _BUFFERS_PAUSED):

@@ -1,8 +1,8 @@
-"""A direction of an E-CLP in floats; every method has a closed form.
+"""One direction of an E-CLP in floats; every method has a closed form.
 
 The balance of the sold token is x = a - r R sin(psi) with R^2 = (lambda c)^2 + s^2, where the angle psi falls as the
-token is sold; r, a, s, c and lambda are those of `eclp_math`. With k = lambda / R^2 the marginal rate is
-g + k tan(psi), g = s c (lambda^2 - 1) / R^2, and its mean over a trade is the same with half the sum of both angles.
+token is sold; r, a, s, c and lambda are those of `eclp_math`. With k = lambda / R^2 the marginal rate is g + k
+tan(psi), g = s c (lambda^2 - 1) / R^2, and its mean over a trade is the same expression at half the sum of both angles.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from swapcli.families.hull_curve import ZeroCurve
 def eclp_curve(
     parameters: EclpParameters, balances: tuple[int, int], token_in: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return the sale of one token. Balances have 18 decimals; `units` are base units per such unit, in and out.
+    """Return the curve for selling one token. Balances have 18 decimals; `units` are base units per such unit, in and
+    out.
 
-    That of the input includes the fee. A pool without the other token, with more of the sold one than its range takes,
-    or whose contract would revert, sells nothing.
+    The unit of the input includes the fee. A pool sells nothing if it has none of the other token, if it has more of
+    the sold token than its range can hold, or if its contract would revert.
     """
     try:
         invariant = parameters.invariant(*balances)
@@ -35,7 +36,7 @@ def eclp_curve(
 
 
 class EclpCurve:
-    """The sale of one token; angles are given by their sines and cosines, so that no difference cancels."""
+    """The curve for selling one token. Angles are stored as sines and cosines, so that no difference cancels."""
 
     __slots__ = (
         "_cos",
@@ -59,7 +60,7 @@ class EclpCurve:
         token_in: int,
         units: tuple[float, float],
     ) -> None:
-        """Take balances with 18 decimals; `units` are base units per such unit, in and out, the fee included."""
+        """Take balances with 18 decimals; `units` are base units per such unit, in and out, fee included."""
         lambda_ = parameters.lambda_ / WAD
         s, c = parameters.s / WAD, parameters.c / WAD
         if token_in:

@@ -1,10 +1,10 @@
-"""Gyroscope's elliptic concentrated liquidity (E-CLP), step by step as the contract's library computes it.
+"""Gyroscope's elliptic concentrated liquidity (E-CLP), computed step by step like the contract's library.
 
 The pool's two balances, scaled to 18 decimals, lie on an ellipse: the unit circle times the invariant r, stretched by
 lambda, rotated by the angle with cosine c and sine s, and shifted by the offsets (a, b) so that the prices at its ends
 are alpha and beta. A swap computes r from both balances with a bound on its error, and solves a quadratic equation for
-the balance of the bought token. r is taken twice, as an underestimate and as an overestimate, and each place
-uses the one that is worse for the trader; every product has its own rounding, so the order of operations matters.
+the balance of the bought token. r is computed as an underestimate and as an overestimate, and each place uses the one
+that is worse for the trader. Every product has its own rounding, so the order of operations matters.
 
 Formulas: "E-CLP Mathematics", sections 2.1 and 2.2 (github.com/gyrostable/technical-papers). tau_alpha and tau_beta are
 the points of the circle at the prices alpha and beta; u, v, w, z are the components of A chi, the image of the corner
@@ -41,7 +41,7 @@ _NORM_TOLERANCE_38: Final = 10**23
 _MAX_LAMBDA: Final = 10**26
 _MAX_INVERSE_DENOMINATOR: Final = 10**43
 _DERIVED_TOLERANCE: Final = 1e-6
-"""Floats err by up to 10^-16 lambda, 10^-8 at most; wrong parameters are off by more than a millionth."""
+"""Floats err by up to 10^-16 lambda, at most 10^-8; wrong parameters are off by more than a millionth."""
 # Limits of each swap.
 _MAX_BALANCES: Final = 10**34
 _MAX_INVARIANT: Final = 3 * 10**37
@@ -57,18 +57,19 @@ _NAMES: Final = ("alpha", "beta", "c", "s", "lambda")
 _VECTOR_NAMES: Final = ("tau_alpha", "tau_beta")
 _DERIVED_NAMES: Final = ("u", "v", "w", "z", "d_sq")
 _MAX_38: Final = 2 * ONE_38
-"""More than any component of a vector of length one with the contract's tolerance."""
+"""More than any component of a vector of length one, including the contract's tolerance."""
 
 
 class Invariant(NamedTuple):
-    """r from above and from below."""
+    """r bounded from above and from below."""
 
     over: int
     under: int
 
 
 class _Direction(NamedTuple):
-    """What a sale of one token needs, written for the first token; the second's is the first's of the mirrored ellipse.
+    """The constants for selling one token, written for the first token; the second's are those of the first in the
+    mirrored ellipse.
 
     (`s`, `c`) have 18 decimals, all others 38. tau = (tau_x, tau_y) is the point of the circle where the pool's balance
     of this token is zero; each factor with tau is divided by its power of d_sq.
@@ -89,7 +90,7 @@ class _Direction(NamedTuple):
 
 
 class _InvariantTerms(NamedTuple):
-    """Factors of the invariant that depend on the parameters only, with 38 decimals."""
+    """Factors of the invariant that depend only on the parameters, with 38 decimals."""
 
     across: int
     along: int
@@ -102,7 +103,7 @@ class _InvariantTerms(NamedTuple):
 
 
 class _DerivedValues:
-    """What is computed once from the parameters."""
+    """The values that are computed once from the parameters."""
 
     __slots__ = ("_directions", "_terms")
     _directions: tuple[_Direction, _Direction]
@@ -111,9 +112,9 @@ class _DerivedValues:
 
 @dataclass(frozen=True, slots=True)
 class EclpParameters(_DerivedValues):
-    """A pool's parameters as `getECLPParams()` returns them: the first five with 18 decimals, the others with 38.
+    """A pool's parameters as returned by `getECLPParams()`: the first five with 18 decimals, the others with 38.
 
-    Raises `InvalidPoolState` for parameters that the contract's constructor rejects, and for derived parameters beyond
+    Raises `InvalidPoolState` for parameters that the contract's constructor rejects, and for derived parameters above
     one, which no ellipse has.
     """
 
@@ -139,7 +140,7 @@ class EclpParameters(_DerivedValues):
         object.__setattr__(self, "_terms", _invariant_terms(self))
 
     def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
-        """Return what copies and pickles are made of: the parameters alone."""
+        """Return the data for copies and pickles: only the parameters."""
         return type(self), tuple(getattr(self, name) for name in self.__match_args__)
 
     @classmethod
@@ -151,7 +152,7 @@ class EclpParameters(_DerivedValues):
         return cls(alpha, beta, c, s, lambda_, (ax, ay), (bx, by), u, v, w, z, d_sq)
 
     def state(self) -> dict[str, object]:
-        """Return the parameters as JSON values, named as here."""
+        """Return the parameters as JSON values, under the names used here."""
         numbers = (self.alpha, self.beta, self.c, self.s, self.lambda_, self.u, self.v, self.w, self.z, self.d_sq)
         state: dict[str, object] = dict(zip((*_NAMES, *_DERIVED_NAMES), map(str, numbers), strict=True))
         points = zip(_VECTOR_NAMES, (self.tau_alpha, self.tau_beta), strict=True)
@@ -159,7 +160,7 @@ class EclpParameters(_DerivedValues):
         return state
 
     def invariant(self, x: int, y: int) -> Invariant:
-        """Return r of the balances. Raises `SwapReverts` beyond the contract's limits."""
+        """Return r for the balances. Raises `SwapReverts` beyond the contract's limits."""
         if x + y > _MAX_BALANCES:
             raise SwapReverts("the pool's balances exceed the contract's limit")
         terms, s, c, lambda_ = self._terms, self.s, self.c, self.lambda_
@@ -182,7 +183,8 @@ class EclpParameters(_DerivedValues):
         return Invariant(r + 2 * error, r)
 
     def max_balance(self, invariant: Invariant, token: int) -> int:
-        """Return the largest balance of the token that the contract accepts: the one at which the other is zero."""
+        """Return the largest balance of the token that the contract accepts, at which the other token's balance is
+        zero."""
         direction = self._directions[token]
         over, under = invariant
         s, height = direction.s, direction.height
@@ -190,9 +192,9 @@ class EclpParameters(_DerivedValues):
         return min(_MAX_BALANCES, wide + mul_mixed_down(mul_down(under, s) if height > 0 else mul_up(over, s), height))
 
     def amount_out(self, balances: tuple[int, int], token_in: int, net_in: int) -> int:
-        """Return the output for `net_in`, which has no fee any more; all with 18 decimals.
+        """Return the output for `net_in`, the input after the fee; all amounts have 18 decimals.
 
-        Raises `SwapReverts` where the contract reverts.
+        Raises `SwapReverts` if the contract reverts.
         """
         invariant = self.invariant(*balances)
         balance_in = balances[token_in] + net_in
@@ -236,7 +238,7 @@ class EclpParameters(_DerivedValues):
         )
 
     def _other_balance(self, x: int, invariant: Invariant, token: int) -> int:
-        """Return the other token's balance, overestimated, when that of `token` is `x`: proposition 14."""
+        """Return the other token's balance, overestimated, when the balance of `token` is `x`: proposition 14."""
         direction = self._directions[token]
         s, c, under = direction.s, direction.c, invariant.under
         shifted = x - self.offset(invariant, token)
@@ -290,7 +292,7 @@ def _check(p: EclpParameters) -> None:
 
 
 def _check_derived(p: EclpParameters) -> None:
-    """Raise `InvalidPoolState` if a derived parameter does not follow from the first five, which no contract checks."""
+    """Raise `InvalidPoolState` if a derived parameter does not follow from the first five; no contract checks this."""
     s, c, lambda_ = p.s / WAD, p.c / WAD, p.lambda_ / WAD
     points = []
     for name, price, (x, y) in (("tau_alpha", p.alpha / WAD, p.tau_alpha), ("tau_beta", p.beta / WAD, p.tau_beta)):

@@ -1,4 +1,4 @@
-"""What Gyroscope's E-CLPs of both vaults of Balancer have in common: the maths of `eclp_math` on scaled balances."""
+"""The common part of Gyroscope's E-CLPs in both Balancer vaults: the maths of `eclp_math` on scaled balances."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _read_parameters(fields: StateFields, _: int) -> EclpParameters:
 
 
 class EclpPool(BalancerPool):
-    """`parameters`, a field of the families, as the pool's `getECLPParams()` returns them."""
+    """An E-CLP. The families have the field `parameters`, as returned by the pool's `getECLPParams()`."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class EclpPool(BalancerPool):
         return self.parameters.amount_out((balances[0], balances[1]), i, amount_in)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.scaled_balances()
         return eclp_curve(self.parameters, (x, y), i, self.base_units_per_scaled(i, j))

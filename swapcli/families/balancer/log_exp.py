@@ -2,7 +2,7 @@
 
 Numbers are integers scaled by 10^18. The algorithm is the published one of `LogExpMath`: the argument is decomposed
 over the powers e^(2^7) ... e^(2^-4), the remainder goes through a short Taylor series, and every division truncates
-towards zero. Inside, it carries twenty decimals (36 where the argument of the logarithm is within 10% of one).
+towards zero. Internally, it uses twenty decimals (36 if the argument of the logarithm is within 10% of one).
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ _MAX_POWER_EXPONENT = 2**254 // _ONE_20
 
 
 def power(base: int, exponent: int) -> int:
-    """Return base ^ exponent, both non-negative, as `LogExpMath.pow`. Raises `SwapReverts` when the contract does."""
+    """Return base ^ exponent, both non-negative, like `LogExpMath.pow`.
+
+    Raises `SwapReverts` when the contract reverts.
+    """
     if exponent == 0:
         return WAD
     if base == 0:
@@ -126,7 +129,7 @@ def _ln_near_one(x: int) -> int:
 
 
 def _divide_by_one(x: int) -> tuple[int, int]:
-    """Return quotient and remainder of x / 10^18, both with the sign of x."""
+    """Return the quotient and remainder of x / 10^18, both with the sign of x."""
     whole = _truncating_div(x, WAD)
     return whole, x - whole * WAD
 

@@ -1,4 +1,4 @@
-"""The rows of pools of Balancer's second and third vault."""
+"""The rows of pools in Balancer's second and third vaults."""
 
 from __future__ import annotations
 
@@ -25,25 +25,28 @@ from swapcli.families.row import (
 
 
 class BalancerV2Constants(NamedTuple):
-    """Of a pool of Balancer's second vault."""
+    """The constants of a pool in Balancer's second vault."""
 
     vault: str = ""
     pool_id: str = ""
 
 
 class BalancerV3Constants(NamedTuple):
-    """Of a pool of Balancer's third vault. `pool_tokens` are those of a boosted pool itself; others trade theirs."""
+    """The constants of a pool in Balancer's third vault.
+
+    `pool_tokens` are a boosted pool's own tokens; other pools trade their own.
+    """
 
     vault: str = ""
     pool_tokens: tuple[str, ...] = ()
 
 
 balancer_id_in_first_topic: Final = KeyOfEvent(lambda log: log.topics[1][:42])
-"""The pool's address, with which Balancer V2's ids begin."""
+"""The pool's address, with which Balancer V2's IDs begin."""
 
 
 def _shares(use: PoolUse) -> ExtraData:
-    """Return for each token of the swap the share that a boosted pool has of it, or zero."""
+    """Return, for each token of the swap, the share that a boosted pool holds of it, or zero."""
     tokens, own = use.pool.tokens, use.pool.state()["pool_tokens"]
     shares = dict(zip(tokens, own, strict=True)) if isinstance(own, list) else {}
     used = (ZERO_ADDRESS if shares[token] == token else shares[token] for token in (use.token_in, use.token_out))
@@ -51,7 +54,7 @@ def _shares(use: PoolUse) -> ExtraData:
 
 
 def _by_address(log: Event) -> SwapAmounts:
-    """Read the tokens from the topics after the pool's."""
+    """Read the tokens from the topics after the pool's topic."""
     sold, bought = addresses_in_topics(log, 2)
     amount_in, amount_out = read_words(log, 2)
     return SwapAmounts(sold, bought, amount_in, amount_out)

@@ -1,8 +1,8 @@
-"""Signed fixed-point numbers of 18 and of 38 decimals, rounded as Gyroscope's contracts round them.
+"""Signed fixed-point numbers with 18 and 38 decimals, rounded like those of Gyroscope's contracts.
 
-"Down" and "up" mean towards and away from zero in the products and quotients of one precision. Where a number of 18
-decimals is multiplied by one of 38 decimals, they mean towards minus and plus infinity, and a product below one part in
-10^19 of a unit still counts as a whole one.
+In products and quotients of the same precision, "down" and "up" mean towards and away from zero. When a number with 18
+decimals is multiplied by one with 38 decimals, they mean towards minus and plus infinity, and a product below one part
+in 10^19 of a unit still counts as a whole unit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from swapcli.core.model.units import WAD
 ONE_38: Final = 10**38
 _HALF_38: Final = 10**19
 _NEWTON_STEPS: Final = 7
-"""As in the contract: enough for 128 bits from a guess of one bit."""
+"""The contract's number of steps: enough for 128 bits from a one-bit guess."""
 _TOLERANCE: Final = 5
 """How far the square of a root may be from its argument, in units times the root: the contract's last argument."""
 _GUESSES: Final = tuple((10**k, isqrt(10 ** (18 + k))) for k in range(1, 18))
@@ -52,13 +52,13 @@ def div_up(a: int, b: int) -> int:
 
 
 def mul_38(a: int, b: int) -> int:
-    """Return the product of two numbers of 38 decimals, rounded towards zero."""
+    """Return the product of two numbers with 38 decimals, rounded towards zero."""
     product = a * b
     return product // ONE_38 if product >= 0 else -(-product // ONE_38)
 
 
 def div_38(a: int, b: int) -> int:
-    """Return the quotient of two numbers of 38 decimals, b > 0, rounded towards zero."""
+    """Return the quotient of two numbers with 38 decimals, b > 0, rounded towards zero."""
     return a * ONE_38 // b if a >= 0 else -(-a * ONE_38 // b)
 
 
@@ -79,9 +79,9 @@ def mul_mixed_up(a: int, b: int) -> int:
 
 
 def sqrt(argument: int) -> int:
-    """Return the contract's square root of `argument` >= 0, within a unit of the exact one.
+    """Return the contract's square root of `argument` >= 0, within one unit of the exact one.
 
-    Raises `SwapReverts` where the contract finds its root too far off.
+    Raises `SwapReverts` if the contract rejects its root as too inaccurate.
     """
     if not argument:
         return 0

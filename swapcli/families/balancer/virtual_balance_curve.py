@@ -1,4 +1,4 @@
-"""The curve of pools that trade on x y = k with virtual balances on top of those that they hold."""
+"""The curve of pools that trade on x y = k with virtual balances in addition to their real ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from swapcli.families.uniswap.constant_product import ConstantProductCurve
 def curve_with_virtual_balances(
     live: Sequence[int], virtual: Sequence[int], i: int, j: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return the sale of the i-th token for the j-th up to all that the pool holds of it.
+    """Return the curve for selling the i-th token for the j-th, up to the pool's balance of the latter.
 
-    `units` are base units per unit of the balances, in and out, the fee included.
+    `units` are base units per unit of the balances, in and out, fee included.
     """
     bought_balance, virtual_out = live[j], virtual[j]
     x, y = live[i] + virtual[i], bought_balance + virtual_out

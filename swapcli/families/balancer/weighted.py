@@ -1,11 +1,11 @@
-"""Weighted pools of Balancer V2, exactly as `WeightedMath` computes them and the Vault settles them.
+"""Balancer V2's weighted pools, exactly as `WeightedMath` computes them and the Vault settles them.
 
-The fee comes off the input first, rounded up. Amounts are scaled to 18 decimals; the output is
-y * (1 - (x / (x + in)) ^ (w_in / w_out)) with every step rounded against the trader, the power with a margin on top.
-A swap takes at most 30% of the input token's balance, and balances are 112 bits wide.
+The fee comes off the input first, rounded up. Amounts are scaled to 18 decimals; the output is y * (1 - (x / (x + in))
+^ (w_in / w_out)) with every step rounded against the trader, and the power with an additional margin. A swap takes at
+most 30% of the input token's balance, and balances are 112 bits wide.
 
-`version` is that of the pool's factory. The first (tasks `20210418-weighted-pool`) has no shortcuts: it adds the
-margin even for the exponents 1, 2 and 4, which later ones (`20220908-weighted-pool-v2` and on) multiply out.
+`version` is the version of the pool's factory. The first (task `20210418-weighted-pool`) has no shortcuts: it adds the
+margin even for the exponents 1, 2 and 4, which later versions (from `20220908-weighted-pool-v2` on) multiply out.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ _LATEST_VERSION: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Weighted(Pool):
-    """`reserves` in base units, `weights` as 10^18 fractions that sum to one, `version` of the factory.
+    """A weighted pool: `reserves` in base units, `weights` as 10^18 fractions that add up to one, and the factory's
+    `version`.
 
-    `pool_id` is what the Vault calls the pool: 32 bytes in hex, empty if it is unknown. `fee_remainder_wad` is what
-    `fee_ppm` rounds off, as a 10^18 fraction.
+    `pool_id` is the Vault's ID for the pool: 32 bytes in hex, empty if unknown. `fee_remainder_wad` is the part of the
+    fee that `fee_ppm` rounds off, as a 10^18 fraction.
     """
 
     reserves: tuple[int, ...]
@@ -60,7 +61,10 @@ class Weighted(Pool):
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30% of the balance."""
+        """Sell `amount_in` through the Vault.
+
+        Raises the errors of `Pool.swap`, `SwapReverts` above 30% of the balance.
+        """
         i, j = token_indices(self, token_in, token_out)
         if not (self.reserves[i] and self.reserves[j]):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -74,7 +78,7 @@ class Weighted(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         max_in_after_fee = x * MAX_IN_RATIO // WAD
@@ -83,7 +87,8 @@ class Weighted(Pool):
         return WeightedCurve(x, y, self.weights[i] / self.weights[j], complement / WAD, max_in)
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, `weights`, `version` unless it is the latest, `pool_id` and `swap_fee` if needed."""
+        """Return `reserves` and `weights`, and if needed `version` (unless it is the latest), `pool_id` and
+        `swap_fee`."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "weights": [str(weight) for weight in self.weights],
@@ -133,7 +138,7 @@ _replace_reserves = fast_replace(Weighted, "reserves")
 
 
 def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
-    """Read `weights`: 10^18 fractions of at least 1% that sum to one."""
+    """Read `weights`: 10^18 fractions of at least 1% that add up to one."""
     weights = fields.uints("weights", count)
     for k, weight in enumerate(weights):
         if weight < _MIN_WEIGHT:
@@ -144,7 +149,7 @@ def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
 
 
 def power_up(base: int, exponent: int, has_shortcuts: bool = True) -> int:
-    """Return base ^ exponent, rounded up: the contracts' `powUp`, which multiplies 1, 2 and 4 out."""
+    """Return base ^ exponent, rounded up, like the contracts' `powUp`, which multiplies out 1, 2 and 4."""
     if has_shortcuts:
         if exponent == WAD:
             return base
@@ -158,7 +163,8 @@ def power_up(base: int, exponent: int, has_shortcuts: bool = True) -> int:
 
 
 class WeightedCurve:
-    """out = y (1 - q^-w) with q = (x + g in) / x, w = w_in / w_out, g = 1 - fee: every method has a closed form.
+    """The curve out = y (1 - q^-w) with q = (x + g in) / x, w = w_in / w_out, g = 1 - fee. Every method has a closed
+    form.
 
     The marginal rate is start_rate / q^(1 + w). The contract's margin on the power, 10^-14 of the output token's
     balance, is omitted: it would make the output of the first unit zero.

@@ -1,3 +1,3 @@
-"""Pools of bins of constant price: Liquidity Book and PancakeSwap Infinity."""
+"""Pools made of constant-price bins: Liquidity Book and PancakeSwap Infinity."""
 
 PUBLIC = ("bin_curve",)

@@ -1,9 +1,9 @@
-"""One direction of a pool of bins in floats, for the solver: a polygon with one segment per bin.
+"""One direction of a bin pool in floats, for the solver: a polygon with one segment per bin.
 
 The rate inside a bin is constant. Here it falls by a tiny part from the start of the bin to its end, so that the amount
-still is a function of the rate. The curve is exact at the ends of the bins, without the contract's rounding; between
-them it is above the true one by at most an eighth of that part of the bin's output. Bins whose fees make a later one
-the cheaper one are joined to one segment, so that the curve stays concave.
+is still a function of the rate. Without the contract's rounding, the curve is exact at the ends of the bins; between
+them it is above the true one by at most an eighth of that part of the bin's output. If fees make a later bin cheaper
+than an earlier one, the two are joined into one segment, so that the curve stays concave.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from swapcli.core.annotations import Final
 from swapcli.families.rounding import CAPACITY_MARGIN
 
 _TILT: Final = 1e-7
-"""Relative fall of the rate along a bin: far below the fees and the smallest bin step, 10^-4; far above the rounding of
-a float."""
+"""The relative decrease of the rate along a bin: far below the fees and the smallest bin step (10^-4), and far above
+float rounding errors."""
 
 
 class BinCurve:
-    """See `RateCurve`. `bins` are (rate with fee, output) of each bin, in the order of the swap."""
+    """A curve of bins; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the swap."""
 
     __slots__ = ("_ends", "_ins", "_outs", "_rates", "_sizes", "capacity", "start_rate")
 
     def __init__(self, bins: Iterable[tuple[float, float]], max_amount_in: int) -> None:
-        # Of each segment: mean rate, input, output.
+        # For each segment: mean rate, input, output.
         segments: list[tuple[float, float, float]] = []
         for mean_rate, amount_out in bins:
             rate, received = mean_rate, float(amount_out)
@@ -39,7 +39,7 @@ class BinCurve:
             segments.append((rate, size, received))
         self._rates = [rate for rate, _, _ in segments]
         self._sizes = [size for _, size, _ in segments]
-        # The rate at the end of each segment, negated: `bisect` needs ascending numbers.
+        # The rate at the end of each segment, negated because `bisect` needs ascending numbers.
         self._ends = [-rate * (1.0 - _TILT / 2) for rate in self._rates]
         self._ins, self._outs = [0.0], [0.0]
         for _, size, received in segments:
@@ -84,5 +84,5 @@ class BinCurve:
         return self.capacity, self.amount_out(self.capacity), 0.0
 
     def _out_within(self, i: int, part: float) -> float:
-        """Return the output when `part` of the input of segment `i` has been sold."""
+        """Return the output after `part` of the input of segment `i` has been sold."""
         return self._outs[i] + self._rates[i] * self._sizes[i] * part * (1.0 + _TILT / 2 * (1.0 - part))

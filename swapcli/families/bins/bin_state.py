@@ -18,14 +18,14 @@ _LIMITS: Final = (MAX_ID, (1 << 128) - 1, (1 << 128) - 1)
 
 
 class Bins(NamedTuple):
-    """The bins that a swap can reach: ids, ascending, and the amounts of X and Y in each."""
+    """The bins within reach of a swap: IDs, ascending, and the amounts of X and Y in each."""
 
     ids: tuple[int, ...]
     amounts_x: tuple[int, ...]
     amounts_y: tuple[int, ...]
 
     def position(self, bin_id: int) -> int | None:
-        """Return the position of a bin; None if it is not one of them."""
+        """Return the position of a bin; None if it is not in the list."""
         i = bisect_left(self.ids, bin_id)
         return i if i < len(self.ids) and self.ids[i] == bin_id else None
 
@@ -42,7 +42,7 @@ class Bins(NamedTuple):
         return type(self)(*(tuple(row[k] for row in rows) for k in range(3)))
 
     def state(self) -> list[list[object]]:
-        """Return the value that `read_bins` reads."""
+        """Return the value in the form that `read_bins` reads."""
         return [[bin_id, str(x), str(y)] for bin_id, x, y in zip(*self, strict=True)]
 
 
@@ -57,12 +57,13 @@ def read_bins(fields: StateFields, bin_step: int) -> Bins:
             raise InvalidPoolState(f"bins[{k}]", f"{bin_id} does not come after {previous}")
         previous = bin_id
     for bin_id in (bins.ids[0], bins.ids[-1]):
-        price_of_bin(bin_step, bin_id)  # the contracts have no price for ids that are too far out
+        price_of_bin(bin_step, bin_id)  # the contracts have no prices for IDs that are too far out
     return bins
 
 
 def check_sides(bins: Bins, active_id: int) -> None:
-    """Raise `InvalidPoolState` if a bin below the active one has X, or one above it has Y: no swap leaves that."""
+    """Raise `InvalidPoolState` if a bin below the active one has X, or one above it has Y: no swap leaves such a
+    state."""
     for k, (bin_id, x, y) in enumerate(zip(*bins, strict=True)):
         if (x and bin_id < active_id) or (y and bin_id > active_id):
             side = "X below" if x and bin_id < active_id else "Y above"
@@ -70,7 +71,7 @@ def check_sides(bins: Bins, active_id: int) -> None:
 
 
 def _parse_columns(value: object) -> list[tuple[int, ...]]:
-    """Return ids, amounts of X and amounts of Y, parsed as columns for speed: a pool has hundreds of bins."""
+    """Return IDs, amounts of X and amounts of Y. They are parsed as columns for speed: a pool has hundreds of bins."""
     rows = parse_list(value)
     columns: list[tuple[int, ...]] = []
     if _ROW_TYPES.issuperset(map(type, rows)):
@@ -85,7 +86,7 @@ def _parse_columns(value: object) -> list[tuple[int, ...]]:
 
 
 def _entry_error(rows: Sequence[object]) -> InvalidValue:
-    """Return the error of the first row that is not [id, x, y] within the limits."""
+    """Return the error for the first row that is not [id, x, y] within the limits."""
     for k, row in enumerate(rows):
         if not isinstance(row, list | tuple) or len(row) != len(_LIMITS):
             return InvalidValue("a list [id, x, y]", row, f"[{k}]")

@@ -1,8 +1,8 @@
 """A swap of an exact input through bins, as PancakeSwap Infinity and Liquidity Book compute it.
 
-X is the first token, Y the second. Every bin trades at its own constant price. A swap empties the active bin of the
-bought token, then continues to the next one: down when X is sold, up when Y is. The fee of an emptied bin is added to
-its price; in the last bin it comes off the rest of the input. Each rounds on its own.
+X is the first token, Y the second. Every bin trades at its own constant price. A swap empties the bought token from the
+active bin, then continues to the next one: down when X is sold, up when Y is sold. In an emptied bin, the fee is added
+to the price; in the last bin, it comes off the rest of the input. Each fee is rounded separately.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from swapcli.families.bins.bin_state import Bins
 from swapcli.families.rounding import UINT128_LIMIT, mul_div_up
 
 _MAX_LIQUIDITY: Final = 65_251_743_116_719_673_010_965_625_540_244_653_191_619_923_014_385_985_379_600_384_103_134_737
-"""`MAX_LIQUIDITY_PER_BIN` of the contracts, in Y with 128 fractional bits."""
+"""`MAX_LIQUIDITY_PER_BIN` in the contracts, in Y with 128 fractional bits."""
 
 
 class BinFees(Protocol):
-    """The fees of one direction of a pool. Fees are scaled by `WAD`."""
+    """The fees of one direction of a pool, scaled by `WAD`."""
 
     def fee_of_bin(self, bin_id: int) -> int:
         """Return the fee of a bin, below `WAD`."""
@@ -42,7 +42,8 @@ class BinSwap(NamedTuple):
 
 
 def positions_ahead(bins: Bins, active_id: int, swap_for_y: bool) -> range:
-    """Return the positions of the bins that a swap visits, in order: the active one first, if it is among them."""
+    """Return the positions of the bins that a swap visits, in order, starting with the active one if it is in the
+    list."""
     if swap_for_y:
         return range(bisect_right(bins.ids, active_id) - 1, -1, -1)
     return range(bisect_left(bins.ids, active_id), len(bins.ids))
@@ -51,7 +52,7 @@ def positions_ahead(bins: Bins, active_id: int, swap_for_y: bool) -> range:
 def swap_through_bins(
     bins: Bins, active_id: int, bin_step: int, swap_for_y: bool, amount_in: int, fees: BinFees
 ) -> BinSwap:
-    """Sell `amount_in` of X (`swap_for_y`) or Y, until it is spent or the bins end. Raises `SwapReverts`."""
+    """Sell `amount_in` of X (`swap_for_y`) or Y until it is spent or the bins end. Raises `SwapReverts`."""
     amount_left, amount_out = amount_in, 0
     amounts: dict[int, tuple[int, int]] = {}
     for i in positions_ahead(bins, active_id, swap_for_y):
@@ -73,7 +74,7 @@ def swap_through_bins(
 
 
 def _swap_in_bin(reserve: int, price: int, swap_for_y: bool, amount_left: int, fee: int) -> tuple[int, int, int]:
-    """Return (input with fee, output, fee) of a swap in a bin that has `reserve` of the bought token."""
+    """Return (input with fee, output, fee) of a swap in a bin that holds `reserve` of the bought token."""
     value = value_up(reserve, price, swap_for_y)
     fee_amount = mul_div_up(value, fee, WAD - fee)
     input_to_empty = value + fee_amount

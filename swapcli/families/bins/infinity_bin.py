@@ -1,4 +1,4 @@
-"""Pools of bins of PancakeSwap Infinity; `bin_swap` has the steps of a swap."""
+"""PancakeSwap Infinity's bin pools; `bin_swap` has the steps of a swap."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 BIN_GAS: Final = 12_000
-"""Gas units of each bin after the first, measured on the contract's bytecode in a local EVM: a swap took 119,000 gas in
-one bin, 235,000 in 10 and 378,000 in 24."""
+"""Gas units for each bin after the first, measured on the contract's bytecode in a local EVM: a swap took 119,000 gas
+in one bin, 235,000 in 10 and 378,000 in 24."""
 _MAX_LP_FEE_PPM: Final = 100_000
 """`LPFeeLibrary.TEN_PERCENT_FEE`."""
 _FEE_UNITS_PER_PPM: Final = WAD // PPM
 _AMOUNT_LIMIT: Final = 1 << 127
-"""Amounts of a swap are signed 128-bit numbers."""
+"""Amounts in a swap are signed 128-bit numbers."""
 
 
 class _Fees(NamedTuple):
-    """The fee of a direction and the protocol's part of it, in ppm of the input."""
+    """The fee of a direction, and the protocol's part of it, in ppm of the input."""
 
     total_ppm: int
     protocol_ppm: int
@@ -55,10 +55,12 @@ class _Fees(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InfinityBin(Pool):
-    """`fee_ppm` is the liquidity providers' fee; `protocol_fees_ppm` come on top, for selling X and for selling Y.
+    """A bin pool. `fee_ppm` is the liquidity providers' fee; `protocol_fees_ppm`, for selling X and selling Y, are
+    added to it.
 
-    `bins` are those in the contract's tree. The active bin may be outside it, as after all liquidity has been removed
-    but for a rest: `is_active_bin_listed` is then false, and a swap that leaves the bin does not find it again.
+    `bins` are those in the contract's tree. The active bin may be outside the tree, for example after almost all
+    liquidity has been removed: `is_active_bin_listed` is then false, and a swap that leaves the bin does not find it
+    again.
     """
 
     active_id: int
@@ -75,21 +77,21 @@ class InfinityBin(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool id: one contract has all pools."""
+        """Return the pool ID: one contract holds all pools."""
         return self.pool_key.pool_id
 
     @property
     def is_single_use(self) -> bool:
-        """Whether a hook that is called after each swap may change the pool, so that a second swap is unpredictable."""
+        """Whether a hook is called after each swap and may change the pool, which makes a second swap unpredictable."""
         return is_infinity_hook_called_after_swaps(self.pool_key.parameters)
 
     @property
     def bin_step(self) -> int:
-        """The relative distance of the prices of two bins, in basis points."""
+        """The relative distance between the prices of two bins, in basis points."""
         return self.pool_key.step
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises as `Pool.swap`; the contract has no partial fills."""
+        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`; the contract has no partial fills."""
         swap_for_y = is_forward(self, token_in, token_out)
         if amount_in >= _AMOUNT_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^127 - 1")
@@ -104,7 +106,7 @@ class InfinityBin(Pool):
         return result.amount_out, self._after(result.active_id, result.amounts)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate per bin."""
+        """Return the curve of this direction in floats: one rate per bin."""
         swap_for_y = is_forward(self, token_in, token_out)
         gamma = (PPM - self.swap_fee_ppm(swap_for_y=swap_for_y)) / PPM
         outputs = self.bins.amounts_y if swap_for_y else self.bins.amounts_x
@@ -129,8 +131,8 @@ class InfinityBin(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `active_id`, `bin_step`, `bins: [[id, x, y], ...]`, `pool_id`, `hooks`, `parameters`.
 
-        Optional: `protocol_fees_ppm` (for selling X and for selling Y), `dynamic_fee` (true where the hook sets the
-        fee), `native` (true where X is the native token, listed under its wrapped form), `active_bin_listed`.
+        Optional: `protocol_fees_ppm` (for selling X and for selling Y), `dynamic_fee` (true if the hook sets the fee),
+        `native` (true if X is the native token, listed as its wrapped form), `active_bin_listed`.
         """
         check_pair(identity)
         if identity.fee_ppm > _MAX_LP_FEE_PPM:
@@ -177,11 +179,14 @@ class InfinityBin(Pool):
         return self.swap_gas + BIN_GAS * max(count, 0)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return `fee` (that of the key), `binStep` and the rest of the pool's key."""
+        """Return `fee` (from the key), `binStep` and the rest of the pool's key."""
         return {"fee": self.pool_key.fee, "binStep": self.bin_step, **self.pool_key.api_extra_data(self.tokens)}
 
     def _after(self, active_id: int, amounts: Mapping[int, tuple[int, int]]) -> Self:
-        """Return the pool with new amounts of some bins, by position. An unlisted active bin is left for good."""
+        """Return the pool with new amounts in some bins, by position.
+
+        A swap never returns to an unlisted active bin.
+        """
         bins, is_listed = self.bins.replace(amounts), self.is_active_bin_listed
         if not is_listed and active_id != self.active_id:
             bins, is_listed = bins.without(self.active_id), True

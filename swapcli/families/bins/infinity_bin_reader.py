@@ -1,6 +1,6 @@
-"""Pools of bins of PancakeSwap Infinity whose hooks leave swap amounts alone, from the storage of their manager.
+"""Read PancakeSwap Infinity's bin pools, whose hooks do not change swap amounts, from the storage of their manager.
 
-The ids of the bins with liquidity are the bits of a tree of three levels of 256. Only some of its words around the
+The IDs of the bins with liquidity are the bits of a tree with three levels of 256. Only some of its words around the
 active bin are read; a swap that would leave them is rejected as if the pool had no more liquidity.
 """
 
@@ -39,17 +39,19 @@ from swapcli.families.rounding import WORD_BITS
 from swapcli.families.row import InfinityConstants
 
 REACH: Final = 4
-"""Words to either side of the active bin's own. At a step of 10 basis points the price can move to almost three times
-itself."""
+"""The number of words read on either side of the active bin's own.
+
+At a step of 10 basis points, the price can move to almost three times itself.
+"""
 _POOLS_SLOT: Final = 5
-"""The storage slot of the manager's mapping from pool id to pool."""
-_RESERVES_OFFSET: Final = 1  # storage slot of the bins' reserves after that of the pool
-_LEAVES_OFFSET: Final = 6  # storage slot of the tree's lowest level after that of the pool
+"""The storage slot of the manager's mapping from pool ID to pool."""
+_RESERVES_OFFSET: Final = 1  # offset of the bins' reserves from the pool's storage slot
+_LEAVES_OFFSET: Final = 6  # offset of the tree's lowest level from the pool's storage slot
 _AMOUNT_BITS: Final = 128  # a word packs two amounts
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; one if the active bin and the bins are the known ones."""
+    """Read a pool in three rounds; in one if the active bin and the bins are as before."""
     check_key(ref)
     source = _BinsInManager(ref.address, slot_of_id(ref.pool_id, _POOLS_SLOT))
     guesses: list[ContractCall] = []
@@ -66,7 +68,7 @@ def _load(ref: PoolRef, source: _BinsInManager) -> BatchRead[Pool]:
     bins = yield from source.read_bins(slot0.active_id, listed)
     is_active_listed = slot0.active_id in listed
     if not is_active_listed:
-        # Rests that the last withdrawal left are traded in the active bin alone, since the tree does not lead to it.
+        # Remainders left by the last withdrawal are traded only in the active bin, since it is not in the tree.
         bins = [row for row in bins if row[0] != slot0.active_id or any(row[1:])]
     state: dict[str, object] = {
         "active_id": slot0.active_id,
@@ -79,7 +81,7 @@ def _load(ref: PoolRef, source: _BinsInManager) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """As `read_initialized`."""
+    """The same as `read_initialized`."""
     return read_initialized(factory, log, wrapped_native, InfinityBin.family)
 
 
@@ -104,7 +106,7 @@ class _Slot0(NamedTuple):
 
 
 class _BinsInManager:
-    """A pool of bins in the manager's storage, at `slot`."""
+    """A bin pool in the manager's storage, at `slot`."""
 
     def __init__(self, manager: str, slot: int) -> None:
         self._manager = manager
@@ -116,19 +118,22 @@ class _BinsInManager:
         return extsload_call(self._manager, slots)
 
     def reserves_call(self, active_id: int, listed: Sequence[int]) -> ContractCall:
-        """Return the call for the amounts of the active bin and of those that the tree lists."""
+        """Return the call for the amounts in the active bin and in the bins that the tree lists."""
         slots = [mapping_slot(bin_id, self._slot + _RESERVES_OFFSET) for bin_id in _with_active(active_id, listed)]
         return extsload_call(self._manager, slots)
 
     def read_slot0(self) -> Generator[Sequence[ContractCall], Sequence[ReturnData], _Slot0]:
-        """Read active bin and fees in one round. Raises `InvalidUpstreamResponse` while the manager is paused."""
+        """Read the active bin and the fees in one round.
+
+        Raises `InvalidUpstreamResponse` while the manager is paused.
+        """
         (answer,) = yield [extsload_call(self._manager, [self._slot, PAUSED_SLOT])]
         slot0, flag = read_extsload(answer, 2)
         require_unpaused(flag)
         return _Slot0(slot0 & MAX_ID, *fees_in(slot0 >> 24))
 
     def read_listed_ids(self, active_id: int) -> Generator[Sequence[ContractCall], Sequence[ReturnData], list[int]]:
-        """Read the ids that the tree lists around the active bin, ascending, in one round."""
+        """Read the IDs that the tree lists around the active bin, ascending, in one round."""
         (answer,) = yield [self.leaves_call(active_id)]
         words = _words_around(active_id)
         return [
@@ -142,7 +147,7 @@ class _BinsInManager:
     def read_bins(
         self, active_id: int, listed: Sequence[int]
     ) -> Generator[Sequence[ContractCall], Sequence[ReturnData], list[list[int]]]:
-        """Read [id, x, y] of the active bin and of those that the tree lists, ascending, in one round."""
+        """Read [id, x, y] of the active bin and of the bins that the tree lists, ascending, in one round."""
         (answer,) = yield [self.reserves_call(active_id, listed)]
         ids = _with_active(active_id, listed)
         mask = (1 << _AMOUNT_BITS) - 1

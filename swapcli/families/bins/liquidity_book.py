@@ -1,7 +1,7 @@
 """Pairs of Liquidity Book (joe-v2, versions 2.1 and 2.2): bins with a fee that depends on volatility and time.
 
-`bin_swap` has the steps of a swap, `volatility_fee` the fee. The state is that of one moment, its `timestamp`; a swap
-in a later block may have a lower fee.
+`bin_swap` has the steps of a swap, and `volatility_fee` the fee. The state is valid at its `timestamp`; a swap in a
+later block may have a lower fee.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 BIN_GAS: Final = 13_800
-"""Gas units of each bin after the first, measured on the contract's bytecode in anvil: a swap took 112,000 gas in two
+"""Gas units for each bin after the first, measured on the contract's bytecode in anvil: a swap took 112,000 gas in two
 bins and 236,400 in eleven."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiquidityBook(Pool):
-    """`fee_ppm` is the base fee, rounded down. `tokens` are X and Y, in the contract's order."""
+    """A pair. `fee_ppm` is the base fee, rounded down. `tokens` are X and Y, in the contract's order."""
 
     active_id: int
     bin_step: int
@@ -54,11 +54,11 @@ class LiquidityBook(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether earlier volatility still decays, so that the fee depends on the time."""
+        """Whether earlier volatility is still decaying, so that the fee depends on the time."""
         return self.timestamp - self.volatility.updated_at < self.fee_parameters.decay_period_s
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises as `Pool.swap`; the contract has no partial fills."""
+        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`; the contract has no partial fills."""
         swap_for_y = is_forward(self, token_in, token_out)
         if amount_in >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
@@ -74,7 +74,7 @@ class LiquidityBook(Pool):
         return result.amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate per bin."""
+        """Return the curve of this direction in floats: one rate per bin."""
         swap_for_y = is_forward(self, token_in, token_out)
         outputs = self.bins.amounts_y if swap_for_y else self.bins.amounts_x
         return BinCurve(((rate, outputs[i]) for i, rate in self._rates(swap_for_y)), UINT128_LIMIT - 1)

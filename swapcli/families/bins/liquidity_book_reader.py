@@ -1,6 +1,6 @@
-"""Pairs of Liquidity Book, versions 2.1 and 2.2: the fee's parameters, and the bins around the active one.
+"""Read Liquidity Book pairs, versions 2.1 and 2.2: the fee parameters, and the bins around the active one.
 
-The state is that of the block's time, on which the fee depends.
+The state is valid at the block's time, on which the fee depends.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from swapcli.families.reading.pool_ref import LastBins, PoolRef
 from swapcli.families.reading.views import optional_view, read_addresses, read_views, view, words
 
 REACH: Final = 50
-"""Bins to either side of the active one that are read. A swap that would leave them is rejected as if the pool had no
-more liquidity. At a step of 20 basis points they are 10% either way."""
+"""The number of bins read on either side of the active one.
+
+A swap that would leave them is rejected as if the pool had no more liquidity. At a step of 20 basis points, they cover
+10% either way.
+"""
 _ACTIVE_ID: Final = "getActiveId()"
 _HOOKS: Final = "getLBHooksParameters()"
 _BIN: Final = "getBin(uint24)"
 _TOKENS: Final = ("getTokenX()", "getTokenY()")
 _SWAP_HOOKS: Final = 0b11 << 160
-"""The flags beforeSwap and afterSwap of version 2.2."""
+"""The beforeSwap and afterSwap flags of version 2.2."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pair in two rounds; one if the active bin is that of the last read."""
+    """Read a pair in two rounds; in one if the active bin is the same as in the last read."""
     guesses = _bin_calls(ref.address, ref.last_bins.active_id) if ref.last_bins else []
     return (yield from with_prefetch(_load(ref), guesses))
 

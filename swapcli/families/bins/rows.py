@@ -1,4 +1,4 @@
-"""The rows of pools of bins."""
+"""The rows of bin pools."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _swap_in_bin(log: Event) -> SwapAmounts:
 _INFINITY_SWAP: Final = "Swap(bytes32,address,int128,int128,uint24,uint24,uint16)"
 _BOOK_SWAP: Final = "Swap(address,address,uint24,bytes32,bytes32,uint24,bytes32,bytes32)"
 _PRICES: Final = "(uint256,uint256,uint256)"
-"""Prices in dollars and in the native token, which the events of Bean Exchange have behind the others."""
+"""Prices in dollars and in the native token, at the end of Bean Exchange's events."""
 _BEAN_SWAP: Final = f"{_BOOK_SWAP[:-1]},{_PRICES})"
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {

@@ -1,8 +1,8 @@
-"""The fee of Liquidity Book: a base fee, and a variable one that grows with the bins that recent swaps crossed.
+"""The fee of Liquidity Book: a base fee, and a variable fee that grows with the number of bins crossed by recent swaps.
 
-The contract's accumulator counts the distance of a bin from the reference bin, on top of a reference that earlier swaps
-leave. Both references are renewed by the first swap after the filter period; after the decay period nothing is left of
-earlier swaps. So the fee depends on the time of the swap and on the bin. Source: `PairParameterHelper.sol` of joe-v2.
+The contract's accumulator adds the distance of a bin from the reference bin to a reference volatility that earlier
+swaps leave. The first swap after the filter period renews both references; after the decay period, earlier swaps no
+longer count. So the fee depends on the time of the swap and on the bin. Source: `PairParameterHelper.sol` of joe-v2.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from swapcli.families.bins.bin_math import MAX_ID
 from swapcli.families.state_fields import StateFields
 
 _MAX_FEE: Final = WAD // 10
-"""`MAX_FEE` of the contract, which accepts no parameters that allow more."""
+"""`MAX_FEE` in the contract, which rejects parameters that would allow more."""
 _MAX_PROTOCOL_SHARE: Final = 2_500  # basis points of the fee: the contract's `MAX_PROTOCOL_SHARE`
 _BASE_FEE_UNIT: Final = 10**10  # the 10^18 fraction of a base factor times a bin step of 1
 _VARIABLE_FEE_DIVISOR: Final = 100  # scales the variable fee to a 10^18 fraction
 _BASE_FACTORS_PER_PPM: Final = 100
-"""(base factor * bin step) of a fee of 1 ppm: both are in basis points."""
+"""The product (base factor * bin step) for a fee of 1 ppm: both are in basis points."""
 
 
 class FeeParameters(NamedTuple):
@@ -47,7 +47,7 @@ class FeeParameters(NamedTuple):
 
 
 class Volatility(NamedTuple):
-    """The contract's variable parameters as the last swap left them; `updated_at` is the time of that swap."""
+    """The contract's variable parameters after the last swap; `updated_at` is the time of that swap."""
 
     accumulator: int
     reference: int
@@ -55,7 +55,7 @@ class Volatility(NamedTuple):
     updated_at: int
 
     def at(self, now: int, active_id: int, parameters: FeeParameters) -> Self:
-        """Return the parameters with which a swap at the time `now` begins."""
+        """Return the parameters with which a swap at the time `now` starts."""
         elapsed = now - self.updated_at
         if elapsed < parameters.filter_period_s:
             return self._replace(updated_at=now)
@@ -69,7 +69,7 @@ class Volatility(NamedTuple):
 
 
 class VolatilityFees(NamedTuple):
-    """The fees of a swap that begins with `volatility`, for `swap_through_bins`."""
+    """The fees of a swap that starts with `volatility`, for `swap_through_bins`."""
 
     parameters: FeeParameters
     volatility: Volatility

@@ -1,13 +1,15 @@
 """Curve's cryptoswap pools of volatile coins, twocrypto-ng and tricrypto-ng, exactly as the contracts compute a swap.
 
-`version` is the pool contract's. Version v2.1.0d of twocrypto-ng has the StableSwap maths: see the module fxswap.
+`version` is the pool contract's version. Version v2.1.0d of twocrypto-ng uses the StableSwap maths: see the module
+fxswap.
 
 A pool concentrates its liquidity around a price scale, which follows a moving average of its own prices as far as the
-fees it earned pay for it. So a swap also changes the invariant, the prices and maybe the scale, and the next swap of
-the same block starts from them. The fee stays in the pool; it grows from `mid_fee` to `out_fee` out of balance.
+pool's earned fees can pay for it. So a swap also changes the invariant, the prices and maybe the scale, and the next
+swap of the same block starts from them. The fee stays in the pool; it grows from `mid_fee` in balance to `out_fee` far
+out of balance.
 
-The state is what the contract answers at one block: `amp` and `gamma` in a ramp and `price_oracle` depend on its time.
-The stored invariant is not that of the stored balances, except in a ramp, when each swap solves for it.
+The state holds the contract's values at one block: `price_oracle`, and during a ramp `amp` and `gamma`, depend on its
+time. The stored invariant is not that of the stored balances, except during a ramp, when each swap solves for it.
 """
 
 from __future__ import annotations
@@ -47,10 +49,10 @@ VERSIONS: Final = frozenset({*MATHS, (2, FX_VERSION)})
 """The known contracts, by number of coins and version."""
 _BITS: Final = 128
 _FEE_PARAMETER_BITS: Final = 64
-"""The contracts pack fees and the parameters of the price scale in 64 bits each."""
+"""The number of bits in which the contracts pack each fee and each parameter of the price scale."""
 _LIMIT_MARGIN: Final = 0.01
-"""Part of the contract's limits of a balance that the curve omits: the fees of a swap move the limits."""
-_MAX_RAMP_BITS: Final = 64  # seconds, as of any time of the chain
+"""The part of the contract's balance limits that the curve omits, since the fees of a swap move the limits."""
+_MAX_RAMP_BITS: Final = 64  # seconds, enough for any time on the chain
 _MAX_UINT128: Final = (1 << 128) - 1
 """The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools reject a price of this value."""
 
@@ -74,10 +76,11 @@ class CryptoParameters(NamedTuple):
 
 
 class CryptoPrices(NamedTuple):
-    """What a pool knows of prices and profit; prices are of each coin after the first in coin 0, scaled by 10^18.
+    """A pool's data on prices and profit. Prices are those of each coin after the first in coin 0, scaled by 10^18.
 
     Pools with the StableSwap maths also have `burnable_shares`, the donated liquidity tokens that a move of the scale
-    may burn at the block, and `scale_is_fixed`, whether a swap of the block has come before, so that it cannot move.
+    may burn at the block, and `scale_is_fixed`, which means that the scale cannot move because of an earlier swap in
+    the same block.
     """
 
     scale: tuple[int, ...]
@@ -92,7 +95,7 @@ class CryptoPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CryptoSwap(Pool):
-    """`reserves` in base units; `lp_supply` is the number of liquidity tokens, scaled by 10^18.
+    """A cryptoswap pool: `reserves` in base units; `lp_supply` is the number of liquidity tokens, scaled by 10^18.
 
     `fee_ppm` is the lowest fee, rounded down.
     """
@@ -104,13 +107,14 @@ class CryptoSwap(Pool):
 
     family: ClassVar[str] = "cryptoswap"
     swap_gas: ClassVar[int] = 130_000
-    """Medians of recorded swaps: 169,000 for two coins and 176,000 for three, with about 40,000 of the transaction."""
+    """Medians of recorded swaps (169,000 for two coins and 176,000 for three), less about 40,000 for the
+    transaction."""
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether A and gamma change with time, or the price oracle still moves towards the last prices.
+        """Whether A and gamma change with time, or the price oracle is still moving towards the last prices.
 
-        Donated liquidity is released with time too.
+        Donated liquidity is also released over time.
         """
         if self.parameters.version == FX_VERSION:
             return True
@@ -119,7 +123,7 @@ class CryptoSwap(Pool):
         return self.parameters.ramp_seconds_left is not None or prices.oracle != tuple(targets)
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
+        """Sell `amount_in` as the contract's `exchange` does. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -136,7 +140,7 @@ class CryptoSwap(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             return ZeroCurve()
@@ -258,7 +262,7 @@ class CryptoSwap(Pool):
         return amount_out, reserves, self._tweak_prices(maths, balances, k0)
 
     def _exchange_fx(self, i: int, j: int, amount_in: int) -> tuple[int, Self]:
-        """Return the output and the pool after a swap of the i-th coin for the j-th by the StableSwap maths."""
+        """Return the output and the pool after a swap of the i-th coin for the j-th with the StableSwap maths."""
         prices, parameters = self.prices, self.parameters
         amp, ramp = parameters.amp, parameters.ramp_seconds_left
         scales = (WAD, *prices.scale)
@@ -290,13 +294,14 @@ class CryptoSwap(Pool):
             *((moved.scale,), (moved.oracle,), (moved.last,), moved.invariant, moved.xcp_profit, moved.virtual_price),
             *(moved.burnable, moved.scale_is_fixed),
         )
-        if ramp == 0:  # over since before this block: the swap has stored the invariant of the last A
+        if ramp == 0:  # ended before this block: a swap since then has stored the invariant for the last A
             parameters = parameters._replace(ramp_seconds_left=None)
         after: Self = _replace_fx_state(self, reserves, settled, parameters, moved.supply)
         return amount_out, after
 
     def _fx_curve(self, i: int, j: int) -> RateCurve:
-        """Return the direction in floats from the balance sold, and the other one that the invariant has with it."""
+        """Return the curve of one direction in floats, from the sold coin's balance and the other balance at the
+        invariant."""
         parameters, balances = self.parameters, self._scaled_reserves()
         amp = parameters.amp
         try:
@@ -330,7 +335,7 @@ class CryptoSwap(Pool):
         return (self.parameters.mid_fee * reduction + self.parameters.out_fee * (WAD - reduction)) // WAD
 
     def _tweak_prices(self, maths: Maths, balances: Sequence[int], k0: int) -> CryptoPrices:
-        """Return the prices after a swap that left the scaled `balances`: the contract's `tweak_price`."""
+        """Return the prices after a swap that left the scaled `balances`, like the contract's `tweak_price`."""
         prices, parameters = self.prices, self.parameters
         amp, gamma = parameters.amp, parameters.gamma
         d = maths.find_invariant(amp, gamma, balances, k0)

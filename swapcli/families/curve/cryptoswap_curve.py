@@ -20,16 +20,18 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.hull_curve import HULL_SAMPLES, HullCurve
 
 _MAX_NEWTON_STEPS: Final = 60
-"""Far more than the five to eight that are needed."""
+"""Far more than the five to eight steps that are needed."""
 _STEP_TOLERANCE: Final = 1e-9
 """Newton steps converge quadratically: after such a step the next is below the rounding of a float."""
 _CLOSENESS: Final = 0.6
-"""Ratio of successive distances from balance of the points at which a rising rate is looked for: the last of sixteen
-is at 3e-4 of the first, which finds fees that change within a thousandth of balance."""
+"""The ratio of successive distances from balance of the points at which a rising rate is looked for.
+
+The last of sixteen is at 3e-4 of the first, which finds fees that change within a thousandth of balance.
+"""
 
 
 class CryptoFee(NamedTuple):
-    """The fee is `low` in balance and grows to `high`; `gamma` is the imbalance at which it is about halfway."""
+    """The fee: `low` in balance, growing to `high`. `gamma` is the imbalance at which it is about halfway."""
 
     low: float
     high: float
@@ -37,10 +39,10 @@ class CryptoFee(NamedTuple):
 
 
 class CryptoSwapCurve(HullCurve):
-    """A direction of the pool in units of D; see `HullCurve`.
+    """One direction of the pool in units of D; see `HullCurve`.
 
-    It starts where the invariant has the sold balance. That is the pool's bought balance too, unless D is left from
-    other parameters: then a swap pays the difference at once, and the curve leaves it out.
+    It starts at the sold balance on the invariant. This matches the pool's bought balance, unless D comes from other
+    parameters: then a swap pays the difference at once, and the curve omits it.
     """
 
     __slots__ = ("_a", "_b", "_c", "_fee", "_gamma", "_n", "_q0", "_x", "_y", "_z")
@@ -56,7 +58,7 @@ class CryptoSwapCurve(HullCurve):
     ) -> None:
         """Start at `position`: the share of the sold coin, that of a third coin (0.0 for none), and S - 1 at K0 = 1.
 
-        Shares and `units` (base units, in and out) are of D; `amp` is A n^n. Trades end where a balance leaves
+        Shares and `units` (base units, in and out) are of D; `amp` is A n^n. Trades end when a balance leaves
         `share_range`, in which it must be at the start.
         """
         x, w, excess = position
@@ -79,7 +81,7 @@ class CryptoSwapCurve(HullCurve):
             self.start_rate = 0.0
 
     def _depths_before_balance(self, w: float) -> list[float]:
-        """Return trades t that come closer and closer to the one where x = y, and that one."""
+        """Return trades t that come closer and closer to the one at which x = y, and that trade."""
         excess = max(w + 2.0 / sqrt(self._c) - 1.0, 0.0)
         z = _largest_spread(excess, self._gamma, self._b)
         for _ in range(_MAX_NEWTON_STEPS):
@@ -94,7 +96,7 @@ class CryptoSwapCurve(HullCurve):
         return [*(balance * (1.0 - _CLOSENESS**k) for k in range(HULL_SAMPLES)), balance]
 
     def _spread(self, change: float, side: float) -> float:
-        """Return dz where the sum and the product of the balances require `change` = S - K0 / (c `side`) to grow.
+        """Return dz if the sum and the product of the balances require S - K0 / (c `side`) to grow by `change`.
 
         It solves gamma dz / (c side) + b (Q(z + dz) - Q(z)) = change; the left side is convex and increasing.
         """
@@ -150,7 +152,7 @@ class CryptoSwapCurve(HullCurve):
         divisor = x * (y + h)
         tilt = (y - x) / divisor  # 1/x - price/y
         price = 1.0 + h * tilt
-        sold_by_t = y / price if price else inf  # far out of balance the price can cancel to nothing
+        sold_by_t = y / price if price else inf  # far out of balance, the price can cancel to nothing
         h_x = -h_z * q / self._gamma * tilt
         tilt_x = (-price - 1.0 - tilt * (y + h + x * (h_x - price))) / divisor
         price_x = h_x * tilt + h * tilt_x

@@ -1,4 +1,4 @@
-"""Integer maths of Curve's cryptoswap pools of two and three coins, step by step as their maths contracts compute it.
+"""The integer maths of Curve's cryptoswap pools of two and three coins, step by step like their maths contracts.
 
 Balances are in units of coin 0 with 18 decimals, scaled by the price scale. The invariant is
 
@@ -8,8 +8,8 @@ with the sum S and the product P of the balances. `amp` is A n^n 10^4, as the po
 prices are scaled by 10^18.
 
 The contracts find a balance with a closed form for the root of a cubic, whose truncations decide the last digits, and
-the invariant by Newton's method. Divisions truncate towards zero. Some products of the contracts wrap around at 256
-bits; a swap that gets that far is rejected here.
+the invariant by Newton's method. Divisions truncate towards zero. Some products in the contracts wrap around at 256
+bits; a swap in which that happens is rejected here.
 
 Sources: curvefi/twocrypto-ng 1c800bd (v2.0.0) and d21b270 (v2.1.0), curvefi/tricrypto-ng 584591e.
 """
@@ -32,8 +32,8 @@ _INT: Final = 1 << 255  # above every int256
 _CBRT_LIMIT: Final = 115792089237316195423570985008687907853269
 """2^256 / 10^36, as in the contracts."""
 _CBRT_SCALES: Final = ((_CBRT_LIMIT * WAD, 1, 10**12), (_CBRT_LIMIT, WAD, 10**6))
-"""(from, factor of the argument, factor of the root) for arguments that cannot be multiplied by 10^36."""
-_CBRT_STEPS: Final = 7  # Newton's steps of the contract
+"""(lower limit, factor of the argument, factor of the root) for arguments that cannot be multiplied by 10^36."""
+_CBRT_STEPS: Final = 7  # the number of Newton steps in the contract
 
 # Limits of the contracts: `MIN_GAMMA`, and the range of the invariant in `get_y`.
 MIN_GAMMA: Final = 10**10
@@ -42,11 +42,11 @@ MAX_INVARIANT: Final = 10**33  # of `get_y`
 _MAX_GAMMA_SMALL: Final = 2 * 10**16  # the contract's constant of this name
 
 Solution = tuple[int, int]
-"""A balance and k0 at it, which is 0 where the contract has to fall back to Newton's method."""
+"""A balance and its k0, which is 0 if the contract has to fall back to Newton's method."""
 
 
 class Maths(NamedTuple):
-    """A version of the maths contract for a number of coins: its limits, and its functions.
+    """A version of the maths contract for a number of coins: its limits and its functions.
 
     Their first arguments are `amp` and `gamma`; balances are in the order of the coins.
     """
@@ -57,13 +57,13 @@ class Maths(NamedTuple):
     find_balance: Callable[[int, int, Sequence[int], int, int], Solution]
     """(balances, d, i) -> the i-th balance that gives the invariant d with the others."""
     find_invariant: Callable[[int, int, Sequence[int], int], int]
-    """(balances, k0 of the last balance that was found, 0 if there is none) -> the invariant."""
+    """(balances, k0 of the last balance found, or 0 if there is none) -> the invariant."""
     mean: Callable[[Sequence[int]], int]
     """(values) -> their geometric mean."""
     share_range: Callable[[int], tuple[float, float]]
-    """(gamma) -> the least and the largest part of the invariant that a balance may be in a swap."""
+    """(gamma) -> the smallest and the largest part of the invariant that a balance may have in a swap."""
     checks_new_shares: bool
-    """Whether the pool contract checks the balances at a new price scale once more."""
+    """Whether the pool contract checks the balances again at a new price scale."""
 
     def check_limits(self, amp: int, gamma: int, d: int) -> None:
         """Raise `SwapReverts` for values that the contract rejects."""
@@ -74,7 +74,7 @@ class Maths(NamedTuple):
 
 
 def cbrt(x: int) -> int:
-    """Return the contracts' cube root of `x`, scaled by 10^12 where `x` has no decimals."""
+    """Return the contracts' cube root of `x`, scaled by 10^12 if `x` has no decimals."""
     if not x:
         return 0
     scaled, lift = x * 10**36, 1
@@ -90,7 +90,7 @@ def cbrt(x: int) -> int:
 
 
 def fee_reduction(balances: Sequence[int], fee_gamma: int) -> int:
-    """Return the share of the lowest fee in the fee, scaled by 10^18: one in balance, towards zero out of it."""
+    """Return the weight of the lowest fee, scaled by 10^18: one in balance, approaching zero out of balance."""
     total = sum(balances)
     if len(balances) == 2:
         k = 4 * WAD * balances[0] // total * balances[1] // total
@@ -101,7 +101,10 @@ def fee_reduction(balances: Sequence[int], fee_gamma: int) -> int:
 
 
 def _find_balance_of_two(amp: int, gamma: int, other: int, d: int, limits: tuple[int, int, int, int]) -> Solution:
-    """Return a balance beside `other`. `limits` are those of 2 other / d, and of the balance / d, scaled by 10^18."""
+    """Return the balance that belongs to `other`.
+
+    `limits` apply to 2 other / d and to the balance / d, scaled by 10^18.
+    """
     low, high, min_share, max_share = limits
     k0_other = 2 * WAD * other // d
     if not low <= k0_other <= high:
@@ -153,7 +156,8 @@ def _iterate_balance_of_two(amp: int, gamma: int, other: int, d: int, k0_other: 
 def _iterate_balance(
     amp: int, gamma: int, d: int, others: int, k0_others: int, start: int, tolerance: int, n: int
 ) -> int:
-    """Return the contracts' `_newton_y`: the balance beside others of the sum `others`, from `start`."""
+    """Return the contracts' `_newton_y`: the balance that belongs to others with the sum `others`, starting at
+    `start`."""
     y = start
     for _ in range(MAX_NEWTON_STEPS):
         before = y
@@ -214,7 +218,7 @@ def _find_balance_of_three(amp: int, gamma: int, balances: Sequence[int], d: int
 
 
 def _divider_of_three(threshold: int) -> int:
-    """As `_divider_of_two`, in the steps of the three-coin contract."""
+    """Do the same as `_divider_of_two`, in the steps of the three-coin contract."""
     for exponent in range(48, 20, -4):
         if threshold > 10**exponent:
             return int(10 ** (exponent - 18))
@@ -325,7 +329,7 @@ def marginal_prices(amp: int, gamma: int, balances: Sequence[int], d: int) -> tu
     slope_of_first = slope(first)
 
     def price(balance: int) -> int:
-        """Return first / balance * slope(balance) / slope(first), with the contract's roundings."""
+        """Return first / balance * slope(balance) / slope(first), rounded like the contract."""
         numerator = _quotient(require_uint256(first * slope(balance)), balance)
         return _quotient(require_uint256(numerator * WAD), slope_of_first)
 
@@ -345,7 +349,7 @@ def _signed_cbrt(delta_1: int, root: int) -> int:
 
 
 def _truncate(a: int, b: int) -> int:
-    """Return a / b, rounded towards zero; 0 if b is 0, as the EVM divides."""
+    """Return a / b, rounded towards zero; 0 if b is 0, as in the EVM."""
     if not b:
         return 0
     return a // b if (a >= 0) is (b > 0) else -(-a // b)
@@ -376,13 +380,13 @@ def _refuse(problem: str) -> NoReturn:
 
 
 def _wide_limits(gamma: int) -> tuple[int, int, int, int]:
-    """Return the limits of two-coin pools of version 2.0.0."""
+    """Return the limits for two-coin pools of version 2.0.0."""
     del gamma
     return 2 * 10**16, 2 * 10**20, 10**16 - 1, 10**20
 
 
 def _limits_by_gamma(gamma: int) -> tuple[int, int, int, int]:
-    """Return the limits of two-coin pools of version 2.1.0, which are closer for a large gamma."""
+    """Return the limits for two-coin pools of version 2.1.0, which are narrower for a large gamma."""
     high = 100 * WAD
     if gamma > _MAX_GAMMA_SMALL:
         high = high * _MAX_GAMMA_SMALL // gamma

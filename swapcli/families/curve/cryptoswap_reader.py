@@ -1,7 +1,7 @@
-"""Curve's cryptoswap pools, twocrypto-ng and tricrypto-ng.
+"""Read Curve's cryptoswap pools, twocrypto-ng and tricrypto-ng.
 
-The pool and its maths contract say their versions, which decide the maths and their limits; others are omitted. The
-price oracle, A, gamma and what is released of donated liquidity are as of the block's time.
+The pool and its maths contract return their versions, which determine the maths and its limits; unknown versions are
+omitted. The price oracle, A, gamma and the released part of donated liquidity are values at the block's time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NUMBERS: Final = {
 }
 """Fields of the state, and the functions that return them."""
 _PRICES: Final = ("price_scale", "price_oracle", "last_prices")
-"""Fields of the state, named as the functions, which take the coin's number in pools of more than two coins."""
+"""Fields of the state, named after the functions, which take the coin's number in pools with more than two coins."""
 _LAST_SWAP: Final = "last_timestamp()"
 _DONATED: Final = "donation_shares()"
 _RELEASED_SINCE: Final = "last_donation_release_ts()"
@@ -51,11 +51,11 @@ _PROTECTION_SECONDS: Final = "donation_protection_period()"
 _FX_NUMBERS: Final = (
     *(_LAST_SWAP, _DONATED, _RELEASED_SINCE, _RELEASE_SECONDS, _PROTECTED_UNTIL, _PROTECTION_SECONDS),
 )
-"""Further functions of pools with the StableSwap maths."""
+"""Additional functions of pools with the StableSwap maths."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; three if its version is not known."""
+    """Read a pool in one round; in three if its version is unknown."""
     version = ref.constants_as(CryptoSwapConstants).version or (yield from _read_version(ref.address))
     count = len(ref.tokens)
     arguments = [(k,) for k in range(count - 1)] if count > 2 else [()]
@@ -87,7 +87,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the coins and the version of a factory's pool in two rounds."""
+    """Read the coins and version of a factory's pool in two rounds."""
     first, second, third, version, maths = yield [
         *(ContractCall(address, encode_call(_COIN, k), may_revert=k == 2) for k in range(3)),
         *(ContractCall(address, encode_call(name)) for name in (_VERSION, _MATHS)),
@@ -108,7 +108,7 @@ def _read_version(address: str) -> BatchRead[str]:
 
 
 def _check_version(version: ReturnData, maths: ReturnData, coin_count: int | None = None) -> BatchRead[str]:
-    """Return the version of the pool, which says that of its maths contract too. Raises `InvalidUpstreamResponse`."""
+    """Return the version of the pool, which also determines its maths contract's. Raises `InvalidUpstreamResponse`."""
     known, name = read_text(version, _VERSION), read_address(maths, _MATHS)
     (answer,) = yield [ContractCall(name, encode_call(_VERSION))]
     of_maths = read_text(answer, _VERSION)
@@ -120,7 +120,8 @@ def _check_version(version: ReturnData, maths: ReturnData, coin_count: int | Non
 
 
 def _fx_fields(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return what pools with the StableSwap maths add: what a move of the scale may burn, if one may come, the ramp.
+    """Return the additional fields of pools with the StableSwap maths: the burnable shares, whether the scale may move,
+    and the ramp.
 
     A ramp counts until the first swap after its end, which stores the invariant.
     """
@@ -135,7 +136,8 @@ def _fx_fields(values: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _burnable_shares(values: Mapping[str, Any], time: int) -> int:
-    """Return what the contract lets a move of the scale burn: the released part, less while deposits are recent."""
+    """Return the shares that the contract lets a move of the scale burn: the released part, less while deposits are
+    recent."""
     donated, period, duration = values[_DONATED], values[_PROTECTION_SECONDS], values[_RELEASE_SECONDS]
     if not donated:
         return 0
@@ -147,7 +149,7 @@ def _burnable_shares(values: Mapping[str, Any], time: int) -> int:
 
 
 def _ramp_seconds_left(ramp_end: int, time: ReturnData) -> int:
-    """Return the time until A and gamma stop changing; negative if they have."""
+    """Return the time until A and gamma stop changing; negative if they have stopped."""
     if not ramp_end:
         return -1
     return ramp_end - read_block_time(time, "on which A and gamma depend")

@@ -1,12 +1,11 @@
-"""Curve's StableSwap-NG metapools: a coin against the liquidity token of a base pool, and so against its coins.
+"""Curve's StableSwap-NG metapools: a coin against the liquidity token of a base pool, and thus against its coins.
 
-The first token is the own coin, the second the liquidity token, the others are the base pool's coins. A swap of the own
-coin for a coin of the base pool also withdraws it there, the other direction deposits it. The liquidity token counts at
-the base pool's virtual price at the start of the swap. Coins of the base pool are not swapped for each other here: the
-base pool does that for less gas.
+The first token is the metapool's own coin, the second the liquidity token, and the others are the base pool's coins. A
+swap of the own coin for a base coin also withdraws that coin from the base pool; the other direction deposits it. The
+liquidity token counts at the base pool's virtual price at the start of the swap. Base coins are not swapped for each
+other here: the base pool does that for less gas.
 
-The state includes the base pool's, which swaps in the base pool and in its other metapools change: it is the shared
-state of all of them.
+The state includes that of the base pool, which is shared: swaps in the base pool and in its other metapools change it.
 """
 
 from __future__ import annotations
@@ -36,23 +35,26 @@ _COINS: Final = 2
 """Positions in `tokens`: the own coin, the liquidity token, and the first coin of the base pool."""
 _SAMPLE_COUNT: Final = 18  # amounts per direction of a deposit or withdrawal
 _SAMPLE_RANGE: Final = (1e-3, 2.0)
-"""Inputs at which the curve of a deposit or withdrawal is computed: from a part of the smallest balance that matters to
-a multiple of the largest. Between them the curve is within 0.02% of the swap in a level pool."""
+"""The inputs at which the curve of a deposit or withdrawal is computed: from a part of the smallest relevant balance to
+a multiple of the largest. Between them, the curve is within 0.02% of the swap in a balanced pool."""
 _FIRST_SAMPLE: Final = 1e-6
-"""Part of the smallest balance at which the curve starts."""
+"""The part of the smallest balance at which the curve starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurveMeta(Pool):
-    """`own` is the pool of the own coin and the liquidity token, without the latter's rate; `base` the base pool."""
+    """A metapool.
+
+    `own` is the pool of the own coin and the liquidity token, without the latter's rate; `base` is the base pool.
+    """
 
     own: StableSwap
     base: LiquidPool
 
     family: ClassVar[str] = "curve_meta"
     swap_gas: ClassVar[int] = 240_000
-    """Medians of recorded swaps: 269,000 and 294,000 with a coin of the base pool, 180,000 with its liquidity token;
-    each with about 40,000 of the transaction."""
+    """Medians of recorded swaps (269,000 and 294,000 with a coin of the base pool, 180,000 with its liquidity token),
+    each less about 40,000 for the transaction."""
 
     @property
     def changes_without_events(self) -> bool:
@@ -65,7 +67,7 @@ class CurveMeta(Pool):
         return (SharedState(self.base.pool.address, self.base.pool.reserves, self.base.lp_supply),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with another state of the base pool."""
+        """Return the pool with a different state of the base pool."""
         supply = self.base.lp_supply if shared.lp_supply is None else shared.lp_supply
         after: Self = _replace_pools(
             self, self.own, LiquidPool(replace(self.base.pool, reserves=shared.reserves), supply)
@@ -73,7 +75,10 @@ class CurveMeta(Pool):
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as `exchange` or `exchange_underlying` of the contract. Raises as `Pool.swap`."""
+        """Sell `amount_in` like the contract's `exchange` or `exchange_underlying`.
+
+        Raises the errors of `Pool.swap`.
+        """
         i, j = self._direction(token_in, token_out)
         own = replace(self.own, rates=(self.own.rates[_OWN], self.base.virtual_price))
         lp = own.tokens[_LP]
@@ -93,7 +98,7 @@ class CurveMeta(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats: the concave hull of some swaps where the base pool takes part."""
+        """Return the curve of this direction in floats: the concave hull of some swaps if the base pool takes part."""
         i, j = token_indices(self, token_in, token_out)
         if not self._is_offered(i, j):
             return ZeroCurve()

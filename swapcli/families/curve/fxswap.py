@@ -1,15 +1,15 @@
-"""Twocrypto pools with the StableSwap maths, which Curve calls FXSwap, as the pool and maths contracts compute a swap.
+"""Twocrypto pools with the StableSwap maths, which Curve calls FXSwap, computed like the pool and maths contracts.
 
-YieldBasis uses them too. A swap follows the StableSwap invariant of the balances at the price scale; `gamma` is there
-but unused. The pool reports version v2.1.0d, its maths contract v0.1.0.
+YieldBasis uses these pools, too. A swap follows the StableSwap invariant of the balances at the price scale; `gamma`
+exists but is not used. The pool reports version v2.1.0d, its maths contract v0.1.0.
 
-The scale moves towards the oracle at most once in a block, with its first swap. What that costs is paid by donated
-liquidity tokens first: those that are released at the block (`burnable_shares`) are burned as far as needed to keep the
-value of the others. The rest comes from the pool's profit, of which half is kept.
+The scale moves towards the oracle at most once per block, with its first swap. The cost is first paid with donated
+liquidity tokens: those released by the block (`burnable_shares`) are burned as far as needed to keep the value of the
+others. The rest comes from the pool's profit, half of which is kept.
 
 Source: v2.1.0d as verified for deployed pools, with StableswapMath.vy of curvefi/twocrypto-ng a29db23. One pool is
 known (0x57129759d0e23116c1e7402dbc084e53d2e209a2 of Ethereum) that takes the lesser of both steps of the scale in place
-of the greater; it differs in what a second swap of the same block pays after a move.
+of the greater; it differs in the output of a second swap in the same block after a move.
 """
 
 from __future__ import annotations
@@ -28,16 +28,21 @@ from swapcli.families.hull_curve import HULL_SAMPLES
 from swapcli.families.rounding import require_uint256
 
 FX_VERSION: Final = "v2.1.0d"
-"""Of the pool contract."""
+"""The version of the pool contract."""
 FX_MATHS_VERSION: Final = "v0.1.0"
-"""Of the maths contract."""
+"""The version of the maths contract."""
 _CLOSENESS: Final = 0.6
-"""Ratio of successive distances from balance of the points at which a rising rate is looked for: the last of sixteen
-is at 3e-4 of the first, which finds fees that change within a thousandth of balance."""
+"""The ratio of successive distances from balance of the points at which a rising rate is looked for.
+
+The last of sixteen is at 3e-4 of the first, which finds fees that change within a thousandth of balance.
+"""
 
 
 class FxPrices(NamedTuple):
-    """What a swap changes besides the balances: see `CryptoPrices`. `supply` is that of the liquidity token."""
+    """The values besides the balances that a swap changes: see `CryptoPrices`.
+
+    `supply` is the number of liquidity tokens.
+    """
 
     scale: int
     oracle: int
@@ -51,7 +56,7 @@ class FxPrices(NamedTuple):
 
 
 class FxRules(NamedTuple):
-    """What decides how the scale moves; `is_ramping` allows a fall of the virtual price."""
+    """The rules for moving the scale; `is_ramping` allows the virtual price to fall."""
 
     amp: int
     allowed_extra_profit: int
@@ -85,7 +90,7 @@ def fee_at(balances: Sequence[int], mid_fee: int, out_fee: int, fee_gamma: int) 
 
 
 def tweak_price(prices: FxPrices, rules: FxRules, balances: Sequence[int]) -> FxPrices:
-    """Return the prices after a swap that left the scaled `balances`, as the contract's function of this name."""
+    """Return the prices after a swap that left the scaled `balances`, like the contract's function of the same name."""
     d = find_invariant(rules.amp, balances)
     last = price_of_second(balances, rules.amp, d, A_MULTIPLIER)
     last = require_uint256(last * prices.scale) // WAD
@@ -132,7 +137,8 @@ def _move_scale(prices: FxPrices, rules: FxRules, balances: Sequence[int], least
 
 
 def _value(d: int, scale: int) -> int:
-    """Return the contract's xcp: the value of the liquidity, as the balance of both coins of a constant product."""
+    """Return the contract's xcp: the value of the liquidity as the balance of either coin in a constant-product
+    pool."""
     return require_uint256(d * WAD) // 2 // isqrt(WAD * scale)
 
 
@@ -143,7 +149,7 @@ def _check_amp(amp: int) -> None:
 
 
 class FxSwapCurve(StableSwapCurve):
-    """A direction of such a pool: `StableSwapCurve` without a fee, and the fee at the balances after the trade.
+    """One direction of such a pool: `StableSwapCurve` without a fee, and the fee at the balances after the trade.
 
     The fee is out - (out - mid) g k / (g k + 1 - k) with g = fee gamma and k = 4 x y / (x + y)^2.
     """
@@ -159,7 +165,7 @@ class FxSwapCurve(StableSwapCurve):
         fees: tuple[float, float, float],
         units: tuple[float, float],
     ) -> None:
-        """Take `fees`: the lowest and the highest one as fractions, and the fee gamma. See `StableSwapCurve`."""
+        """Take `fees` (the lowest and the highest as fractions) and the fee gamma. See `StableSwapCurve`."""
         mid_fee, self._out_fee, self._fee_gamma = fees
         self._fee_spread = self._out_fee - mid_fee
         super().__init__(balances, d, direction, amp, 0.0, 0.0, units)
@@ -168,7 +174,7 @@ class FxSwapCurve(StableSwapCurve):
         """Return trades that come closer and closer to balance, if the fee falls on the way."""
         if not self._fee_spread or self._x >= self._y:
             return ()
-        balance = log(2.0 * self._y)  # in balance each coin is half of D
+        balance = log(2.0 * self._y)  # in balance, each coin is half of D
         return [*(balance * (1.0 - _CLOSENESS**k) for k in range(HULL_SAMPLES)), balance]
 
     def _subtract_fee(self, sold: float, gross: float, state_after: float) -> float:

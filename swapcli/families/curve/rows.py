@@ -25,13 +25,13 @@ from swapcli.families.row import (
 
 
 class MetapoolConstants(NamedTuple):
-    """Of a metapool: the pool whose liquidity token is its second coin."""
+    """The constants of a metapool: the pool whose liquidity token is its second coin."""
 
     base_pool: str = ""
 
 
 class CryptoSwapConstants(NamedTuple):
-    """Of a pool of volatile coins: the version of its contract."""
+    """The constants of a pool of volatile coins: the version of its contract."""
 
     version: str = ""
 
@@ -43,15 +43,15 @@ def _by_number(log: Event) -> SwapAmounts:
 
 
 def _meta_coins(use: PoolUse) -> ExtraData:
-    """Return the indices of `exchange`, or those of `exchange_underlying`, which omits the liquidity token."""
+    """Read the indices of `exchange`, or those of `exchange_underlying`, which omits the liquidity token."""
     i, j = (use.pool.tokens.index(token) for token in (use.token_in, use.token_out))
     return bytes((i, j)) if max(i, j) < 2 else bytes((max(i - 1, 0), max(j - 1, 0), 1))
 
 
 def _by_underlying_number(log: Event) -> SwapAmounts:
-    """Read the numbers of a metapool's exchange: its own coin, then the base pool's coins.
+    """Read the coin numbers of a metapool's exchange: its own coin, then the base pool's coins.
 
-    The pool has the liquidity token between them.
+    In the pool, the liquidity token comes between them.
     """
     amounts = _by_number(log)
     problem = "it passes the swap on to its base pool" if amounts.sold and amounts.bought else ""
@@ -60,7 +60,7 @@ def _by_underlying_number(log: Event) -> SwapAmounts:
 
 
 def _by_metapool(log: Event, pool: str) -> SwapPart:
-    """Return a part without amounts. Raises `InvalidInput` for what someone else has deposited or withdrawn."""
+    """Return a part without amounts. Raises `InvalidInput` for deposits and withdrawals by others."""
     if read_address(int(log.topics[1], 16), "provider") != pool:
         raise invalid_field("provider", "not the metapool")
     return SwapPart()
@@ -94,7 +94,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         },
         list_functions=_LISTS,
         constants=MetapoolConstants,
-        # A metapool's in its base pool.
+        # In a metapool, those of its base pool.
         parts={
             "AddLiquidity(address,uint256[],uint256[],uint256,uint256)": _by_metapool,
             "RemoveLiquidityOne(address,int128,uint256,uint256,uint256)": _by_metapool,
@@ -108,7 +108,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
                 _CRYPTO_EXCHANGE,
                 "AddLiquidity(address,uint256[2],uint256,uint256,uint256)",
                 "AddLiquidity(address,uint256[3],uint256,uint256,uint256)",
-                # Pools with the StableSwap maths name the receiver, and take donations.
+                # Pools with the StableSwap maths name the receiver and accept donations.
                 "AddLiquidity(address,address,uint256[2],uint256,uint256,uint256)",
                 "Donation(address,uint256[2])",
                 "RemoveLiquidityImbalance(address,uint256,uint256[2],uint256,uint256)",
@@ -118,7 +118,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
                 "RemoveLiquidity(address,uint256[2],uint256)",
                 "RemoveLiquidity(address,uint256[3],uint256)",
                 "RemoveLiquidityOne(address,uint256,uint256,uint256,uint256,uint256)",
-                # With and without the time of another average.
+                # With and without the time of a second average.
                 "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256,uint256)",
                 "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256)",
                 "RampAgamma(uint256,uint256,uint256,uint256,uint256,uint256)",

@@ -1,18 +1,18 @@
-"""Curve's StableSwap pools of two to eight coins, step by step as their contracts compute them.
+"""Curve's StableSwap pools of two to eight coins, computed step by step like their contracts.
 
 Balances are multiplied by their rates to a common 18 decimals. Two integer Newton iterations, each stopped at a step of
 at most one unit, give the invariant D and the new balance y of the bought coin. The fee comes off the output and, with
 an off-peg multiplier, grows with the imbalance at the middle of the trade; half of it leaves the pool's balances as
-admin fee. The contract pays zero for an input that is too small; a router cannot use that, so it raises an error here.
+admin fee. The contract pays zero for an input that is too small; a router cannot use this, so it is an error here.
 
-`amp` is A without the contract's precision factor of 100; in a ramp between two values, `amp_hundredths` are the digits
-that the factor adds at the block's time. The contract's own views drop them, its swaps do not.
+`amp` is A without the contract's precision factor of 100. During a ramp between two values, `amp_hundredths` has the
+digits that the factor adds at the block's time. The contract's own views drop these digits; its swaps do not.
 
-`variant` shows which contract that is: StableSwap-NG's ("ng", also of a state without the field), or a plain pool of
-the factory before it, without ("plain") or with ("plain_ema") an oracle of its price. Plain pools have a constant fee
-and two to four coins; those with an oracle have two. With three or four coins they divide the invariant's product by n
-with each factor, with two coins after both factors, as NG does. Without an oracle no price makes a swap revert, and the
-older oracle reverts at other prices than NG's. The rest of an exchange is the same as NG's.
+`variant` is the kind of contract: StableSwap-NG ("ng", also for a state without the field), or a plain pool from the
+previous factory, without ("plain") or with ("plain_ema") a price oracle. Plain pools have a constant fee and two to
+four coins; those with an oracle have two. With three or four coins they divide the invariant's product by n with each
+factor, with two coins after both factors, as NG does. Without an oracle, no price makes a swap revert, and the older
+oracle reverts at different prices from NG's. The rest of an exchange is the same as NG's.
 """
 
 from __future__ import annotations
@@ -48,11 +48,16 @@ from swapcli.families.token_positions import token_indices
 # Constants of the contract: `MAX_FEE`, `MAX_A`.
 _FEE_UNIT: Final = WAD // FEE_DENOMINATOR
 _NEWTON_ERROR: Final = 2e6
-"""Of 10^18 of a coin: more than the floors in the contract's D and y may pay beyond the real invariant. Twice the bound
-that docs/proof.md derives; 2.5 * 10^3 is the most that was measured on random pools."""
+"""In units of 10^-18 of a coin: more than rounding down in the contract's D and y may pay beyond the real invariant.
+
+This is twice the bound that docs/proof.md derives; the maximum measured on random pools is 2.5 * 10^3.
+"""
 _FEE_ERROR: Final = 1e-9
-"""Of an output whose fee depends on the trade: the contract has ten digits of it. 5 * 10^-10 is the most measured."""
-"""The smallest fee of the contract, as a 10^18 fraction."""
+"""The error relative to an output whose fee depends on the trade: the contract has ten digits of the fee.
+
+The maximum measured is 5 * 10^-10.
+"""
+"""The smallest unit of the contract's fee, as a 10^18 fraction."""
 _MAX_FEE: Final = FEE_DENOMINATOR // 2
 _MAX_AMP: Final = 10**6  # `MAX_A`
 
@@ -60,16 +65,17 @@ NG: Final = "ng"
 PLAIN: Final = "plain"
 PLAIN_EMA: Final = "plain_ema"
 _MAX_COINS: Final = {NG: MAX_TOKENS, PLAIN: 4, PLAIN_EMA: 2}
-"""Of a pool, by variant."""
+"""The maximum number of coins in a pool, by variant."""
 
 
 @dataclass(frozen=True, slots=True)
 class StableSwap(Pool):
-    """`reserves` in base units without admin fees; `rates` scaled by 10^18, on top of the scaling to 18 decimals.
+    """A StableSwap pool: `reserves` in base units without admin fees; `rates` scaled by 10^18, in addition to the
+    scaling to 18 decimals.
 
-    `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant. `amp` and
-    `amp_hundredths` change with time if `is_ramping`. `variant` selects the contract. `fee_remainder_wad` is what
-    `fee_ppm` rounds off, as a 10^18 fraction.
+    `offpeg_fee_multiplier` is scaled by 10^10; at values up to one, including 0, the fee is constant. `amp` and
+    `amp_hundredths` change with time if `is_ramping`. `variant` selects the contract. `fee_remainder_wad` is the part
+    of the fee that `fee_ppm` rounds off, as a 10^18 fraction.
     """
 
     reserves: tuple[int, ...]
@@ -86,12 +92,12 @@ class StableSwap(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether A is in a ramp, or a rate may change."""
+        """Whether A is being ramped, or a rate may change."""
         return self.is_ramping or any(rate != WAD for rate in self.rates)
 
     @property
     def shared_states(self) -> tuple[SharedState]:
-        """Return the reserves, which swaps in metapools of this pool change as well."""
+        """Return the reserves, which swaps in metapools of this pool also change."""
         return (SharedState(self.address, self.reserves),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
@@ -100,7 +106,7 @@ class StableSwap(Pool):
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
+        """Sell `amount_in` like the contract's `exchange`. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         rates = self.contract_rates()
         balances = scale_to_18_decimals(self.reserves, rates)
@@ -116,7 +122,7 @@ class StableSwap(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         rates = self.contract_rates()
         try:
@@ -137,7 +143,7 @@ class StableSwap(Pool):
         )
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain:
-        """Return what the floors of D and y are worth, and those of a fee that depends on the trade."""
+        """Return the gain from rounding down D and y, and from rounding a fee that depends on the trade."""
         del token_in
         j = self.tokens.index(token_out)
         unit = WAD / (self.rates[j] * to_18_decimals(self.decimals[j]))
@@ -145,7 +151,7 @@ class StableSwap(Pool):
         return RoundingGain(0.0, min(_NEWTON_ERROR * unit, float(self.reserves[j])), part)
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, `amp`, `rates`, and the other fields that are not the default."""
+        """Return `reserves`, `amp`, `rates`, and the other fields that differ from their defaults."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "amp": self.amp,
@@ -166,7 +172,7 @@ class StableSwap(Pool):
         """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
 
         These are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping`, `variant`, and `swap_fee` for a fee that is
-        no whole number of parts per million.
+        not a whole number of parts per million.
         """
         check_multi_token(identity)
         fields = StateFields(state)
@@ -206,24 +212,25 @@ class StableSwap(Pool):
 
     @property
     def contract_fee(self) -> int:
-        """Return the basic fee scaled by 10^10, as the contract has it."""
+        """Return the basic fee scaled by 10^10, as in the contract."""
         return self.swap_fee // _FEE_UNIT
 
     @property
     def precise_amp(self) -> int:
-        """Return A scaled by 100, as the maths uses it."""
+        """Return A scaled by 100, as used in the maths."""
         return self.amp * A_PRECISION + self.amp_hundredths
 
     def contract_rates(self) -> list[int]:
-        """Return the rates with the scaling to 18 decimals."""
+        """Return the rates including the scaling to 18 decimals."""
         return [rate * to_18_decimals(places) for rate, places in zip(self.rates, self.decimals, strict=True)]
 
     def fee_at(self, x: int, y: int, fee: int | None = None) -> int:
-        """Return the fee, scaled by 10^10, at scaled balances; of a swap unless another basic `fee` is given."""
+        """Return the fee, scaled by 10^10, at scaled balances; it is the swap fee unless another basic `fee` is
+        given."""
         return dynamic_fee(self.contract_fee if fee is None else fee, self.offpeg_fee_multiplier, x, y)
 
     def _invariant(self, balances: Sequence[int]) -> int:
-        """Return D of positive scaled balances."""
+        """Return D for positive scaled balances."""
         return invariant(balances, self.precise_amp, self.variant != NG and len(balances) > 2)
 
     def _exchange(self, balances: Sequence[int], i: int, j: int, x: int, rate_out: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
-"""StableSwap in floats: one direction of a pool of any number of coins, dynamic fee included.
+"""StableSwap in floats: one direction of a pool with any number of coins, including a dynamic fee.
 
-With the other balances fixed and amounts in units of D, the invariant reads x + y + c = k / (x y), so that either of
-the two balances solves a quadratic for the other. Newton steps on a nearly linear function of the rate (see
+With the other balances fixed and amounts in units of D, the invariant is x + y + c = k / (x y), so each of the two
+balances solves a quadratic equation given the other. Newton steps on a nearly linear function of the rate (see
 `_linearize_rate`) find a trade, about four for any distance.
 """
 
@@ -14,7 +14,7 @@ from swapcli.families.hull_curve import HULL_SAMPLES, HullCurve
 
 
 class StableSwapCurve(HullCurve):
-    """A direction of the pool in units of D; t = ln(y before / y after) identifies a trade."""
+    """One direction of the pool in units of D; t = ln(y before / y after) identifies a trade."""
 
     __slots__ = (
         "_c",
@@ -36,7 +36,8 @@ class StableSwapCurve(HullCurve):
         multiplier: float,
         units: tuple[float, float],
     ) -> None:
-        """Scaled balances and their invariant; `fee` a fraction; `units` are base units per scaled unit, in and out."""
+        """Take scaled balances and their invariant; `fee` is a fraction, and `units` are base units per scaled unit, in
+        and out."""
         n = len(balances)
         others, product = 0, 1.0
         for k, balance in enumerate(balances):
@@ -53,12 +54,12 @@ class StableSwapCurve(HullCurve):
         self._prepare((units[0] * d, units[1] * d), self._depths_of_falling_fee())
 
     def _depths_of_falling_fee(self) -> Sequence[float]:
-        """Return trades t between which the fee falls, so that the rate may rise: until both balances are equal."""
+        """Return trades t between which the fee falls, so that the rate may rise, until both balances are equal."""
         x, y = self._x, self._y
         if not self._multiplier or x >= y:
             return ()
         shortfall = 1.0 - x / y
-        # The last one separately: in floats the shortfall of a nearly one-sided pool is 1.
+        # The last one is separate: in floats, the shortfall of a nearly one-sided pool is 1.
         return [*(-log1p(-shortfall * k / HULL_SAMPLES) for k in range(HULL_SAMPLES)), log(y / x)]
 
     def _linearize_rate(self, rate: float) -> tuple[float, float]:

@@ -1,6 +1,6 @@
-"""Deposits and withdrawals of one coin of Curve's StableSwap-NG pools, as the contract computes them.
+"""Single-coin deposits and withdrawals in Curve's StableSwap-NG pools, computed like the contract.
 
-Both charge a part of the swap fee for the imbalance that they cause. Half of it leaves the balances as admin fee.
+Both charge a part of the swap fee for the imbalance that they cause. Half of it leaves the balances as an admin fee.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LiquidPool(NamedTuple):
             raise SwapReverts(f"pool {pool.key}: {amount} is too small to deposit")
         mean, fees = (d_0 + d_1) // n, []
         for old, new, rate in zip(pool.reserves, after, rates, strict=True):
-            # The contract doubles both: the sum of the two balances, and twice the mean of a balance.
+            # The contract doubles both the sum of the two balances and the mean of a balance.
             fee = pool.fee_at(require_uint256(rate * (old + new)) // WAD, mean, self._imbalance_fee())
             fees.append(fee * abs(d_1 * old // d_0 - new) // FEE_DENOMINATOR)
         charged = [new - fee for new, fee in zip(after, fees, strict=True)]
@@ -97,7 +97,7 @@ class LiquidPool(NamedTuple):
         return amount, LiquidPool(replace(pool, reserves=reserves), self.lp_supply - burned)
 
     def _imbalance_fee(self) -> int:
-        """Return the part of the swap fee that a change of the imbalance costs, scaled by 10^10."""
+        """Return the part of the swap fee charged for a change of the imbalance, scaled by 10^10."""
         n = len(self.pool.tokens)
         return self.pool.contract_fee * n // (4 * (n - 1))
 

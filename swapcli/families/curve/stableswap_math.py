@@ -1,6 +1,6 @@
-"""Integer maths of Curve's StableSwap contracts, shared by swaps, deposits and withdrawals.
+"""The integer maths of Curve's StableSwap contracts, shared by swaps, deposits and withdrawals.
 
-They are StableSwap-NG's unless a function says otherwise.
+It is that of StableSwap-NG unless noted otherwise.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ A_PRECISION: Final = 100
 FEE_DENOMINATOR: Final = 10**10
 """A fee of 100% in Curve's pools."""
 PACKED_BITS: Final = 128
-"""The contract packs each oracle price in as many bits."""
+"""The number of bits in which the contract packs each oracle price."""
 MAX_NEWTON_STEPS: Final = 255
-"""As in the contract, which reverts after as many."""
+"""The number of steps after which the contract reverts."""
 
 
 def dynamic_fee(fee: int, multiplier: int, x: int, y: int) -> int:
@@ -36,8 +36,9 @@ def invariant(
 ) -> int:
     """Return the contract's `get_D`: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
 
-    `amp` is A times `precision`; `balances` are positive. D^(n+1) is divided by n^n once, or with `divides_each_factor`
-    by n with each balance, which rounds otherwise."""
+    `amp` is A times `precision`; `balances` are positive. D^(n+1) is divided by n^n once or, with
+    `divides_each_factor`, by n with each balance, which rounds differently.
+    """
     n, total = len(balances), sum(balances)
     ann = amp * n
     factor, rest = (n, 1) if divides_each_factor else (1, n**n)
@@ -92,15 +93,16 @@ def check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
 
 
 def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
-    """Raise `SwapReverts` if the oracle of a pool of two coins from before StableSwap-NG would revert.
+    """Raise `SwapReverts` if the oracle of a two-coin pool from before StableSwap-NG would revert.
 
-    It stores the price itself, which NG limits, in 128 bits."""
+    It stores the price in 128 bits without a limit, whereas NG limits it.
+    """
     if price_of_second(balances, amp, d) >> PACKED_BITS:
         raise SwapReverts("the price is too high for the contract's oracle")
 
 
 def price_of_second(balances: Sequence[int], amp: int, d: int, precision: int = A_PRECISION) -> int:
-    """Return the contract's `get_p` of two coins: the price of the second one in the first, scaled by 10^18."""
+    """Return the contract's `get_p` for two coins: the price of the second in the first, scaled by 10^18."""
     first, second = balances
     amplified, ratio = _price_terms(balances, amp, d, precision)
     if not amplified + ratio:

@@ -1,8 +1,9 @@
-"""Curve's pools of StableSwap-NG, and plain pools of the factory before it, which lack some functions.
+"""Read Curve's StableSwap-NG pools, and plain pools from the previous factory, which lack some functions.
 
-`version()` distinguishes the two, and `ma_exp_time()` shows which plain pools have an oracle of their price. A pool of
-another version may round otherwise, so it is omitted. So are plain pools with rates from oracles, whose contracts this
-family was not compared with, and pools of the native coin, which a swap would pay with the transaction.
+`version()` distinguishes the two, and `ma_exp_time()` shows which plain pools have a price oracle. A pool of another
+version may round differently, so it is omitted. Also omitted are plain pools with rates from oracles, with whose
+contracts this family was not compared, and pools of the native coin, which a swap would have to pay with the
+transaction.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ _BASE_POOL = "BASE_POOL()"
 _VERSION = "version()"
 _SUPPLY = "totalSupply()"
 _NG_VERSION = "v7.0.0"
-"""Of StableSwap-NG, and so of metapools and their base pools whose deposits and withdrawals are known."""
+"""The version of StableSwap-NG, and thus of the metapools and base pools whose deposits and withdrawals are known."""
 _PLAIN_VARIANTS = {("v5.0.0", False): PLAIN, ("v5.0.0", True): PLAIN_EMA, ("v6.0.0", True): PLAIN_EMA}
-"""Of plain pools of the factory before it, by version and whether they have an oracle of their price."""
+"""The variants of plain pools from the previous factory, by version and whether they have a price oracle."""
 _ORACLE_TIME = "ma_exp_time()"
 _RATE_ORACLE = "oracle(uint256)"
 _META_COINS = 2  # coins of a metapool: its own, and the liquidity token of its base pool
@@ -56,7 +57,7 @@ _RATES_AT = len(_NAMES) + _NEWER_NAMES.index(_RATES)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if it is a metapool and its base pool is not known."""
+    """Read a pool in one round; in two if it is a metapool with an unknown base pool."""
     if ref.family == CurveMeta.family:
         return (yield from _load_meta(ref))
     version, oracle_time, rate_oracle, *answers = yield [
@@ -103,16 +104,18 @@ def _fee_wad(answers: Sequence[ReturnData]) -> int:
 
 
 def _base_fee(answers: Sequence[ReturnData]) -> dict[str, object]:
-    """Return the fee as the state of a base pool has it."""
+    """Return the fee in the form of a base pool's state."""
     fee_wad = _fee_wad(answers)
     fee_ppm = fee_wad // FEE_PER_PPM
     return {"fee_ppm": fee_ppm, **write_swap_fee(fee_wad, fee_ppm)}
 
 
 def _parse_state(answers: Sequence[ReturnData], decimals: Sequence[int]) -> dict[str, object]:
-    """Return the state but the fee. A metapool has a balance and a rate more than `decimals`, of its liquidity token.
+    """Return the state without the fee. A metapool has one more balance and rate than `decimals`, for its liquidity
+    token.
 
-    The rate of a liquidity token is omitted: it follows from the base pool."""
+    The rate of a liquidity token is omitted, because it follows from the base pool.
+    """
     amp, _, precise, goal, multiplier, rates, *balances = answers
     state: dict[str, object] = {
         **_amp(read_word(amp, "A()"), precise, goal),
@@ -125,7 +128,7 @@ def _parse_state(answers: Sequence[ReturnData], decimals: Sequence[int]) -> dict
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the coins of a factory's pool in one round; two if it is a metapool."""
+    """Read the coins of a factory's pool in one round; in two if it is a metapool."""
     is_meta, base, version, *coins = yield [
         ContractCall(factory.address, encode_call(_IS_META, address), may_revert=True),
         ContractCall(address, encode_call(_BASE_POOL), may_revert=True),
@@ -167,7 +170,7 @@ def _coins(answers: Sequence[ReturnData]) -> tuple[str, ...]:
 
 
 def _variant(version: ReturnData, oracle_time: ReturnData, *, has_rates: bool) -> str:
-    """Return the variant of the family. Raises `InvalidUpstreamResponse` for a pool whose maths are not known."""
+    """Return the variant of the family. Raises `InvalidUpstreamResponse` for a pool with unknown maths."""
     known = read_text(version, _VERSION) if version else "none"
     if known == _NG_VERSION:
         return NG
@@ -183,14 +186,17 @@ def _variant(version: ReturnData, oracle_time: ReturnData, *, has_rates: bool) -
 
 
 def _check_version(version: ReturnData, role: str) -> None:
-    """Reject metapools and base pools whose deposits and withdrawals have different fees than StableSwap-NG's."""
+    """Reject metapools and base pools whose deposit and withdrawal fees differ from those of StableSwap-NG."""
     known = read_text(version, _VERSION) if version else "none"
     if known != _NG_VERSION:
         raise invalid_response(_VERSION, f"a {role} of version {known}, only {_NG_VERSION} is supported")
 
 
 def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:
-    """Return the amplification at the block's time. Raises `InvalidUpstreamResponse` for a contradiction."""
+    """Return the amplification at the block's time.
+
+    Raises `InvalidUpstreamResponse` if the values contradict each other.
+    """
     if not precise:
         return {"amp": amp}
     now = read_word(precise, "A_precise()")
@@ -201,7 +207,7 @@ def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:
 
 
 def _rates(answer: ReturnData, decimals: Sequence[int], count: int) -> Sequence[int]:
-    """Return the rates without the scaling to 18 decimals that the contract's rates include."""
+    """Return the rates without the scaling to 18 decimals, which the contract's rates include."""
     if not answer or max(decimals) > MAX_DECIMALS:
         return [WAD] * len(decimals)
     rates = read_list(answer, _RATES)

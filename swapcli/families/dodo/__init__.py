@@ -1,3 +1,3 @@
-"""Pools of DODO's second version."""
+"""Pools of DODO V2."""
 
 PUBLIC = ()

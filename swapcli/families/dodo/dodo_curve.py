@@ -1,12 +1,12 @@
 """One direction of a DODO pool in floats, for the solver.
 
-A sale first brings what the pool holds of the sold token up to its target, if it is below; the rest takes what it
-holds of the bought token away from the target. With the guide price i, with the fee in it, both have a closed form:
+A sale first raises the pool's balance of the sold token to its target, if it is below; the rest moves its balance of
+the bought token away from the target. With the guide price i, fee included, both parts have a closed form:
 
     towards the target:   rate = i (1 - k + k (T / x)^2)    with x the balance of the sold token, up to T
     away from it:         rate = i / (1 - k + k (V / y)^2)  with y the balance of the bought token, from V1 down
 
-The first ends at the rate i, where the second begins if it starts at its target.
+The first part ends at the rate i; the second begins there if it starts at its target.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from swapcli.core.annotations import Final
 from swapcli.families.rounding import CAPACITY_MARGIN
 
 _LEAST: Final = 1e-300
-"""In place of a positive difference that floats round to zero or less, where k is far below their precision."""
+"""Stands in for a positive difference that floats round to zero or less when k is far below their precision."""
 
 
 class DodoCurve:
-    """See `RateCurve`. Of the sold token, `balance_in` is below `target_in` by what the first part takes; they are
+    """See `RateCurve`. In the sold token, `balance_in` is below `target_in` by the amount of the first part; they are
     equal if there is none. The second part starts at `balance_out`, and is omitted if `target_out` is 0.
 
     `price` and both amounts of the bought token are after the fee. 0 < `k` <= 1; `max_in` is the largest input that
@@ -45,7 +45,7 @@ class DodoCurve:
         # The input and the output of the whole first part.
         length = float(target_in - balance_in)
         self._first = length, self._towards(length) if length else 0.0
-        # Of the second part: its balance and its target; (0, 0) if there is none.
+        # The second part: its balance and its target; (0, 0) if there is none.
         self._second = (balance_out, target_out) if target_out and balance_out else (0.0, 0.0)
         limit = float(max_in) if self._second[0] else min(length, float(max_in))
         self.capacity: float = limit * CAPACITY_MARGIN
@@ -68,7 +68,7 @@ class DodoCurve:
             return (length, self._first[1], 0.0) if length < self.capacity else self._at_capacity()
         left = min(target * sqrt(k / max(self._price / rate - (1.0 - k), _LEAST)), balance)
         if not (left and rate * rate):
-            return self._at_capacity()  # the rate is so low that its square, or what is left, is none in floats
+            return self._at_capacity()  # the rate is so low that its square, or the rest, is zero in floats
         bought = balance - left
         ratio = target / left
         sold = length + bought * (1.0 - k + k * target / balance * ratio) / self._price
@@ -112,7 +112,7 @@ class DodoCurve:
         return self._price * sold * (1.0 - self._k + self._k * ratio)
 
     def _second_rate(self, left: float) -> float:
-        """Return the rate of the second part where `left` of the bought token is left."""
+        """Return the rate of the second part when `left` of the bought token is left."""
         if left <= 0.0:
             return 0.0
         ratio = self._second[1] / left
@@ -124,7 +124,7 @@ class DodoCurve:
         return 2.0 * self._second[0] * fair / (b + sqrt(under_root))
 
     def _left_after(self, sold: float) -> float:
-        """Return what is left of the bought token: balance - output, from the roots' product where that is small."""
+        """Return the remaining balance of the bought token, from the product of the roots if it is small."""
         balance, target = self._second
         if not balance:
             return 0.0
@@ -141,8 +141,8 @@ class DodoCurve:
         return balance * (root - linear) / (2.0 * (1.0 - self._k))
 
     def _quadratic(self, sold: float) -> tuple[float, float, float]:
-        """Return b, b^2 - 4 a c and c of a z^2 - b z + c = 0 with z = output / balance: a = 1 - k, and c is what the
-        input is worth at the guide price, as a part of the balance."""
+        """Return b, b^2 - 4 a c and c of a z^2 - b z + c = 0 with z = output / balance: a = 1 - k, and c is the value
+        of the input at the guide price, as a part of the balance."""
         balance, target = self._second
         a, kappa, fair = 1.0 - self._k, self._k * (target / balance) ** 2, self._price * sold / balance
         return a + kappa + fair, (a - fair) ** 2 + kappa * (kappa + 2.0 * (a + fair)), fair

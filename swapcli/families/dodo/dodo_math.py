@@ -1,12 +1,12 @@
-"""DODO's proactive market maker in integers, as its contracts round: the integral of the price, and its inverses.
+"""DODO's proactive market maker in integers, rounded like its contracts: the integral of the price, and its inverses.
 
 A pool has a guide price i (output per input), a slippage factor k and a target V0 of the bought token. Selling lowers
-what the pool holds of that token from V1 to V2, at the price i / (1 - k + k (V0 / V)^2). All three functions follow
-from the integral of that price:
+the pool's balance of that token from V1 to V2, at the price i / (1 - k + k (V0 / V)^2). All three functions follow from
+the integral of that price:
 
     i * sold = (V1 - V2) (1 - k + k V0^2 / (V1 V2))
 
-i and k are fractions of 10^18. Functions raise `SwapReverts` where the contracts revert, also by an overflow.
+i and k are fractions of 10^18. Functions raise `SwapReverts` if the contracts revert, also because of an overflow.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def invert_price(price: int) -> int:
 
 
 def integrate(target: int, balance: int, sold: int, price: int, k: int) -> int:
-    """Return what a sale pays that brings a balance back towards its target, from `balance` to `balance + sold`."""
+    """Return the output of a sale that moves a balance back towards its target, from `balance` to `balance + sold`."""
     if not target:
         raise SwapReverts("a target of the pool is zero")
     fair_amount = require_uint256(price * sold)
@@ -54,7 +54,7 @@ def solve_for_target(balance: int, surplus: int, price: int, k: int) -> int:
 
 
 def solve_for_trade(target: int, balance: int, sold: int, price: int, k: int) -> int:
-    """Return what a sale pays that takes a balance away from its target."""
+    """Return the output of a sale that moves a balance away from its target."""
     if not target:
         raise SwapReverts("a target of the pool is zero")
     if not sold:
@@ -80,7 +80,7 @@ def solve_for_trade(target: int, balance: int, sold: int, price: int, k: int) ->
 
 
 def _trade_at_full_slippage(target: int, balance: int, sold: int, price: int) -> int:
-    """Return what a sale pays for k = 1, where the pool trades on x y = constant around its target."""
+    """Return the output of a sale for k = 1, with which the pool trades on x y = constant around its target."""
     fair_amount = require_uint256(price * sold)
     if fair_amount * balance < UINT256_LIMIT:
         ratio = fair_amount * balance // require_uint256(target * target)
@@ -90,6 +90,6 @@ def _trade_at_full_slippage(target: int, balance: int, sold: int, price: int) ->
 
 
 def _require_positive(balance: int) -> None:
-    """The contracts divide by what the pool holds."""
+    """Raise an error unless the balance is positive, because the contracts divide by it."""
     if not balance:
         raise SwapReverts("the pool holds none of one token")

@@ -1,11 +1,11 @@
-"""Pools of DODO's second version: vending machines (DVM), private pools (DPP), stable pools (DSP) and GSP.
+"""Pools of DODO V2: vending machines (DVM), private pools (DPP), stable pools (DSP) and GSP.
 
-They differ in who provides liquidity, and in one thing that a swap shows: a vending machine derives the target of its
-base token from its reserves before every swap and keeps none of the quote token; the others store both targets, and a
-state R that shows which of them holds more than its target, or that both are at theirs. `dodo_math` has the formulas.
+They differ in who provides liquidity, and in one aspect of swaps. A vending machine derives the target of its base
+token from its reserves before every swap and has no target for the quote token. The others store both targets, and a
+state R that shows which token is above its target, or that both are at their targets. `dodo_math` has the formulas.
 
-A fee for liquidity providers stays in the pool, and one for the maintainer leaves it; both are taken from the output.
-The maintainer's may depend on who sends the transaction: it is that of a sender of whom the contract knows nothing.
+The liquidity providers' fee stays in the pool, and the maintainer's fee leaves it; both are taken from the output. The
+maintainer's fee may depend on the sender of the transaction: here it is that of a sender unknown to the contract.
 """
 
 from __future__ import annotations
@@ -32,27 +32,29 @@ from swapcli.families.token_positions import is_forward
 
 _RESERVE_LIMIT: Final = 1 << 112  # above every uint112
 _MAX_PRICE: Final = 10**36
-"""As the contracts require. Such a price is 10^18 units for each one."""
+"""The contracts' maximum: a price of 10^18 units for one unit."""
 
 
 class DodoState(StrEnum):
-    """Which token a pool holds more of than its target: R in DODO's papers is the quote token's price, relative to the
-    guide price."""
+    """The token of which a pool holds more than its target.
+
+    R in DODO's papers is the quote token's price relative to the guide price.
+    """
 
     ONE = "one"
-    """Neither: the price is the guide price."""
+    """Neither token: the price is the guide price."""
     ABOVE_ONE = "above"
-    """The quote token; the base token is below its target, and dearer than the guide price."""
+    """The quote token; the base token is below its target, and more expensive than the guide price."""
     BELOW_ONE = "below"
     """The base token."""
 
 
 @dataclass(frozen=True, slots=True)
 class DodoV2(Pool):
-    """`tokens` are base and quote. `price` and `slippage` are i and k; `targets` are as stored or derived.
+    """A DODO V2 pool. `tokens` are base and quote. `price` and `slippage` are i and k; `targets` are stored or derived.
 
-    `lp_fee` and `maintainer_fee` are 10^18 fractions of the output, which `fee_ppm` adds and rounds down. A vending
-    machine `derives_targets`: it is `ABOVE_ONE`, with no target of the quote token. Some private pools take at
+    `lp_fee` and `maintainer_fee` are 10^18 fractions of the output; `fee_ppm` is their sum, rounded down. A vending
+    machine `derives_targets`: it is `ABOVE_ONE` and has no target for the quote token. Some private pools require at
     least `min_amounts`.
     """
 
@@ -68,10 +70,14 @@ class DodoV2(Pool):
 
     family: ClassVar[str] = "dodo_v2"
     swap_gas: ClassVar[int] = 71_500
-    """By the bytecode: 9,000 more than a pair of Uniswap V2 in the same EVM, and 2,600 for the call of a clone."""
+    """Measured with the bytecode: 9,000 more than a Uniswap V2 pair in the same EVM, and 2,600 for the call of a
+    clone."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell for the contract's `querySellBase` or `querySellQuote`. Raises as `Pool.swap`."""
+        """Sell at the output of the contract's `querySellBase` or `querySellQuote`.
+
+        Raises the errors of `Pool.swap`.
+        """
         sells_base = is_forward(self, token_in, token_out)
         i, j = (0, 1) if sells_base else (1, 0)
         if amount_in < self.min_amounts[i]:
@@ -97,7 +103,8 @@ class DodoV2(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return one direction in floats: a part towards the target of the sold token, and one away from the other."""
+        """Return the curve of one direction in floats: one part towards the sold token's target, one away from the
+        other's."""
         sells_base = is_forward(self, token_in, token_out)
         i, j = (0, 1) if sells_base else (1, 0)
         try:
@@ -144,7 +151,7 @@ class DodoV2(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`; without `derives_targets` it is false, without `min_amounts` they are 0."""
+        """Read the fields of `state`; `derives_targets` defaults to false, and `min_amounts` to 0."""
         check_pair(identity)
         fields = StateFields(state)
         fees = fields.uint("lp_fee", 64), fields.uint("maintainer_fee", 64)
@@ -170,7 +177,10 @@ class DodoV2(Pool):
         )
 
     def _current_targets(self) -> tuple[int, int]:
-        """Return the targets before a swap: that of the token below it follows from the surplus of the other one."""
+        """Return the targets before a swap.
+
+        The target of the token below it follows from the surplus of the other token.
+        """
         (base, quote), (base_target, quote_target) = self.reserves, self.targets
         match self.r_state:
             case DodoState.BELOW_ONE:
@@ -183,7 +193,7 @@ class DodoV2(Pool):
                 return self.targets
 
     def _sell(self, sells_base: bool, targets: tuple[int, int], sold: int) -> tuple[int, DodoState]:
-        """Return what a sale pays before fees, and the state that follows it."""
+        """Return the output of a sale before fees, and the resulting state."""
         i, j = (0, 1) if sells_base else (1, 0)
         price, k = self.price if sells_base else invert_price(self.price), self.slippage
         away = DodoState.BELOW_ONE if sells_base else DodoState.ABOVE_ONE
@@ -204,7 +214,7 @@ _after_swap = fast_replace(DodoV2, "reserves", "targets", "r_state")
 
 
 def _difference(larger: int, smaller: int) -> int:
-    """Return the difference. Raises `SwapReverts` if it is negative, as the contracts revert."""
+    """Return the difference. Raises `SwapReverts` if it is negative, like the contracts."""
     if larger < smaller:
         raise SwapReverts("a reserve of the pool contradicts its target")
     return larger - smaller

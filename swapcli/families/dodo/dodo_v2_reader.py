@@ -1,7 +1,7 @@
-"""Pools of DODO's second version, each read in one round.
+"""Read DODO V2 pools, each in one round.
 
-The fees are those of a sender of whom the contract knows nothing. Owners of private pools set price, slippage and fees,
-and anyone can have a pool count its balances, all without their own event: pools are read at every block.
+The fees are those of a sender unknown to the contract. Owners of private pools can set price, slippage and fees, and
+anyone can make a pool update its balances, without a specific event, so pools are read at every block.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from swapcli.families.swap_fees import FEE_PER_PPM
 
 _STATE: Final = "getPMMStateForCall()"
 _STORED_TARGET: Final = "_BASE_TARGET_()"
-"""Missing in vending machines."""
+"""The function that vending machines lack."""
 _MIN_AMOUNTS: Final = ("_MIN_BASE_SWAP_AMOUNT_()", "_MIN_QUOTE_SWAP_AMOUNT_()")
 """Functions of some private pools only."""
 _TOKENS: Final = ("_BASE_TOKEN_()", "_QUOTE_TOKEN_()")
 _CREATED: Final = "NewDVM(address,address,address,address)"
 _STATES: Final = tuple(DodoState)
-"""In the order of the contract's numbers."""
+"""The states, in the order of the contract's numbers."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:

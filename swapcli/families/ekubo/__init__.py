@@ -1,3 +1,3 @@
-"""Concentrated liquidity of Ekubo, on Starknet and on EVM networks."""
+"""Ekubo's concentrated liquidity, on Starknet and on EVM networks."""
 
 PUBLIC = ("ekubo_evm_reader", "ekubo_reader")

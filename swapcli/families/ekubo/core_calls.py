@@ -1,4 +1,4 @@
-"""Calls of Ekubo's core for one pool, what they return, and the search for ticks or times with such calls."""
+"""The calls to Ekubo's core for one pool, their results, and the search for ticks or times with such calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DELTA: Final = "get_pool_tick_liquidity_delta"
 
 
 class EkuboPoolCalls:
-    """The key of a pool, and the calls of the core with it."""
+    """The key of a pool, and the calls to the core that use it."""
 
     def __init__(self, ref: PoolRef) -> None:
         constants = ref.constants_as(EkuboConstants)
@@ -47,7 +47,7 @@ class EkuboPoolCalls:
         self._felts = (token0, token1, self.fee_x128, self.tick_spacing, int(self.extension, 16))
 
     def state_calls(self) -> list[ContractCall]:
-        """Return the calls for the class of the core, the price and the liquidity."""
+        """Return the calls for the core's class, the price and the liquidity."""
         return [class_hash_call(self._core), self.price_call(), self._call(LIQUIDITY)]
 
     def price_call(self) -> ContractCall:
@@ -55,7 +55,7 @@ class EkuboPoolCalls:
         return self._call(PRICE)
 
     def next_call(self, start: int, end: int) -> ContractCall:
-        """Return the call for the first initialised tick above `start`, which searches about up to `end`."""
+        """Return the call for the first initialised tick above `start`, which searches roughly up to `end`."""
         words = (end - start) // (LATEST_CORE.word_bits * self.tick_spacing) + 1
         return self._call(NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
 
@@ -68,7 +68,7 @@ class EkuboPoolCalls:
 
 
 def read_version(class_hash: ReturnData, core: str) -> int:
-    """Return the version of the core. Raises `InvalidUpstreamResponse` if its class is not a known one."""
+    """Return the version of the core. Raises `InvalidUpstreamResponse` if its class is unknown."""
     version = _VERSIONS.get(read_felts(class_hash, 1, "the class of the core")[0])
     if version is None:
         raise invalid_response(core, "the contract was upgraded to an unknown class")
@@ -95,11 +95,11 @@ class Gap(NamedTuple):
 
 
 class MarkSearch(NamedTuple):
-    """A search for marks, ticks or times, of which a contract returns the first one after a place.
+    """A search for marks (ticks or times) with a contract that returns the first mark after a position.
 
-    `call(start, end)` returns the call for the first mark in a gap. `read(gap, answer)` returns where the contract
-    stopped, and whether that is a mark; it raises unless that is above the gap's start. A round has at least `places`
-    calls.
+    `call(start, end)` returns the call for the first mark in a gap. `read(gap, answer)` returns the position at which
+    the contract stopped, and whether it is a mark; it raises an error unless it is above the gap's start. A round has
+    at least `places` calls.
     """
 
     call: Callable[[int, int], ContractCall]
@@ -109,7 +109,7 @@ class MarkSearch(NamedTuple):
     noun: str
 
     def find(self, gaps: Sequence[Gap]) -> BatchRead[list[int]]:
-        """Read the marks of all gaps, ascending."""
+        """Read the marks in all gaps, ascending."""
         found: set[int] = set()
         for _ in range(_MAX_ROUNDS):
             if not gaps:
@@ -126,7 +126,7 @@ class MarkSearch(NamedTuple):
         raise invalid_response(self.function, f"more {self.noun} than {_MAX_ROUNDS} rounds of calls find")
 
     def split(self, gaps: Sequence[Gap]) -> list[Gap]:
-        """Return the gaps in more parts if they are fewer than `places`, so that the search takes fewer rounds."""
+        """Split the gaps into more parts if there are fewer than `places`, so that the search takes fewer rounds."""
         parts = max(self.places // max(len(gaps), 1), 1)
         split: list[Gap] = []
         for start, end in gaps:

@@ -1,14 +1,14 @@
-"""Concentrated liquidity of Ekubo on Starknet.
+"""Ekubo's concentrated liquidity on Starknet.
 
 The maths follows the core's `swap` and its libraries `swap`, `sqrt_ratio`, `delta`, `fee` and `ticks` (commit a5b2c7fc
-of EkuboProtocol/starknet-contracts). Words of the core's bitmap hold 251 ticks of the spacing, and the call's
-`skip_ahead` is the number of further words that it searches.
+of EkuboProtocol/starknet-contracts). A word of the core's bitmap covers 251 multiples of the tick spacing, and the
+call's `skip_ahead` is the number of additional words to search.
 
-Version 4 of the core rounds the ratio after an input of token0 on the way to whole units of token0, which can change
-the last digits where a unit of token0 is worth many of token1; version 5, of July 2026, does not.
+Version 4 of the core rounds the ratio after an input of token0 via whole units of token0, which can change the last
+digits if a unit of token0 is worth many units of token1; version 5, from July 2026, does not.
 
-Pools without an extension are exact, and so are those whose extension leaves amounts unchanged: the oracle (it records
-the tick before a swap) and limit orders, which withdraw filled orders after a swap. So in a pool of limit orders `swap`
+Pools without an extension are exact. So are pools whose extension does not change amounts: the oracle, which records
+the tick before a swap, and limit orders, which withdraw filled orders after a swap. So in a pool of limit orders `swap`
 returns the state before that withdrawal, which is enough for further swaps in the same direction.
 """
 
@@ -43,30 +43,30 @@ LATEST_CORE: Final = Core(
     scale=tick_scale(STARKNET_TICKS.ratio_at),
     max_tick_spacing=354_892,
     net_bits=128,
-    word_bits=251,  # as many bits fit a felt
+    word_bits=251,  # as many bits as fit a felt
     passes_reached_ticks=True,
 )
 LATEST_VERSION: Final = 5
 CORES: Final = {4: LATEST_CORE._replace(rounds_to_units=True), LATEST_VERSION: LATEST_CORE}
-"""The cores by their versions."""
+"""The cores, by version."""
 MAX_TICK_SPACING: Final = LATEST_CORE.max_tick_spacing
 fee_ppm_of: Final = LATEST_CORE.fee_ppm_of
-"""Returns a fee with 128 fractional bits in parts per million."""
+"""Returns a fee, given with 128 fractional bits, in parts per million."""
 
 
 class Ekubo(EkuboPool):
-    """A pool of Starknet's core; see `EkuboPool`."""
+    """A pool of the core on Starknet; see `EkuboPool`."""
 
     __slots__ = ()
 
     family: ClassVar[str] = "ekubo"
-    # No figure of Starknet's resource bounds is known; these are Uniswap V3's, which has the same steps.
+    # Starknet's resource bounds are not known; these are the figures of Uniswap V3, which has the same steps.
     swap_gas: ClassVar[int] = 68_800
     crossing_gas: ClassVar[int] = 37_400
 
     @property
     def core(self) -> Core:
-        """Return the version's row of `CORES`."""
+        """Return the row of `CORES` for the version."""
         return CORES[self.pool_key.version]
 
     def paid_of(self, amount_out: int, tick: int) -> int:

@@ -1,14 +1,14 @@
-"""Pools of Ekubo's EVM contracts: one core holds all of them, each named by a PoolKey of two tokens and a PoolConfig.
+"""Pools of Ekubo's EVM contracts: one core holds all of them, each identified by two tokens and a PoolConfig.
 
 The maths follows swap_6269342730 of Core.sol (EkuboProtocol/evm-contracts, commit 5517df67), whose bytecode is the same
-on every network. `CORE` lists how it differs from that of Starknet: ratios are rounded to the form in which the core
-stores them, the fee has 64 bits, and words of the bitmap have 256 ticks of the spacing. Routers call without skipAhead.
-A second type are stableswap pools, whose liquidity is all between two ticks: `MAX_TICK >> amplification` to either side
-of `center_tick`. With an amplification of 0 and a centre of 0 that is the full range.
+on every network. `CORE` lists its differences from Starknet's core: ratios are rounded to the form in which the core
+stores them, the fee has 64 bits, and a word of the bitmap covers 256 multiples of the tick spacing. Routers call
+without skipAhead. A second type is stableswap pools, whose whole liquidity is between two ticks: `MAX_TICK >>
+amplification` to either side of `center_tick`. With an amplification of 0 and a centre of 0, this is the full range.
 
-An extension can run before and after a swap if the first byte of its address says so. Of those that do, the oracle and
-boosted fees leave the amounts alone. MEVCapture takes a further part of the output: once the fee for each tick spacing
-between the tick after the swap and the tick before the first swap with the same block time; quotes assume that no one
+An extension can run before and after a swap if the first byte of its address says so. Of these extensions, the oracle
+and boosted fees do not change amounts. MEVCapture takes another part of the output: one fee for each tick spacing
+between the tick after the swap and the tick before the first swap with the same block time. Quotes assume that no one
 has swapped at that time yet. Pools with other such extensions are rejected.
 """
 
@@ -60,32 +60,33 @@ CORE: Final = Core(
 MAX_TICK: Final = EVM_TICKS.max_tick
 MAX_AMPLIFICATION: Final = 26
 fee_ppm_of: Final = CORE.fee_ppm_of
-"""Returns a fee with 64 fractional bits in parts per million."""
+"""Returns a fee, given with 64 fractional bits, in parts per million."""
 CENTER_TICK_STEP: Final = 16
-"""The core stores a centre in units of so many ticks."""
+"""The number of ticks in the unit in which the core stores a centre."""
 EXACT_EXTENSIONS: Final = frozenset(
     {
         "0x517e506700271aea091b02f42756f5e174af5230",
         "0xd4b54d0ca6979da05f25895e6e269e678ba00f9e",
     }
 )
-"""Ekubo's oracle, and its boosted fees of concentrated pools, which donate to positions before a swap."""
+"""The extensions that keep swaps exact: Ekubo's oracle, and its boosted fees for concentrated pools, which donate to
+positions before a swap."""
 
 MEV_CAPTURE: Final = "0x5555ff9ff2757500bf4ee020dcfd0210cffa41be"
 
 _WHOLE: Final = 1 << CORE.fee_bits
 _CALLS_AT_SWAPS: Final = 0b0110_0000
-"""The bits of the first byte of an extension's address that say that it runs before or after a swap."""
+"""The bits of the first byte of an extension's address that mean that it runs before or after a swap."""
 _MEV_CAPTURE_GAS: Final = 32_300
 """From KyberSwap's simulator: 15,840 for each swap, 16,418 for the first one at a block time."""
 _MEV_POINTS: Final = 128
-"""Corners of the curve with a fee that rises with the price's move, closer to each other near its start."""
+"""The corners of the curve with a fee that rises with the price move, closer together near its start."""
 
 
 class EkuboEvm(EkuboPool):
-    """A pool of an EVM network's core; see `EkuboPool`.
+    """A pool of the core on an EVM network; see `EkuboPool`.
 
-    Outside the range of a stableswap pool, `liquidity` is 0, although the core keeps that of the range.
+    Outside the range of a stableswap pool, `liquidity` is 0, although the core keeps the liquidity of the range.
     """
 
     __slots__ = ()
@@ -97,12 +98,13 @@ class EkuboEvm(EkuboPool):
     core: ClassVar[Core] = CORE
 
     def paid_of(self, amount_out: int, tick: int) -> int:
-        """Return the output, 2^127 at most, without the part that MEVCapture takes."""
+        """Return the output (2^127 at most), less the part that MEVCapture takes."""
         amount_out = min(amount_out, 1 << CORE.amount_bits)
         return amount_out - (amount_out * self._captured_fee_x64(tick) + _WHOLE - 1 >> CORE.fee_bits)
 
     def _captured_fee_x64(self, tick: int) -> int:
-        """Return the share of the output that MEVCapture takes if a swap ends at `tick`, with 64 fractional bits."""
+        """Return the share of the output that MEVCapture takes from a swap that ends at `tick`, with 64 fractional
+        bits."""
         key = self.pool_key
         if key.first_tick is None:
             return 0
@@ -110,14 +112,14 @@ class EkuboEvm(EkuboPool):
         return min(spacings_x64 * key.fee >> 64, _WHOLE - 1)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats. It builds its table of ticks on first use."""
+        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
         plain = self.plain_curve(token_in, token_out)
         if self.pool_key.first_tick is None:
             return plain
         return BinCurve(self._captured_bins(plain, is_forward(self, token_in, token_out)), MAX_UINT256)
 
     def _captured_bins(self, plain: ConcentratedCurve, down: bool) -> Iterator[tuple[float, int]]:
-        """Yield (rate, output) between corners of the curve with MEVCapture's fee, up to where more would pay less."""
+        """Yield (rate, output) between corners of the curve with MEVCapture's fee, until more input would pay less."""
         key, start_rate = self.pool_key, plain.start_rate
         if not start_rate:
             return
@@ -154,7 +156,7 @@ class EkuboEvm(EkuboPool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `pool_id, fee_x64, extension, sqrt_ratio, tick, liquidity`, and what the type of the pool has.
+        """Read `pool_id, fee_x64, extension, sqrt_ratio, tick, liquidity`, and the fields of the pool's type.
 
         A concentrated pool has `tick_spacing` and `ticks: [[tick, net], ...]`, a stableswap pool `amplification` and
         `center_tick`; its `liquidity` is that of its range. Optional: `native`, and with MEVCapture `first_tick`,
@@ -177,14 +179,14 @@ class EkuboEvm(EkuboPool):
         return floor(_tick_of_rate(rate / gamma, down))
 
     def gas_units_at(self, tick: int) -> int:
-        """Return `gas_units` of a swap that ends at `tick`; ticks of a stableswap pool cost nothing."""
+        """Return `gas_units` of a swap that ends at `tick`; in a stableswap pool, ticks cost nothing."""
         key = self.pool_key
         if not key.tick_spacing:
             return self.swap_gas
         return super().gas_units_at(tick) + (0 if key.first_tick is None else _MEV_CAPTURE_GAS)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the PoolConfig, with which a swap names the pool beside the two tokens, and the id."""
+        """Return the ID and the PoolConfig, which identifies the pool in a swap together with the two tokens."""
         key = self.pool_key
         return {"poolId": key.pool_id, "config": config_of(key)}
 
@@ -193,7 +195,7 @@ EkuboEvm.at = replace_position(EkuboEvm)
 
 
 def _tick_of_rate(rate: float, down: bool) -> float:
-    """Return the tick at which the marginal rate, before the fee, is `rate`; `down` if token0 is sold."""
+    """Return the tick at which the marginal rate, before the fee, is `rate`; `down` means that token0 is sold."""
     tick = log(rate) / LOG_TICK
     return tick if down else -tick
 
@@ -205,17 +207,17 @@ def pool_config(fee_x64: int, tick_spacing: int, amplification: int, center_tick
 
 
 def config_of(key: EkuboKey) -> str:
-    """Return the PoolConfig of a pool, as `pool_config` does."""
+    """Return the PoolConfig of a pool, as computed by `pool_config`."""
     return pool_config(key.fee, key.tick_spacing, key.amplification, key.center_tick, key.extension)
 
 
 def may_change_amounts(extension: str) -> bool:
-    """Return whether an extension runs before or after a swap, and is not one whose effect is known."""
+    """Return whether an extension runs before or after a swap and its effect is not known."""
     return bool(int(extension[2:4], 16) & _CALLS_AT_SWAPS) and extension not in (*EXACT_EXTENSIONS, MEV_CAPTURE)
 
 
 def stableswap_range(amplification: int, center_tick: int) -> tuple[int, int]:
-    """Return the two ticks between which a stableswap pool has all of its liquidity."""
+    """Return the two ticks between which a stableswap pool has its whole liquidity."""
     width = MAX_TICK >> amplification
     return max(center_tick - width, -MAX_TICK), min(center_tick + width, MAX_TICK)
 

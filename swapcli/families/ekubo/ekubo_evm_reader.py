@@ -1,4 +1,4 @@
-"""Pools of Ekubo's EVM contracts: price, liquidity and the ticks around it, which the lens QuoteDataFetcher reads."""
+"""Read pools of Ekubo's EVM contracts: price, liquidity and nearby ticks, through the lens QuoteDataFetcher."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import close_between
 
 MAX_WORDS: Final = 1_000
-"""Words of the bitmap to either side, which limit the reach of small tick spacings; each takes the node 4,000 gas."""
+"""The number of bitmap words on either side, which limits the reach of small tick spacings; each costs the node 4,000
+gas."""
 RECORDED_FEES_X64: Final = (
     0,
     0x10C6F7A0B5EE,  # 0.0001%
@@ -51,7 +52,7 @@ RECORDED_FEES_X64: Final = (
     0x28F5C28F5C28F5C,  # 1%
 )
 RECORDED_SPACINGS: Final = (0, 10, 20, 50, 100, 200, 500, 1_000, 4_988, 4_990, 5_982, 9_950, 19_802)
-"""Fees and tick spacings in keys of pools on Ethereum, 0 for the full range: kyberswap-dex-lib @ae6a99aa, the file
+"""The fees and tick spacings in pool keys on Ethereum, 0 for the full range: kyberswap-dex-lib @ae6a99aa, the file
 pool_keys.json of liquidity-source/ekubo. Two thirds of the pools in it have one of these fees and spacings."""
 _FETCH: Final = "getQuoteData((address,address,bytes32)[],uint32)"
 _SLOAD: Final = "sload()"
@@ -74,13 +75,13 @@ class _Config(NamedTuple):
 
     @property
     def words_to_read(self) -> int:
-        """The number of words of the bitmap to either side that cover `REACH`; 0 without a bitmap."""
+        """The number of bitmap words on either side that cover `REACH`; 0 without a bitmap."""
         spacing = self.tick_spacing
         return min(REACH // (CORE.word_bits * spacing) + 1, MAX_WORDS) if spacing else 0
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. Its key must hash to its id: that is how a swap names it."""
+    """Read a pool in one round. Its key must hash to its ID, because swaps identify it by that key."""
     key = ref.constants_as(EkuboEvmConstants)
     if not key.lens:
         raise invalid_response(_FETCH, "the catalogue has no contract that reads its ticks")
@@ -102,7 +103,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _read_position(answer: ReturnData, config: _Config) -> dict[str, object]:
-    """Return the fields of a market file that the lens has read."""
+    """Return the fields of a market file that come from the lens."""
     head = read_words(answer, _HEAD_WORDS, _FETCH)
     tick_word, compact, liquidity, low_word, high_word, _, count = head[_FIRST_FIELD:]
     if not compact:
@@ -152,10 +153,10 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 def find_by_tokens(
     factory: Factory, currencies: tuple[str, str], pair: tuple[str, str]
 ) -> BatchRead[Sequence[PoolRef]]:
-    """Read the pools of two tokens whose fee, spacing and extension are recorded ones, in one round.
+    """Read the pools of two tokens whose fee, spacing and extension are recorded, in one round.
 
-    The core has no pools by their tokens: a key whose state is 0 has none. `currencies` have the zero address for the
-    native token, which `pair` has in its wrapped form.
+    The core has no list of pools by token: a key whose state is 0 has no pool. `currencies` have the zero address for
+    the native token, which `pair` has in its wrapped form.
     """
     refs = [_ref_of_key(factory, currencies, pair, config) for config in _recorded_configs()]
     (answer,) = yield [state_call(factory.address, [int(ref.pool_id, 16) for ref in refs])]
@@ -163,12 +164,12 @@ def find_by_tokens(
 
 
 def state_call(core: str, slots: Sequence[int]) -> ContractCall:
-    """Return the call for words of the core's storage; the slot of a pool's state is its id."""
+    """Return the call for words of the core's storage. The slot of a pool's state is its ID."""
     return ContractCall(core, encode_call(_SLOAD, *slots))
 
 
 def _recorded_configs() -> Iterator[str]:
-    """Yield all combinations for each extension that allows them."""
+    """Yield all combinations, for each extension that allows them."""
     for fee_x64, spacing in product(RECORDED_FEES_X64, RECORDED_SPACINGS):
         extensions = [ZERO_ADDRESS, *sorted(EXACT_EXTENSIONS)]
         if fee_x64 and spacing:

@@ -1,7 +1,7 @@
-"""What Ekubo's cores on Starknet and on EVM networks share: the pool, and the walk over its ticks.
+"""The common part of Ekubo's cores on Starknet and on EVM networks: the pool, and the walk over its ticks.
 
-One contract, the core, holds all pools of a network, each named by its PoolKey. A step of a swap ends at the next
-initialised tick, or where the core stops searching for one: at the edge of a word of its bitmap. Each step rounds on
+One contract, the core, holds all pools of a network, each identified by its PoolKey. A step of a swap ends at the next
+initialised tick, or where the core stops searching for one, at the edge of a word of its bitmap. Each step rounds on
 its own, so these edges count. `Core` lists the differences between the contracts.
 """
 
@@ -32,14 +32,14 @@ _DELTA_BITS: Final = 128
 
 
 class Core(NamedTuple):
-    """The differences between the cores.
+    """The properties in which the cores differ.
 
-    A fee is a fraction of the input with `fee_bits` fractional bits, and an input has `amount_bits` at most. A word of
-    the bitmap has `word_bits` ticks of the spacing; the first one begins `word_offset` spacings below tick 0.
-    `rounds_to_units`: the ratio after an input of token0 is rounded on the way to whole units of token0.
-    `round_ratio`: the ratio after a step is rounded to the form in which the core stores it.
-    `passes_reached_ticks`: a swap that stands at its tick continues, even if the fee takes all of its input; going
-    down, a step that just reaches the tick takes no more input than that.
+    A fee is a fraction of the input with `fee_bits` fractional bits, and an input has at most `amount_bits` bits. A
+    word of the bitmap covers `word_bits` tick spacings; the first one begins `word_offset` spacings below tick 0.
+    `rounds_to_units`: the ratio after an input of token0 is rounded via whole units of token0. `round_ratio`: the ratio
+    after a step is rounded to the form in which the core stores it. `passes_reached_ticks`: a swap that is already at
+    its tick continues, even if the fee takes its whole input; going down, a step that just reaches the tick takes no
+    more input than that.
     """
 
     fee_bits: int
@@ -55,22 +55,22 @@ class Core(NamedTuple):
     passes_reached_ticks: bool = False
 
     def fee_ppm_of(self, fee: int) -> int:
-        """Return a fee in parts per million, rounded to the nearest below the whole input."""
+        """Return a fee in parts per million, rounded to the nearest value below the whole input."""
         return min((fee * PPM + (1 << self.fee_bits - 1)) >> self.fee_bits, PPM - 1)
 
 
 class EkuboKey(NamedTuple):
-    """What no swap changes: the members of a PoolKey besides the tokens, and the initialised ticks with their net
-    liquidity.
+    """The data that no swap changes: the members of a PoolKey besides the tokens, and the initialised ticks with their
+    net liquidity.
 
     `fee` is a fraction of the input with the core's `fee_bits`. `extension` is the address of the extension contract.
 
-    On Starknet, `skip_ahead` is the number of further words that the core searches in each step, as the router tells
-    it, and `version` is the core's.
+    On Starknet, `skip_ahead` is the number of additional words that the core searches in each step, as set by the
+    router, and `version` is the core's version.
 
     On EVM networks, `tick_spacing` is 0 for a stableswap pool, whose two ticks follow from `amplification` and
-    `center_tick`. `is_native` means that token0 is the native token, listed in its wrapped form. `first_tick` is where
-    MEVCapture counts from, None without it.
+    `center_tick`. `is_native` means that token0 is the native token, listed in its wrapped form. `first_tick` is the
+    tick from which MEVCapture counts, None without it.
     """
 
     pool_id: str
@@ -89,10 +89,11 @@ class EkuboKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EkuboPool(Pool):
-    """`address` is the core. `sqrt_ratio` is the square root of token1 per token0 with 128 fractional bits.
+    """A pool of a core. `address` is the core; `sqrt_ratio` is the square root of token1 per token0 with 128 fractional
+    bits.
 
-    `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. `liquidity` is the
-    active liquidity at the price.
+    `tick` is the contract's tick: one below that of the price after a downward swap that stopped on a boundary.
+    `liquidity` is the active liquidity at the price.
     """
 
     sqrt_ratio: int
@@ -101,7 +102,7 @@ class EkuboPool(Pool):
     pool_key: EkuboKey
 
     at: ClassVar[Callable[..., Any]]
-    """Returns the pool at another `sqrt_ratio`, `tick` and `liquidity`; see `replace_position`."""
+    """Returns the pool at a different `sqrt_ratio`, `tick` and `liquidity`; see `replace_position`."""
     crossing_gas: ClassVar[int]
     """Gas units of crossing an initialised tick."""
     requires_exact_payment: ClassVar[bool] = True
@@ -110,7 +111,7 @@ class EkuboPool(Pool):
     @property
     @abstractmethod
     def core(self) -> Core:
-        """Return what is particular to the pool's core."""
+        """Return the properties of the pool's core."""
 
     @property
     def key(self) -> str:
@@ -118,7 +119,7 @@ class EkuboPool(Pool):
         return self.pool_key.pool_id
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises as `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
         bits = self.core.amount_bits
         if amount_in >> bits:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^{bits} - 1")
@@ -131,14 +132,17 @@ class EkuboPool(Pool):
 
     @abstractmethod
     def paid_of(self, amount_out: int, tick: int) -> int:
-        """Return what a swap pays of the output of its steps; `tick` is the one after it. Raises `SwapReverts`."""
+        """Return the part of the steps' output that a swap pays; `tick` is the tick after the swap.
+
+        Raises `SwapReverts`.
+        """
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats. It builds its table of ticks on first use."""
+        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
         return self.plain_curve(token_in, token_out)
 
     def plain_curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
-        """Return the direction in floats, without a part of the output that an extension takes."""
+        """Return the curve of this direction in floats, ignoring the part of the output that an extension takes."""
         key, core = self.pool_key, self.core
         return ConcentratedCurve(
             self.sqrt_ratio,
@@ -176,12 +180,12 @@ class EkuboPool(Pool):
 
 
 def replace_position(family: type[EkuboPool]) -> Callable[..., Any]:
-    """Return `at` of a family, which is compiled for its class."""
+    """Return a family's `at` function, compiled for its class."""
     return fast_replace(family, "sqrt_ratio", "tick", "liquidity")
 
 
 def tick_scale(ratio_at: Callable[[int], int]) -> TickScale:
-    """Return the scale of ticks of 1.000001 and 128 fractional bits, where a tick has the ratio `ratio_at(tick)`.
+    """Return the scale of ticks of 1.000001 and 128 fractional bits, with the ratio `ratio_at(tick)` at each tick.
 
     A tick is a growth of 5e-7.
     """
@@ -203,7 +207,7 @@ def _growth_between(a: int, b: int) -> float:
 def walk_ticks(
     pool: EkuboPool, amount: int, *, down: bool, skip_ahead: int = 0, limit: int | None = None
 ) -> tuple[int, int, int, int]:
-    """Walk over the ticks while selling `amount` of token0 if `down`, else of token1.
+    """Walk over the ticks while selling `amount` of token0 if `down`, otherwise of token1.
 
     Return (amount_out, sqrt_ratio, tick, liquidity) after the swap. It ends when `amount` is spent, or at the
     square-root ratio `limit`. Without a limit, it raises `InsufficientLiquidity` after the last tick.
@@ -222,7 +226,7 @@ def walk_ticks(
             raise InsufficientLiquidity(f"pool {pool.key} runs out of liquidity before the input is spent")
         else:
             end = direction * max_tick
-        # Without liquidity a step costs nothing, so empty words are skipped: only a limit can be inside of one.
+        # Without liquidity, a step costs nothing, so empty words are skipped: only a limit can be inside one.
         if word_ticks and (liquidity or limit is not None):
             if down:
                 edge = ((tick + offset) // word_ticks - skip_ahead) * word_ticks - offset
@@ -251,9 +255,9 @@ def walk_ticks(
 def sell_step(
     core: Core, sqrt_ratio: int, target: int, liquidity: int, amount: int, fee: int, down: bool
 ) -> tuple[int, int, int]:
-    """Sell up to `amount` (> 0) from `sqrt_ratio` at most to `target`, of token0 if `down`, else of token1.
+    """Sell up to `amount` (> 0) from `sqrt_ratio` towards `target`, of token0 if `down`, otherwise of token1.
 
-    Return the input that the step takes, fee included, the output, and the ratio after it. `liquidity` is above 0.
+    Return the step's input (fee included), its output, and the ratio after it. `liquidity` is above 0.
     """
     passes_reached = core.passes_reached_ticks
     if passes_reached and sqrt_ratio == target:
@@ -287,7 +291,7 @@ def sell_step(
 
 
 def read_id_and_fee(fields: StateFields, identity: PoolIdentity, core: Core, *, is_native: bool) -> tuple[str, int]:
-    """Read `pool_id` and `fee_x128` or `fee_x64`, of which `fee_ppm` must be the rounded value.
+    """Read `pool_id`, and `fee_x128` or `fee_x64`; `fee_ppm` must be its rounded value.
 
     The tokens must be in the core's order, except for a native token, which is listed in its wrapped form.
     """
@@ -304,7 +308,7 @@ def read_id_and_fee(fields: StateFields, identity: PoolIdentity, core: Core, *, 
 
 
 def read_spaced_ticks(fields: StateFields, core: Core) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
-    """Read `tick_spacing` and `ticks: [[tick, net], ...]`, multiples of it; return it and both columns."""
+    """Read `tick_spacing` and `ticks: [[tick, net], ...]`, multiples of it; return the spacing and both columns."""
     spacing = fields.integer("tick_spacing", 1, core.max_tick_spacing)
     ticks, nets = read_ticks(fields, core.ticks.max_tick, core.net_bits)
     off = next((i for i, tick in enumerate(ticks) if tick % spacing), None)
@@ -314,7 +318,7 @@ def read_spaced_ticks(fields: StateFields, core: Core) -> tuple[int, tuple[int, 
 
 
 def read_price(fields: StateFields, core: Core) -> tuple[int, int]:
-    """Read `sqrt_ratio`, and `tick`, which must contain it."""
+    """Read `sqrt_ratio`, and the `tick` that must contain it."""
     max_tick, min_ratio, max_ratio, ratio_at, tick_at = core.ticks
     sqrt_ratio = fields.uint("sqrt_ratio", 256)
     if not min_ratio <= sqrt_ratio <= max_ratio:
@@ -323,12 +327,12 @@ def read_price(fields: StateFields, core: Core) -> tuple[int, int]:
         raise InvalidPoolState("sqrt_ratio", f"{sqrt_ratio} has more digits than the core can store")
     tick = fields.integer("tick", -max_tick - 1, max_tick)
     actual = tick_at(sqrt_ratio)
-    # On the way down a price that stops on a boundary already counts to the tick below it.
+    # On the way down, a price that stops on a boundary already counts as the tick below.
     if tick != actual and not (tick == actual - 1 and sqrt_ratio == ratio_at(actual)):
         raise InvalidPoolState("tick", f"{tick} does not contain the square-root ratio {sqrt_ratio}")
     return sqrt_ratio, tick
 
 
 def ticks_state(key: EkuboKey) -> list[list[object]]:
-    """Return `ticks` as `read_spaced_ticks` reads them."""
+    """Return `ticks` in the form that `read_spaced_ticks` reads."""
     return [[tick, str(net)] for tick, net in zip(key.ticks, key.liquidity_nets, strict=True)]

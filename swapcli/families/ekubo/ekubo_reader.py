@@ -1,8 +1,8 @@
-"""Ekubo on Starknet: pools of the core contract, with the initialised ticks around the price.
+"""Read Ekubo on Starknet: pools of the core contract, with the initialised ticks around the price.
 
-The core returns the first initialised tick above or below another one, and has no list of them. So the range of ticks
-is searched from many places at once; from the known ticks of the last read, a single round finds that nothing changed.
-The table of ticks is closed at both ends of the range as `tick_bitmap` does.
+The core returns the first initialised tick above or below another one, but has no list of ticks. So the range of ticks
+is searched from many places at once. With the ticks known from the last read, a single round can confirm that nothing
+has changed. The table of ticks is closed at both ends of the range, as in `tick_bitmap`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from swapcli.families.reading.starknet_calls import join_signed, read_felts, sta
 from swapcli.families.reading.tick_bitmap import close_between
 
 _GRID: Final = 200_000
-"""The range begins and ends at multiples of this, so that small moves of the price leave it as it was."""
+"""The range begins and ends at multiples of this, so that small price moves do not change it."""
 _PLACES: Final = 16
-"""Places in the range from which a search begins, and in the gaps that a round has left."""
+"""The number of positions in the range from which a search begins, also in the gaps that a round has left."""
 _CALL_POINTS: Final = "get_call_points"
 _BEFORE_SWAP, _AFTER_SWAP = 2, 3
 _CALL_POINT_COUNT: Final = 8
@@ -53,7 +53,7 @@ _EXACT_EXTENSIONS: Final = frozenset(
         "0x050ed6ab03aef492cd062e25facf40ceef63294c53d12b514226f8fb4753266e",
     }
 )
-"""Ekubo's own oracle and limit orders, which run with each swap and leave its amounts alone (same source)."""
+"""Ekubo's own oracle and limit orders, which run with each swap and do not change its amounts (same source)."""
 RECORDED_FEES_X128: Final = (
     0,
     0x1EABBCB1CC964691EB851EB851EB8,  # 0.002925%
@@ -63,20 +63,20 @@ RECORDED_FEES_X128: Final = (
     0xC49BA5E353F7D00000000000000000,  # 0.3%
     0x28F5C28F5C28F5C28F5C28F5C28F5C2,  # 1%
 )
-"""Fees in keys of pools on mainnet. Most come from a double, so that no rule gives them: they can only be recorded.
+"""Fees in pool keys on mainnet. Most come from a double, so they follow no rule and can only be recorded.
 
-Swaps of block 329,525 and creations of pools in blocks 615,710 and 16,119,134 have them; oracle and limit orders take
+They come from swaps in block 329,525 and pool creations in blocks 615,710 and 16,119,134; oracle and limit orders take
 no fee.
 """
 RECORDED_SPACINGS: Final = (10, 25, 200, 1_000, 5_982, 19_802, MAX_TICK_SPACING)
-"""Tick spacings of the same pools, and one that is deduced: 19,802 ticks of 0.0001% are a step of 2%, as the recorded
-5,982 are one of 0.6%."""
+"""The tick spacings of the same pools, and one that is deduced: 19,802 ticks of 0.0001% make a step of 2%, as the
+recorded 5,982 make one of 0.6%."""
 _ORDERS_SPACING: Final = 128
 """The spacing that the extension for limit orders requires; the oracle requires the largest one."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in a few rounds; one if price and ticks are close to the known ones."""
+    """Read a pool in a few rounds; in one if price and ticks are close to the known ones."""
     if ref.family == EkuboTwamm.family:
         return (yield from read_twamm(ref))
     return (yield from with_prefetch(_read(ref), _guess_calls(ref)))
@@ -118,9 +118,9 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's initialisation; read what its extension does, unless it is a known one.
+    """Decode the event of a pool's initialisation; read the properties of its extension, unless it is a known one.
 
-    Reject extensions that run before or after a swap: they may change it.
+    Extensions that run before or after a swap are rejected, because they may change it.
     """
     del wrapped_native
     felts = read_felts(log.data, _INITIALIZED_FELTS, "PoolInitialized")
@@ -141,14 +141,14 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def key_count(factory: Factory) -> int:
-    """Return how many keys `find_by_tokens` tries."""
+    """Return the number of keys that `find_by_tokens` tries."""
     return sum(1 for _ in _recorded_keys(factory))
 
 
 def find_by_tokens(factory: Factory, pair: tuple[str, str]) -> BatchRead[Sequence[PoolRef]]:
-    """Read the pools of two tokens whose fee, spacing and extension are recorded ones, in one round.
+    """Read the pools of two tokens whose fee, spacing and extension are recorded, in one round.
 
-    The core has no pools by their tokens: a key whose price is 0 has none.
+    The core has no list of pools by token: a key whose price is 0 has no pool.
     """
     refs = [_ref_of_key(factory, pair, *key) for key in _recorded_keys(factory)]
     answers = yield [EkuboPoolCalls(ref).price_call() for ref in refs]
@@ -161,7 +161,8 @@ def find_by_tokens(factory: Factory, pair: tuple[str, str]) -> BatchRead[Sequenc
 
 
 def _recorded_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
-    """Yield fee, tick spacing and extension: all combinations without an extension, and those that extensions allow."""
+    """Yield fee, tick spacing and extension: all combinations without an extension, and those that each extension
+    allows."""
     known = factory.protocols_by_hook
     extensions = [each for each in known if each in _EXACT_EXTENSIONS]
     for fee_x128 in RECORDED_FEES_X128:
@@ -181,7 +182,7 @@ def _ref_of_key(factory: Factory, pair: tuple[str, str], fee_x128: int, spacing:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the PoolKey of a known pool, and its last ticks."""
+    """Return a reference with the PoolKey of a known pool and its last ticks."""
     stored = pool.core_pool if isinstance(pool, EkuboTwamm) else pool
     assert isinstance(stored, Ekubo)
     key = stored.pool_key
@@ -201,7 +202,7 @@ def _read_next(gap: Gap, answer: ReturnData) -> tuple[int, bool]:
 
 
 def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[Gap]:
-    """Return the gaps between the known ticks in a range, otherwise equal parts of the range."""
+    """Return the gaps between the known ticks in a range or, without known ticks, equal parts of the range."""
     inside = [tick for tick in known_ticks if low <= tick <= high]
     if not inside:
         step = (high - low) // _PLACES + 1
@@ -212,7 +213,8 @@ def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[Gap]:
 
 
 def _guess_calls(ref: PoolRef) -> Sequence[ContractCall]:
-    """Return the calls that find nothing changed: from tick to tick, and the ticks without those that only closed."""
+    """Return the calls that confirm that nothing has changed: from tick to tick, and for the ticks that do not just
+    close the range."""
     last = ref.last_ticks
     if not last or not last.initialized:
         return ()
@@ -230,7 +232,7 @@ def _range_around(tick: int, spacing: int) -> tuple[int, int]:
 
 
 def _last_tick(spacing: int) -> int:
-    """Return the greatest tick that can be initialised."""
+    """Return the largest tick that can be initialised."""
     return STARKNET_TICKS.max_tick // spacing * spacing
 
 

@@ -1,8 +1,8 @@
-"""Ticks and square-root ratios of Ekubo's cores, equal to theirs in every bit.
+"""Ticks and square-root ratios of Ekubo's cores, equal to theirs bit for bit.
 
-A tick t stands for the price 1.000001^t (token1 per token0); pools hold its square root as a fixed-point number with
-128 fractional bits. The contracts multiply 128-bit factors 1.000001^(-2^k / 2), one per set bit of |t| in rising
-order, and truncate the product after each.
+A tick t represents the price 1.000001^t (token1 per token0); pools hold its square root as a fixed-point number with
+128 fractional bits. The contracts multiply 128-bit factors 1.000001^(-2^k / 2), one per set bit of |t| in rising order,
+and truncate the product after each.
 
 The core of EVM networks stores ratios as 96-bit floating-point numbers, with two bits of exponent and 94 bits of
 mantissa. It expands them to 128 fractional bits for its maths. Here all its ratios are the expanded ones, rounded to
@@ -54,9 +54,9 @@ _BIT_FACTORS: Final = tuple((1 << k, factor) for k, factor in enumerate(_FACTORS
 
 _TICKS_PER_LOG: Final = 2 / log1p(1e-6)
 _LOG_Q128: Final = 128 * log(2)
-# In ticks: both logarithms are good to 1e-14, which is 2e-8 ticks; rounding moves a ratio by less.
+# In ticks: both logarithms are accurate to 1e-14, which is 2e-8 ticks; rounding moves a ratio by less.
 REACH: Final = 1_400_000
-"""Ticks to either side of the price that are read: the price can move to four times itself."""
+"""The number of ticks read on either side of the price: the price can move to four times itself."""
 _MAX_LOG_ERROR: Final = 1e-4
 _MANTISSA_BITS: Final = 94
 _MANTISSA_MASK: Final = (1 << _MANTISSA_BITS) - 1
@@ -66,10 +66,10 @@ _MAX_COMPACT_BITS: Final = 96
 
 
 class EkuboTicks(NamedTuple):
-    """The ticks of a core, from `-max_tick` to `max_tick`, and the ratios at both.
+    """The ticks of a core, from `-max_tick` to `max_tick`, and the ratios at both ends.
 
     `ratio_at(tick)` returns the square-root ratio at a tick, and `tick_at(ratio)` the greatest tick whose ratio is at
-    most `ratio`. Both raise `ValueError` outside of the range.
+    most `ratio`. Both raise `ValueError` outside the range.
     """
 
     max_tick: int
@@ -80,7 +80,7 @@ class EkuboTicks(NamedTuple):
 
 
 def ticks_up_to(max_tick: int, round_ratio: Callable[[int], int] | None = None) -> EkuboTicks:
-    """Return the ticks of a core that stores ratios as `round_ratio` rounds them, or exactly."""
+    """Return the ticks of a core that stores ratios as rounded by `round_ratio`, or exactly."""
 
     @lru_cache(maxsize=1 << 14)
     def ratio_at(tick: int) -> int:
@@ -110,9 +110,10 @@ def ticks_up_to(max_tick: int, round_ratio: Callable[[int], int] | None = None) 
 
 
 def round_ratio(ratio: int, *, up: bool = False) -> int:
-    """Return the greatest ratio up to `ratio` that an EVM core can store; with `up`, the least one not below it.
+    """Return the greatest ratio up to `ratio` that an EVM core can store or, with `up`, the least one from `ratio`
+    upwards.
 
-    Beyond the greatest ratio that can be stored, it returns a number above all of them.
+    Beyond the greatest ratio that can be stored, it returns a number above all ratios.
     """
     for shift in _EXPONENTS:
         lifted = ratio + (1 << shift) - 1 if up else ratio
@@ -122,12 +123,12 @@ def round_ratio(ratio: int, *, up: bool = False) -> int:
 
 
 def expand_ratio(compact: int) -> int:
-    """Return a stored ratio, of 96 bits, with 128 fractional bits."""
+    """Return a stored 96-bit ratio with 128 fractional bits."""
     return (compact & _MANTISSA_MASK) << _EXPONENTS[compact >> _MANTISSA_BITS]
 
 
 def is_compact_ratio(compact: int) -> bool:
-    """Return whether a number fits the form in which an EVM core stores ratios."""
+    """Return whether a number has the form in which an EVM core stores ratios."""
     return 0 <= compact < 1 << _MAX_COMPACT_BITS
 
 

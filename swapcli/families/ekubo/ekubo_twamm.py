@@ -1,9 +1,11 @@
-"""Pools of Ekubo with its TWAMM: orders sell evenly over time, and are executed up to the block's time before a swap.
+"""Ekubo pools with the TWAMM extension: orders sell evenly over time, and are executed up to the block's time before a
+swap.
 
-Such a pool has liquidity over the whole range only. Between two times at which orders begin or end, the extension
-swaps in the pool: all that was sold of one token, or, where both were sold, as much of one as moves the price to where
-the sales of both leave it (`twamm_math`); the rest of both changes hands between the orders. Then the swap itself is
-that of any pool of the core. The contract is `extensions/twamm` of EkuboProtocol/starknet-contracts, commit a5b2c7fc.
+Such a pool has liquidity only over the whole range. Between two times at which orders begin or end, the extension swaps
+in the pool. If one token was sold, it swaps that whole amount. If both were sold, it swaps as much of one as moves the
+price to the level that results from both sales (`twamm_math`), and the orders exchange the rest between them. The swap
+itself is then like that of any pool of the core. The contract is `extensions/twamm` of
+EkuboProtocol/starknet-contracts, commit a5b2c7fc.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.state_fields import StateFields
 
 MAX_USABLE_TICK: Final = 249 * MAX_TICK_SPACING
-"""The ends of all positions: 88,368,108 ticks to either side."""
+"""The ends of all positions: 88,368,108 ticks on either side."""
 _RATE_BITS: Final = 128
 _TIME_BITS: Final = 64
 _MAX_SECONDS: Final = (1 << 32) - 1
@@ -34,7 +36,7 @@ _MAX_CHANGES: Final = 10_000
 
 
 class RateChange(NamedTuple):
-    """The change of the sale rates of both tokens by orders that begin or end at a time, in Unix seconds."""
+    """The change in the sale rates of both tokens due to orders that begin or end at a time, in Unix seconds."""
 
     at: int
     rate0: int
@@ -44,7 +46,8 @@ class RateChange(NamedTuple):
 class VirtualOrders(NamedTuple):
     """The orders of a pool, executed up to `executed_at` and due up to `timestamp`, both in Unix seconds.
 
-    `rates` are base units of each token a second, with 32 fractional bits; `changes` are those between both times.
+    `rates` are base units of each token per second, with 32 fractional bits; `changes` are the rate changes between the
+    two times.
     """
 
     rates: tuple[int, int]
@@ -55,14 +58,14 @@ class VirtualOrders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EkuboTwamm(Pool):
-    """`core_pool` is the pool as the core has it, before the `orders` are executed."""
+    """A pool with orders. `core_pool` is the pool as in the core, before the `orders` are executed."""
 
     core_pool: Ekubo
     orders: VirtualOrders
 
     family: ClassVar[str] = "ekubo_twamm"
     swap_gas: ClassVar[int] = 2 * Ekubo.swap_gas
-    """An estimate: the extension usually swaps once before each swap. No figures from Starknet are known."""
+    """An estimate: the extension usually swaps once before each swap. Figures from Starknet are not known."""
     requires_exact_payment: ClassVar[bool] = True
     holds_reserves_in_vault: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
@@ -70,11 +73,11 @@ class EkuboTwamm(Pool):
 
     @property
     def key(self) -> str:
-        """As `Ekubo.key`."""
+        """The same as `Ekubo.key`."""
         return self.core_pool.key
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Execute the orders, and sell exactly `amount_in`. Raises as `Pool.swap`."""
+        """Execute the orders, then sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
         pool, rates = execute(self.core_pool, self.orders)
         amount_out, pool = pool.swap(token_in, token_out, amount_in)
         orders = VirtualOrders(rates, self.orders.timestamp, self.orders.timestamp, ())
@@ -82,7 +85,7 @@ class EkuboTwamm(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats, after the orders were executed."""
+        """Return the curve of this direction in floats, after the orders have been executed."""
         try:
             pool, _ = execute(self.core_pool, self.orders)
         except PoolError:
@@ -119,7 +122,7 @@ class EkuboTwamm(Pool):
         return self.swap_gas
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """As `Ekubo.api_extra_data`."""
+        """Return the same data as `Ekubo.api_extra_data`."""
         return self.core_pool.api_extra_data()
 
 
@@ -128,7 +131,10 @@ _replace_pool = fast_replace(EkuboTwamm, "core_pool", "orders")
 
 @lru_cache(maxsize=256)
 def execute(pool: Ekubo, orders: VirtualOrders) -> tuple[Ekubo, tuple[int, int]]:
-    """Return the pool after its orders were executed, and the sale rates then. Raises `SwapReverts` as the contract."""
+    """Return the pool after its orders have been executed, and the sale rates then.
+
+    Raises `SwapReverts` like the contract.
+    """
     (rate0, rate1), since = orders.rates, orders.executed_at
     for at, more0, more1 in (*orders.changes, RateChange(orders.timestamp, 0, 0)):
         if at > since and (rate0 or rate1):
@@ -148,7 +154,7 @@ def _sell_orders(pool: Ekubo, rates: tuple[int, int], seconds: int) -> Ekubo:
         if amount0:
             return sell_up_to(pool, amount0, STARKNET_TICKS.min_ratio, sells_token0=True)
         return sell_up_to(pool, amount1, STARKNET_TICKS.max_ratio, sells_token0=False)
-    # A price beyond all positions counts as the last one that has liquidity.
+    # A price beyond all positions is treated as the last price with liquidity.
     low, high = map(STARKNET_TICKS.ratio_at, (-MAX_USABLE_TICK, MAX_USABLE_TICK))
     usable = min(max(pool.sqrt_ratio, low), high)
     nets = pool.pool_key.liquidity_nets
@@ -159,7 +165,7 @@ def _sell_orders(pool: Ekubo, rates: tuple[int, int], seconds: int) -> Ekubo:
 
 
 def sell_up_to(pool: Ekubo, amount: int, limit: int, *, sells_token0: bool) -> Ekubo:
-    """Return the pool after a sale that ends when `amount` is spent, or at the square-root ratio `limit`."""
+    """Return the pool after a sale that ends when `amount` is spent or the square-root ratio reaches `limit`."""
     _, *position = walk_ticks(pool, amount, down=sells_token0, limit=limit)
     after: Ekubo = pool.at(*position)
     return after

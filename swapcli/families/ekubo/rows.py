@@ -12,7 +12,7 @@ from swapcli.families.row import Event, FamilyRow, KeyOfEvent, KindRow
 
 
 class EkuboConstants(NamedTuple):
-    """The key of a pool, besides its tokens, and its id. `extension` is empty if it has none."""
+    """The key of a pool besides its tokens, and its ID. `extension` is empty if it has none."""
 
     pool_id: str = ""
     tick_spacing: int = 0
@@ -21,7 +21,7 @@ class EkuboConstants(NamedTuple):
 
 
 class EkuboEvmConstants(NamedTuple):
-    """The key of a pool of the EVM contracts, besides its tokens, its id, and the contract that reads its ticks.
+    """The key of an EVM pool besides its tokens, its ID, and the contract that reads its ticks.
 
     `config` is the PoolConfig, 32 bytes in hex. `is_native` means that token0 is the native token.
     """
@@ -39,7 +39,7 @@ def _hash_of_key(log: Event) -> str:
 
 
 ekubo_key_in_data: Final = KeyOfEvent(_hash_of_key, is_in_topic=False)
-"""The id of a pool: the hash of the PoolKey, which follows the locker in the data of its events."""
+"""The ID of a pool: the hash of the PoolKey, which follows the locker in the data of its events."""
 
 _STARKNET_FIELDS: Final = (
     *("pool_id", "fee_x128", "tick_spacing", "extension", "sqrt_ratio", "tick", "liquidity", "ticks"),

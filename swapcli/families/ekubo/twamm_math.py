@@ -1,9 +1,8 @@
-"""The price after Ekubo's TWAMM has sold both tokens, equal to the contract's in every bit.
+"""The price after Ekubo's TWAMM has sold both tokens, equal to the contract's bit for bit.
 
-Two sales at constant rates in a pool of constant product move the square-root price s on
-s(t) = r (e^a - c) / (e^a + c), with r the root of the ratio of both rates, c = (r - s(0)) / (r + s(0)) and a
-proportional to the time (`math/twamm` and `math/exp` of EkuboProtocol/starknet-contracts, commit a5b2c7fc). Numbers
-have 128 fractional bits.
+Two sales at constant rates in a constant-product pool move the square-root price s along s(t) = r (e^a - c) / (e^a +
+c), with r the square root of the ratio of both rates, c = (r - s(0)) / (r + s(0)) and a proportional to the time
+(`math/twamm` and `math/exp` of EkuboProtocol/starknet-contracts, commit a5b2c7fc). Numbers have 128 fractional bits.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
 from swapcli.families.rounding import UINT256_LIMIT, mul_div_up, require_uint256
 
 _MAX_EXPONENT: Final = 1_623_313_478_486_440_542_208
-"""The contract's limit, about ln(2^128) with 64 fractional bits: beyond it the price is at the ratio of the rates."""
+"""The contract's limit, about ln(2^128) with 64 fractional bits: beyond it, the price equals the ratio of the rates."""
 _TWO: Final = 2 << 64
 _FACTOR_BITS: Final = 65
 _PRECISION: Final = 420
-"""Bits of the computed factors: 64 squarings lose 65 bits of 420, and 128 are needed."""
+"""The number of bits of the computed factors: 64 squarings lose 65 of 420 bits, and 128 are needed."""
 
 
 def next_sqrt_ratio(sqrt_ratio: int, liquidity: int, sale_rates: tuple[int, int], elapsed_s: int, fee_x128: int) -> int:
-    """Return the square-root ratio after both tokens were sold at `sale_rates` for `elapsed_s`; both are above 0.
+    """Return the square-root ratio after both tokens were sold at `sale_rates` for `elapsed_s`; both rates are above 0.
 
-    Rates are base units per second with 32 fractional bits. Raises `SwapReverts` where the contract panics.
+    Rates are base units per second with 32 fractional bits. Raises `SwapReverts` if the contract panics.
     """
     rate0, rate1 = sale_rates
     sale_ratio = (rate1 << 128) // rate0
@@ -61,7 +60,7 @@ def _towards(sqrt_ratio: int, target: int, liquidity: int, sqrt_rate: int, elaps
 
 
 def exp(exponent: int) -> int:
-    """Return e to the power of a number with 64 fractional bits, with 128 of them."""
+    """Return e to the power of a number with 64 fractional bits; the result has 128 fractional bits."""
     if exponent >= _TWO:
         half = exp(exponent // 2)
         return require_uint256(half * half >> 128)

@@ -1,7 +1,7 @@
-"""Ekubo's TWAMM: the pool as the core has it, the sale rates, and the times at which orders begin or end.
+"""Read Ekubo's TWAMM: the pool as in the core, the sale rates, and the times at which orders begin or end.
 
-A call of the extension finds the next such time after a time, up to another. So the span since its last execution is
-searched from several starts at once. Both contracts can be upgraded: a pool is omitted unless their classes are known.
+A call to the extension finds the next such time within a span. So the span since its last execution is searched from
+several starts at once. Both contracts can be upgraded: a pool is omitted unless their classes are known.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _RATES: Final = "get_sale_rate_and_last_virtual_order_time"
 _NEXT_TIME: Final = "next_initialized_time"
 _CHANGE: Final = "get_sale_rate_delta"
 _PLACES: Final = 8
-"""Starts of the search. The extension executes with each swap, so usually few times are left to find."""
+"""The number of starts of the search. The extension executes with each swap, so usually few times are left to find."""
 
 
 def read_twamm(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds, and more where orders have begun or ended since the last execution."""
+    """Read a pool in two rounds, or more if orders have begun or ended since the last execution."""
     key, extension = EkuboPoolCalls(ref), _Extension(ref)
     core_class, price, liquidity, own_class, at_end, rates, time = yield [
         *key.state_calls(),
@@ -83,13 +83,13 @@ def read_twamm(ref: PoolRef) -> BatchRead[Pool]:
 
 
 class _Extension:
-    """The calls of the extension for one pool."""
+    """The calls to the extension for one pool."""
 
     def __init__(self, ref: PoolRef) -> None:
         self._felts = (*(int(token, 16) for token in ref.tokens), EkuboPoolCalls(ref).fee_x128)
 
     def call(self, function: str, *felts: int) -> ContractCall:
-        """Return a call with the pool's key and more felts."""
+        """Return a call with the pool's key and additional felts."""
         return starknet_call(TWAMM_EXTENSION, function, *self._felts, *felts)
 
     def find_changes(self, span: Gap) -> BatchRead[list[list[int]]]:

@@ -1,3 +1,3 @@
-"""Pools of EulerSwap, whose reserves are deposits and debts in lending vaults."""
+"""EulerSwap pools, whose reserves are deposits and debts in lending vaults."""
 
 PUBLIC = ()

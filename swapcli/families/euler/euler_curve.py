@@ -1,11 +1,12 @@
 """The curve of EulerSwap in integers: reserves on two halves that meet at the equilibrium.
 
-With less of the first token than the equilibrium x0, the reserve of the second one is
+With less of the first token than the equilibrium x0, the reserve of the second token is
 
     y = y0 + (px / py) (x0 - x) (c + (1 - c) x0 / x)
 
 where the concentration c blends constant product (0) and constant sum (1); the other half is the same with the tokens
-exchanged. The second version rounds less often than the first, and returns `NO_RESERVE` where the first one reverts.
+exchanged. The second version rounds less often than the first, and returns `NO_RESERVE` in cases in which the first one
+reverts.
 
 Source: `CurveLib.sol` of euler-xyz/euler-swap, tags eulerswap-1.0 and eulerswap2-cantina-audit-fixes.
 """
@@ -22,17 +23,17 @@ from swapcli.families.rounding import UINT256_LIMIT, div_up
 
 RESERVE_BITS: Final = 112  # reserves are uint112
 NO_RESERVE: Final = UINT256_LIMIT - 1
-"""The second version returns it instead of a reserve of more than 112 bits."""
+"""The second version returns this instead of a reserve of more than 112 bits."""
 _V1_LIMIT: Final = 1 << 248  # from here on the first version reverts
-_DIRECT_SQUARE: Final = 10**36  # a smaller value is squared without loss of bits
+_DIRECT_SQUARE: Final = 10**36  # a smaller value is squared without losing bits
 _HALF_WAD_ODD: Final = 3_814_697_265_625
-"""5 x 10^17 without its factors of two, by which the second version bounds the bits of a product."""
+"""5 x 10^17 without its factors of two; the second version uses it to bound the bits of a product."""
 
 
 class Half(NamedTuple):
-    """One half of the curve: one token is below its equilibrium `x0`, the other one above its own, `y0`.
+    """One half of the curve: one token is below its equilibrium `x0`, the other above its own, `y0`.
 
-    The equilibrium is in base units, `concentration` a fraction of 10^18; of the prices only the ratio counts.
+    The equilibrium is in base units, and `concentration` is a fraction of 10^18; only the ratio of the prices matters.
     """
 
     x0: int
@@ -43,7 +44,7 @@ class Half(NamedTuple):
 
 
 def reserve_above(half: Half, x: int, *, version: int) -> int:
-    """Return the least reserve of the other token with `x` <= x0 of this one, rounded up. Raises `SwapReverts`."""
+    """Return the least reserve of the other token when this one has `x` <= x0, rounded up. Raises `SwapReverts`."""
     x0, y0, px, py, c = half
     if version > 1:
         if c == WAD:
@@ -62,12 +63,12 @@ def reserve_above(half: Half, x: int, *, version: int) -> int:
 
 
 def reserve_below(half: Half, y: int, *, version: int) -> int:
-    """Return the least reserve of this token with `y` >= y0 of the other one; the inverse of `reserve_above`."""
+    """Return the least reserve of this token when the other one has `y` >= y0; the inverse of `reserve_above`."""
     return _inverse(half, y) if version > 1 else _first_inverse(half, y)
 
 
 def _inverse(half: Half, y: int) -> int:
-    """Solve the quadratic equation of the second version, in the form that loses no digits."""
+    """Solve the quadratic equation of the second version, in a form that loses no digits."""
     x0, y0, px, py, c = half
     first, second = WAD * ((y - y0) * py + x0 * px), 2 * c * x0 * px
     is_negative = first < second
@@ -86,7 +87,7 @@ def _inverse(half: Half, y: int) -> int:
 
 
 def _first_inverse(half: Half, y: int) -> int:
-    """Solve the same equation as the first version. Raises `SwapReverts`."""
+    """Solve the same equation like the first version. Raises `SwapReverts`."""
     x0, y0, px, py, c = half
     first, second = div_up(py * WAD * (y - y0), px), (2 * c - WAD) * x0
     if first >= UINT256_LIMIT >> 1:

@@ -1,19 +1,21 @@
-"""Pools of EulerSwap: a curve around an equilibrium, whose reserves are deposits and debts of one account in vaults.
+"""EulerSwap pools: a curve around an equilibrium, whose reserves are deposits and debts of one account in vaults.
 
 The sold token first repays the account's debt in its vault, and the rest is deposited there. The bought token is
 withdrawn, and borrowed if the deposits do not suffice. So the vaults limit a swap: by their room for deposits, their
-cash, and their caps on borrowing. Vaults serve others too, and accrue interest, so these limits hold for one block, and
+cash, and their caps on borrowing. Vaults also serve others and accrue interest, so these limits hold for one block, and
 a route swaps in a pool once.
 
-The account may also lack the collateral for what a swap borrows, which the contract's quotes do not consider. The vault
-that lends checks it at the end of each of its operations: the account's debt must be worth less than its collateral,
-each part times its loan-to-value ratio. The input comes first: it repays the debt, or it is more collateral.
+The account may also lack the collateral for the amount that a swap borrows, which the contract's quotes do not
+consider. The lending vault checks this at the end of each of its operations: the account's debt must be worth less than
+its collateral, each part times its loan-to-value ratio. The input comes first: it repays the debt, or it adds
+collateral.
 
-* While a debt in the sold token is left, no other vault lends. What is withdrawn must not be needed as collateral.
-* Else the bought token is borrowed. Its collateral is what the account had, and what the input has added.
+* As long as a debt in the sold token remains, no other vault lends. The withdrawn amount must not be needed as
+  collateral.
+* Otherwise the bought token is borrowed. Its collateral is the account's previous collateral plus the input.
 
-Pools may have vaults in common. What a route pays out of a vault and into it through one pool counts against the limits
-of the next one, and what it pays in is not counted on.
+Pools may share vaults. The amounts that a route moves out of and into a vault through one pool count against the limits
+of the next pool, but the next pool does not rely on amounts paid in.
 
 The fee stays out of the reserves. `euler_curve` has the curve. The owner of a pool of the second version may change all
 of its parameters at any time, which emits an event.
@@ -55,20 +57,21 @@ _GAS_OF_SECOND_VERSION: Final = 400_000  # gas units of a swap
 COLLATERAL_BITS: Final = 128
 RATE_BITS: Final = 240
 COLLATERAL_SCALE: Final = 10**36
-"""By which rates of collateral are scaled, so that they keep their digits between tokens of any decimals."""
+"""The scale of collateral rates, so that they keep their digits between tokens with any decimals."""
 KEPT_BACK: Final = 500_000
-"""One part of so many of the collateral is not counted on: interest of three minutes at 35% a year, or ten at 10%.
+"""The collateral is counted without one part in this many: interest for three minutes at 35% a year, or ten at 10%.
 
-Nor are as many parts of a vault's loans and assets counted to stay below its caps."""
+The same part is kept back of a vault's loans and assets when comparing them with its caps.
+"""
 
 
 class VaultAccount(NamedTuple):
-    """What the pool's account has in its vaults. Pairs have a value for the first token and one for the second.
+    """The account's holdings in the vaults. Pairs have a value for the first token and one for the second.
 
-    `deposits` are its deposits, in base units. `collateral` is what it could owe in the token in total, in base units:
-    it is secured by all collateral except the token's own deposits. A base unit more of the other token's deposits
-    secures `collateral_rates` more, as fractions of 10^36. `fee_paid_out` is the part of the fee that is not deposited,
-    as a fraction of 10^18.
+    `deposits` are its deposits, in base units. `collateral` is the total amount that it could owe in the token, in base
+    units: it is secured by all collateral except the token's own deposits. One more base unit of the other token's
+    deposits secures `collateral_rates` more, as fractions of 10^36. `fee_paid_out` is the part of the fee that is not
+    deposited, as a fraction of 10^18.
     """
 
     deposits: tuple[int, int]
@@ -79,18 +82,19 @@ class VaultAccount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EulerSwap(Pool):
-    """Pairs have a value for the first token and one for the second, in base units if they are amounts.
+    """An EulerSwap pool. Pairs have a value for the first token and one for the second, in base units if they are
+    amounts.
 
-    `fees` are those of selling either token, where the whole means that it cannot be sold, and `concentrations` those
-    of the halves on which it is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first;
-    the vaults have `deposit_capacity` for the rest, which gets no share of a vault below `min_deposits`.
+    `fees` are the fees for selling either token (100% means that it cannot be sold), and `concentrations` belong to the
+    halves on which that token is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first;
+    the vaults have `deposit_capacity` for the rest, which gets no vault shares if it is below `min_deposits`.
     `output_limits` are the amounts that the vaults can pay. How much of them the account can withdraw and borrow
-    follows from `account`; where that is None, `secured_outputs` has what it can without the input. A swap goes through
+    follows from `account`; if that is None, `secured_outputs` has the amounts without the input. A swap goes through
     the `pool_manager` of Uniswap V4, which lends the input from its `manager_balances`; `v4_fee_ppm` is the fee in its
     key, which no swap pays.
 
     `vaults` are the addresses of each token's vaults, the one of deposits first, and `vault_uses` the amounts that the
-    route has paid out of each of them and into it, in the same order.
+    route has moved out of and into each of them, in the same order.
     """
 
     version: int
@@ -114,28 +118,29 @@ class EulerSwap(Pool):
 
     family: ClassVar[str] = "euler_swap"
     swap_gas: ClassVar[int] = 640_900
-    """Of the first version, by kyberswap-dex-lib @ae6a99aa, which takes 400,000 for the second one."""
+    """The gas of the first version, from kyberswap-dex-lib @ae6a99aa, which takes 400,000 for the second one."""
     is_single_use: ClassVar[bool] = True
     holds_reserves_in_vault: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
 
     @property
     def called_address(self) -> str:
-        """The pool manager: the pool is a hook of it."""
+        """The pool manager: the pool is one of its hooks."""
         return self.pool_manager
 
     @property
     def pool_id(self) -> str:
-        """The id of the pool of Uniswap V4 whose hook it is."""
+        """The ID of the Uniswap V4 pool whose hook it is."""
         return v4_pool_id(self.tokens[0], self.tokens[1], self.v4_fee_ppm, _V4_SPACING, self.address)
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return what the route has paid out of each vault and into it, which other pools change as well."""
+        """Return the amounts that the route has moved out of and into each vault; swaps in other pools also change
+        them."""
         return tuple(SharedState(*each) for each in zip(chain(*self.vaults), self.vault_uses, strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with another use of a vault."""
+        """Return the pool with a different use of a vault."""
         paid_out, paid_in = shared.reserves
         uses = tuple(
             (paid_out, paid_in) if vault == shared.address else own
@@ -155,7 +160,7 @@ class EulerSwap(Pool):
         )  # fmt: skip
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
+        """Sell exactly `amount_in`; the output is the contract's quote. Raises the errors of `Pool.swap`."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
         if amount_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
@@ -170,7 +175,7 @@ class EulerSwap(Pool):
         amount_out = self._bought_for(sold, net)
         input_limit, output_limit = self._limits(sold)
         paid_out, paid_in = self._used(1 - sold)[0], self._used(sold)[1]
-        # What of the fee is deposited is not counted by the contract's quotes.
+        # The contract's quotes ignore the deposited part of the fee.
         room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (taken.most - net)) - paid_in
         if net > room or amount_out > output_limit - paid_out:
             raise InsufficientLiquidity(f"pool {self.key}: the vaults cannot take {net} or pay {amount_out}")
@@ -188,7 +193,7 @@ class EulerSwap(Pool):
         return amount_out, after
 
     def _taken(self, amount_in: int, fee: int) -> _Taken:
-        """Return what of an input the vaults take: all but what of the fee is paid out."""
+        """Return the part of an input that the vaults take: everything except the part of the fee that is paid out."""
         if self.account is None:
             return _Taken(amount_in - fee, amount_in)
         taken = amount_in - fee * self.account.fee_paid_out // WAD
@@ -205,7 +210,7 @@ class EulerSwap(Pool):
             if spare <= 0 or not (rate := account.collateral_rates[sold]):
                 return withdrawn if spare > 0 else 0
             return min(withdrawn, spare * COLLATERAL_SCALE // _with_margin(rate))
-        # The new share of the vault is worth a share and a unit less than the deposit, by rounding.
+        # The new vault share is worth one share and one unit less than the deposit, because of rounding.
         added = max(-left - self.min_deposits[sold] - 1, 0)
         collateral = account.collateral[bought] + added * account.collateral_rates[bought] // COLLATERAL_SCALE
         borrowed = _counted(collateral) - self.debts[bought]
@@ -213,7 +218,7 @@ class EulerSwap(Pool):
         return 0 if borrowed <= 0 < self.debts[bought] else withdrawn + max(borrowed, 0)
 
     def _account_after(self, sold: int, taken: int, amount_out: int) -> tuple[tuple[int, int], VaultAccount | None]:
-        """Return debts and account after a swap."""
+        """Return the debts and the account after a swap."""
         account, bought = self.account, 1 - sold
         if account is None:
             return self.debts, None
@@ -234,7 +239,7 @@ class EulerSwap(Pool):
         )
 
     def _used(self, token: int) -> tuple[int, int]:
-        """Return the most that the route has paid out of a vault of a token, and the most into one."""
+        """Return the most that the route has moved out of a vault of a token, and the most into one."""
         first = token * len(self.vaults[0])
         uses = self.vault_uses[first : first + len(self.vaults[token])]
         return max(use[0] for use in uses), max(use[1] for use in uses)
@@ -244,7 +249,7 @@ class EulerSwap(Pool):
         return tuple((use[0] + out, use[1] + into) for use, (out, into) in zip(self.vault_uses, changes, strict=True))
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
         bought = 1 - sold
         if self.fees[sold] == WAD:
@@ -266,14 +271,15 @@ class EulerSwap(Pool):
         )
 
     def _secured_ranges(self, sold: int) -> Iterator[SecuredRange]:
-        """Yield how much the account can withdraw and borrow, by the input after the fee: `_secured` in floats."""
+        """Yield the amounts that the account can withdraw and borrow, by the input after the fee: `_secured` in
+        floats."""
         account, bought = self.account, 1 - sold
         if account is None:
             yield SecuredRange(inf, float(self.secured_outputs[bought]), 0.0)
             return
         withdrawn, debt = float(account.deposits[bought]), self.debts[sold]
         fee = self.fees[sold] / WAD
-        # What the vaults take for each unit of the input after the fee.
+        # The amount that the vaults take for each unit of the input after the fee.
         taken = (1.0 - fee * (account.fee_paid_out / WAD)) / (1.0 - fee)
         if debt:
             spare = _counted(account.collateral[sold]) - debt
@@ -290,7 +296,7 @@ class EulerSwap(Pool):
             yield SecuredRange(inf, max(withdrawn + borrowed - rounding, 0.0) - rate * debt, rate * taken)
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of a swap by the version."""
+        """Return the gas of a swap in this version."""
         del after
         return self.swap_gas if self.version == 1 else _GAS_OF_SECOND_VERSION
 
@@ -311,7 +317,7 @@ class EulerSwap(Pool):
         )
 
     def _least_reserve(self, other: int, reserve: int) -> int:
-        """Return the least reserve of token `1 - other` with a reserve of token `other`."""
+        """Return the least reserve of token `1 - other` when token `other` has a given reserve."""
         if reserve <= self.equilibrium[other]:
             return reserve_above(self._half(other), reserve, version=self.version)
         return reserve_below(self._half(1 - other), reserve, version=self.version)
@@ -328,14 +334,14 @@ class EulerSwap(Pool):
         return max(self._least_reserve(1 - sold, reserve - amount_out) - self.reserves[sold], 0)
 
     def _limits(self, sold: int) -> tuple[int, int]:
-        """Return the largest input after the fee and output that the contract quotes. Raises `SwapReverts`."""
+        """Return the largest input (after the fee) and output that the contract quotes. Raises `SwapReverts`."""
         bought = 1 - sold
         input_limit = min(self.debts[sold] + self.deposit_capacity[sold], MAX_RESERVE)
         output_limit = min(self.output_limits[bought], self.reserves[bought] - self.min_reserves[bought])
         if self.version == 1:
             return input_limit, output_limit
         kept = WAD - self.fees[sold]
-        # This version makes the limits agree with each other, where it counts inputs with the fee and without it.
+        # This version makes the limits consistent, and counts inputs both with and without the fee.
         needed = self._sold_for(sold, output_limit)
         if needed <= MAX_RESERVE:
             return (needed * WAD // kept if needed < input_limit else input_limit), output_limit
@@ -364,7 +370,7 @@ class EulerSwap(Pool):
         return {"version": self.version, **called, **pairs, **account, **vaults}
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the key by which the pool manager of Uniswap V4 swaps in the pool, which is its own hook."""
+        """Return the key with which Uniswap V4's pool manager swaps in the pool, which is its own hook."""
         return {
             "token0": self.tokens[0],
             "token1": self.tokens[1],
@@ -378,7 +384,7 @@ class EulerSwap(Pool):
         """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
 
         `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault. The
-        fields of `VaultAccount` stand in place of `secured_outputs`, which files of older versions have.
+        fields of `VaultAccount` replace `secured_outputs`, which older files have.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -437,29 +443,30 @@ _PAIRS: Final = {
     "output_limits": RESERVE_BITS,
     "manager_balances": RESERVE_BITS,
 }
-"""The pairs of a state, in the order of the class's fields, and their bits."""
+"""The pairs of a state, in the order of the class's fields, with their number of bits."""
 
 _ACCOUNT_PAIRS: Final = {"deposits": RESERVE_BITS, "collateral": COLLATERAL_BITS, "collateral_rates": RATE_BITS}
-"""The pairs of an account, in the order of its fields, and their bits."""
+"""The pairs of an account, in the order of its fields, with their number of bits."""
 
 _replace_swapped = fast_replace(EulerSwap, "reserves", "vault_uses", "debts", "account")
 _replace_uses = fast_replace(EulerSwap, "vault_uses")
 
 
 class _Taken(NamedTuple):
-    """The least and the most that the vaults may take of an input: equal if it is known what of a fee is paid out."""
+    """The least and the most that the vaults may take from an input; both are equal if the paid-out part of the fee is
+    known."""
 
     least: int
     most: int
 
 
 def _counted(collateral: int) -> int:
-    """Return the debt that collateral is counted to secure: it must be worth more than the debt."""
+    """Return the debt that collateral counts as securing: the collateral must be worth more than the debt."""
     return max(collateral - collateral // KEPT_BACK - 1, 0)
 
 
 def _with_margin(rate: int) -> int:
-    """Return how much a withdrawn unit is counted to have secured."""
+    """Return the amount that a withdrawn unit counts as having secured."""
     return rate + rate // KEPT_BACK + 1
 
 

@@ -1,14 +1,14 @@
-"""A direction of EulerSwap in floats: from the reserves to the equilibrium, and on from there.
+"""One direction of EulerSwap in floats: from the reserves to the equilibrium, and beyond it.
 
 Let r be the price of the sold token in the bought one, x0 and y0 the equilibrium of both, and c and d one minus the
-concentration of the half on which the sold token, and the bought one, is below it. The marginal rate is
+concentration of the half on which the sold or the bought token, respectively, is below it. The marginal rate is
 
     r (1 + c ((x0 / x)^2 - 1))    while x <= x0, and    r / (1 + d ((y0 / y)^2 - 1))    after that.
 
 Outputs are differences in closed form, so that small trades and high concentrations lose no digits.
 
-What the account can pay grows with the input, which is its collateral, in a straight line; the output is concave. So it
-exceeds the line after one point, or between two, or nowhere. Swaps end at the first point.
+The amount that the account can pay grows linearly with the input, which is its collateral, but the output is concave.
+So the output exceeds the line after one point, or between two, or nowhere. Swaps end at the first point.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sys import float_info
 from swapcli.core.records import NamedTuple
 
 _BISECTIONS = 80
-"""Halvings of a range of floats, after which its ends are neighbours unless it begins at zero."""
+"""The number of halvings of a float range after which its ends are adjacent, unless it begins at zero."""
 _ROUNDING = 1e-12
-"""Part by which a limit is lowered: floats lose as much against the integers of the swap."""
+"""The part by which a limit is lowered: floats lose up to this much compared with the integers of the swap."""
 
 
 class SecuredRange(NamedTuple):
-    """The output is at most `base + slope * input` for inputs after the fee up to `end`, from the last end on.
+    """The output is at most `base + slope * input` for inputs after the fee from the previous `end` to this one.
 
     Ranges with the same end hold together.
     """
@@ -36,10 +36,12 @@ class SecuredRange(NamedTuple):
 
 
 class EulerSwapCurve:
-    """See `RateCurve`. Pairs have a value for the sold token and one for the bought one; `kept` is one minus the fee.
+    """The curve of one direction; see `RateCurve`. Pairs have a value for the sold token and one for the bought token;
+    `kept` is one minus the fee.
 
-    `to_equilibrium` is the input after the fee that reaches the equilibrium, 0 beyond it: reserves as floats lose its
-    digits. `limits` are the largest input after the fee, and the largest output. `secured` are further limits.
+    `to_equilibrium` is the input after the fee that reaches the equilibrium, 0 beyond it; it cannot be computed from
+    reserves in floats, which lose its digits. `limits` are the largest input after the fee, and the largest output.
+    `secured` are further limits.
     """
 
     __slots__ = (
@@ -63,7 +65,8 @@ class EulerSwapCurve:
         self._reserve_in, reserve_out = reserves
         self._middle = to_equilibrium
         self._paid = self._head(self._middle)
-        # Reserves may be a little above the curve, by roundings; beyond the equilibrium the bought one tells where.
+        # Reserves may be slightly above the curve because of rounding; beyond the equilibrium, the bought one is
+        # decisive.
         self._reserve_out = min(reserve_out, self._y0) if self._middle else reserve_out
         self._end = self._largest(*limits)
         self._end = self._secured_end(self._end, secured)
@@ -95,7 +98,7 @@ class EulerSwapCurve:
         if left <= 0.0:
             return 0.0
         part = self._y0 / left
-        # Above 0 also where rounding leaves nothing: far above an equilibrium without concentration.
+        # Above 0 even if rounding leaves nothing, as happens far above an equilibrium without concentration.
         return self._kept * self._r / max(1.0 + self._d * (part * part - 1.0), float_info.epsilon)
 
     def _output(self, net: float) -> float:
@@ -104,14 +107,14 @@ class EulerSwapCurve:
         return self._head(net) if net <= self._middle else self._paid + self._tail(net - self._middle)
 
     def _head(self, net: float) -> float:
-        """Return the output of an input up to the equilibrium."""
+        """Return the output for an input up to the equilibrium."""
         start = self._reserve_in
         if not (net and self._c):
             return self._r * net
         return self._r * net * (1.0 + self._c * (self._x0 / start * (self._x0 / (start + net)) - 1.0))
 
     def _tail(self, net: float) -> float:
-        """Return the output of an input from the equilibrium on: the smaller root of a quadratic equation."""
+        """Return the output for an input from the equilibrium on: the smaller root of a quadratic equation."""
         y, value = self._reserve_out, self._r * net
         if y <= 0.0 or value <= 0.0:
             return 0.0
@@ -125,7 +128,8 @@ class EulerSwapCurve:
         return 2.0 * value / (middle + sqrt(square))
 
     def _left(self, net: float) -> float:
-        """Return the bought token's reserve after an input from the equilibrium on, accurate even if little is left."""
+        """Return the bought token's reserve after an input from the equilibrium on, accurately even if little is
+        left."""
         y, paid = self._reserve_out, self._tail(net)
         if paid < 0.5 * y or not self._d:
             return y - paid
@@ -157,7 +161,7 @@ class EulerSwapCurve:
         return amount_out / self._r * (1.0 + self._d * (self._y0 / y * (self._y0 / left) - 1.0))
 
     def _secured_end(self, end: float, secured: tuple[SecuredRange, ...]) -> float:
-        """Return the input after the fee, up to `end`, to which all outputs are secured."""
+        """Return the input after the fee, at most `end`, up to which all outputs are secured."""
         start = last = 0.0
         for each in secured:
             start, last = (last, each.end) if each.end > last else (start, last)
@@ -167,16 +171,16 @@ class EulerSwapCurve:
         return end
 
     def _first_excess(self, limit: SecuredRange, low: float, high: float, end: float) -> float:
-        """Return the first input from `low` to `high` at which the output is more than the limit, else `end`."""
+        """Return the first input from `low` to `high` at which the output exceeds the limit, otherwise `end`."""
 
         def is_secured(net: float) -> bool:
-            # Fees round down, by at most a unit of the input, and outputs by a unit.
+            # Fees round down, by at most one unit of the input, and outputs by one unit.
             return self._output(net + 1.0) + 1.0 <= limit.base + limit.slope * net
 
         if limit.base + limit.slope * low < 0.0 or not is_secured(low):
             return min(low, end)
         if limit.slope:
-            # Where the output grows as the limit does, it exceeds it most.
+            # The excess is largest where the output grows as fast as the limit.
             high = min(max(self._net_at(limit.slope)[0], low), high)
         if is_secured(high):
             return end

@@ -1,9 +1,10 @@
-"""Pools of EulerSwap: their curve, and what the vaults behind them can take and pay at the block.
+"""Read EulerSwap pools: their curve, and the amounts that the vaults behind them can take and pay at the block.
 
-Both versions quote no more than the vaults' room, cash and caps allow. An account may still lack the collateral to
-borrow that much, which only shows when it swaps. So the deposits of both tokens, its other collateral, their borrowing
-loan-to-value ratios and the prices of the lender's oracle are read: oracles price in proportion to the amount. Swaps go
-through Uniswap V4, whose hook each pool is; others, and those whose owner has set a swap hook, are omitted.
+Both versions limit quotes to the vaults' room, cash and caps. An account may still lack the collateral to borrow that
+much, which shows only during a swap. So the reader also reads the deposits of both tokens, the account's other
+collateral, their borrowing loan-to-value ratios and the prices of the lender's oracle, which are proportional to the
+amount. Swaps go through Uniswap V4, where each pool is its own hook; pools for which this does not hold, and pools
+whose owner has set a swap hook, are omitted.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ _V4_KEY: Final = "poolKey()"
 _DYNAMIC: Final = "getDynamicParams()"
 _CONTROLLERS: Final = "getControllers(address)"
 _PRICES: Final = "getQuotes(uint256,address,address)"
-_UNLOCKED: Final = 1  # status of a pool that can be swapped in
+_UNLOCKED: Final = 1  # the status of a pool that accepts swaps
 _COLLATERALS: Final = "getCollaterals(address)"
 _HOOKS: Final = "hookConfig()"
 _MAX_REFERENCE: Final = 1 << 96
-"""The largest amount whose price is read: vaults and oracles reject those of more than 112 bits."""
+"""The largest amount whose price is read: vaults and oracles reject amounts of more than 112 bits."""
 _WITHDRAW, _BORROW, _REPAY, _STATUS_CHECK = 1 << 2, 1 << 6, 1 << 7, 1 << 14
-"""Operations of a vault, as its hook configuration counts them."""
+"""The operations of a vault, with their numbers in its hook configuration."""
 _WAD_PER_PPM: Final = WAD // PPM
 
 
@@ -63,7 +64,7 @@ class _Vaults(NamedTuple):
 
 
 class _Configuration(NamedTuple):
-    """What both versions tell of a pool, in the order of its tokens."""
+    """The data that both versions return about a pool, in the order of its tokens."""
 
     version: int
     vaults: tuple[_Vaults, _Vaults]
@@ -79,7 +80,7 @@ class _Configuration(NamedTuple):
 
 
 class _Supply(NamedTuple):
-    """The account's vault of deposits. `reference_shares` are those of the reference amount."""
+    """The account's vault for deposits. `reference_shares` are the shares for the reference amount."""
 
     room: int
     shares: int
@@ -91,7 +92,7 @@ class _Supply(NamedTuple):
 
 
 class _Loans(NamedTuple):
-    """The account's vault of loans. The ratio is that of the other token's deposits as collateral."""
+    """The account's vault for loans. The ratio is that of the other token's deposits as collateral."""
 
     debt: int = 0
     cash: int = 0
@@ -107,7 +108,7 @@ class _Loans(NamedTuple):
 
 
 class _Collateral(NamedTuple):
-    """A further collateral of the account for loans of the k-th token, and its value in the lender's unit."""
+    """Another collateral of the account for loans of the k-th token, and its value in the lender's unit."""
 
     k: int
     vault: str
@@ -116,7 +117,7 @@ class _Collateral(NamedTuple):
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds, and a fourth one if its account has collateral besides the pool's deposits."""
+    """Read a pool in three rounds, plus a fourth if its account has collateral besides the pool's deposits."""
     pool = ref.address
     values = yield from read_views(
         view("reserves", pool, _RESERVES, decode=words(3)),
@@ -192,7 +193,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pools in one round: of the factory of the first version, or the second's registry."""
+    """Read the addresses of all pools in one round: from the first version's factory, or the second version's
+    registry."""
     return (yield from read_address_list(factory.address, _POOLS))
 
 
@@ -221,14 +223,15 @@ def _decode_first_version(answer: ReturnData, function: str) -> _Configuration:
 
 
 def _decode_static(answer: ReturnData, function: str) -> tuple[tuple[str, ...], int]:
-    """Return the vaults of deposits, those of loans, and the account; and what is paid out of the fee."""
+    """Return the deposit vaults, the loan vaults and the account, and the paid-out part of the fee."""
     *numbers, protocol_fee = read_words(answer, 8, function)
     *addresses, recipient, protocol_recipient = (to_address(word, function) for word in numbers)
     return tuple(addresses), _fee_paid_out(recipient, protocol_recipient, protocol_fee)
 
 
 def _fee_paid_out(recipient: str, protocol_recipient: str, protocol_fee: int) -> int:
-    """Return the part of the fee that is not deposited: a recipient of the pool's gets what the protocol leaves."""
+    """Return the part of the fee that is not deposited: if the pool has a recipient, it gets the rest after the
+    protocol's share."""
     if recipient != ZERO_ADDRESS:
         return WAD
     return min(protocol_fee, WAD) if protocol_recipient != ZERO_ADDRESS else 0
@@ -252,7 +255,7 @@ def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
 
 
 def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
-    """Raise `InvalidUpstreamResponse` for a pool that has expired, or that a contract of its owner's follows."""
+    """Raise `InvalidUpstreamResponse` for a pool that has expired, or after which a contract of its owner runs."""
     if configuration.hooked_operations:
         raise invalid_response(_DYNAMIC, "the owner's swap hook may set fees, reject swaps or change the curve")
     expires_at = configuration.expires_at
@@ -261,9 +264,9 @@ def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
 
 
 def _check_lenders(configuration: _Configuration, controllers: Sequence[str]) -> None:
-    """Raise `InvalidUpstreamResponse` if the account owes to a vault that is none of the pool's.
+    """Raise `InvalidUpstreamResponse` if the account has a debt to a vault outside the pool.
 
-    Such a lender decides what the account may withdraw, and lets it borrow from no other.
+    Such a lender controls what the account may withdraw, and does not let it borrow from other vaults.
     """
     own = {borrow for _, borrow in configuration.vaults}
     if others := set(controllers) - own:
@@ -280,12 +283,12 @@ def _check_operations(ref: PoolRef, supplies: Sequence[_Supply], loans: Sequence
 
 
 def _disables(hooks: tuple[int, ...] | None, operation: int) -> bool:
-    """Return whether a vault's hooks reject an operation: those with the zero address as their target."""
+    """Return whether a vault's hooks reject an operation: hooks with the zero address as target do."""
     return hooks is not None and not hooks[0] and bool(hooks[1] & operation)
 
 
 def _v4_fee(ref: PoolRef, key: Sequence[int]) -> int:
-    """Return the fee in the key of the pool of Uniswap V4, which swaps do not pay."""
+    """Return the fee in the Uniswap V4 pool's key, which swaps do not pay."""
     first, second, fee_ppm, spacing, hooks = key
     tokens = tuple(to_address(word, _V4_KEY) for word in (first, second))
     if to_address(hooks, _V4_KEY) != ref.address or tokens != ref.tokens or spacing != 1:
@@ -330,12 +333,12 @@ def _loans(values: Mapping[str, Any], configuration: _Configuration, k: int) -> 
 
 
 def _decode_cap(cap: int) -> int | None:
-    """Return a cap of two digits and an exponent as a number; None if there is none."""
+    """Return a cap, stored as digits and an exponent, as a number; None if there is none."""
     return 10 ** (cap & 63) * (cap >> 6) // 100 if cap else None
 
 
 def _payable(configuration: _Configuration, supply: _Supply, loans: _Loans, deposits: int, k: int) -> int:
-    """Return what the vaults of the k-th token can pay by their cash and caps, as the contract's quotes count it."""
+    """Return the amount that the k-th token's vaults can pay by their cash and caps, as in the contract's quotes."""
     supply_vault, borrow_vault = configuration.vaults[k]
     if configuration.version == 1 or deposits > supply.cash or supply_vault == borrow_vault:
         payable = supply.cash
@@ -356,7 +359,7 @@ def _price_views(
     references: Sequence[int],
     k: int,
 ) -> Iterator[View]:
-    """Yield the views of the value of the k-th token's reference amount that is lent, and of the other one's deposits.
+    """Yield the view calls for the values of the k-th token's lent reference amount and of the other token's deposits.
 
     The deposits include the reference amount of the other token.
     """
@@ -368,7 +371,7 @@ def _price_views(
 
 
 def _collateral_views(configuration: _Configuration, vault: str) -> Iterator[View]:
-    """Yield the views of what the account has of a further collateral, and of its ratios."""
+    """Yield the view calls for the account's amount of another collateral, and for its ratios."""
     yield optional_view(f"balance {vault}", vault, "balanceOf(address)", configuration.account)
     for k in (0, 1):
         if borrow := configuration.vaults[k].borrow:
@@ -378,7 +381,7 @@ def _collateral_views(configuration: _Configuration, vault: str) -> Iterator[Vie
 def _read_values(
     configuration: _Configuration, loans: Sequence[_Loans], further: Sequence[str], values: Mapping[str, Any]
 ) -> BatchRead[tuple[int, ...]]:
-    """Read for both tokens what further collateral secures, in the units of the lenders; mostly there is none."""
+    """Read, for both tokens, how much other collateral secures, in the units of the lenders; usually there is none."""
     found = [
         _Collateral(k, vault, ratio, shares)
         for k in (0, 1)
@@ -415,9 +418,10 @@ def _secured(
     others: Sequence[int],
     k: int,
 ) -> tuple[int, int]:
-    """Return how much debt of the k-th token the account's collateral secures, and a unit more of the other's deposits.
+    """Return the debt in the k-th token that the account's collateral secures, and how much one more unit of the
+    other's deposits secures.
 
-    The second one is scaled by `COLLATERAL_SCALE`.
+    The second value is scaled by `COLLATERAL_SCALE`.
     """
     own, other = loans[k], 1 - k
     price, bid = values[f"price {k}"], values[f"collateral {k}"]

@@ -33,7 +33,7 @@ def _without_fees(log: Event) -> SwapAmounts:
 
 
 def _add_fee(pool: Pool, amounts: SwapAmounts) -> SwapAmounts:
-    """Return the amounts with the smallest input that leaves so much after the fee."""
+    """Return the amounts with the smallest input that leaves this much after the fee."""
     fees = pool.state()["fees"]
     if amounts.problem != _WITHOUT_FEE or not isinstance(fees, list) or not isinstance(amounts.sold, int):
         return amounts
@@ -51,7 +51,7 @@ def _with_fees(log: Event) -> SwapAmounts:
 
 
 def _deposit(log: Event, pool: str) -> SwapPart:
-    """Read what the pool has deposited. Raises `InvalidInput` for a deposit of someone else's."""
+    """Read the pool's deposit. Raises `InvalidInput` for a deposit by someone else."""
     if read_address(int(log.topics[1], 16), "Deposit") != pool:
         raise invalid_field("sender", "not the pool")
     return SwapPart(amount_in=read_words(log, 1, "Deposit")[0])
@@ -63,7 +63,7 @@ def _repayment(log: Event, pool: str) -> SwapPart:
 
 
 def _payment(log: Event, pool: str) -> SwapPart:
-    """Read what a vault has paid out, as a withdrawal or as a loan."""
+    """Read the amount that a vault has paid out, as a withdrawal or as a loan."""
     del pool
     return SwapPart(amount_out=read_words(log, 1, "Withdraw")[0])
 

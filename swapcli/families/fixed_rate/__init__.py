@@ -1,3 +1,3 @@
-"""Contracts that convert tokens at a rate that a swap does not move: stability modules, vaults, bridges, wrapping."""
+"""Contracts that convert tokens at a rate unaffected by swaps: stability modules, vaults, bridges, wrapping."""
 
 PUBLIC = ("fixed_rate_curve",)

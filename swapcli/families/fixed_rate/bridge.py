@@ -1,8 +1,8 @@
-"""Bridges of a stablecoin: another coin of the same currency is deposited, and the stablecoin minted, one to one.
+"""Stablecoin bridges: another coin of the same currency is deposited, and the stablecoin is minted one to one.
 
 The contract is `StablecoinBridge` of Frankencoin and its forks. It mints up to its limit until it expires or is
-stopped, and gives the deposited coins back for burned ones. Only the decimals differ; amounts round down. A contract
-that migrates holders of a bridged coin to its native successor trades in the same way.
+stopped, and returns the deposited coins for burned ones. Only the decimals differ; amounts round down. A contract that
+migrates holders of a bridged coin to its native successor works in the same way.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from swapcli.families.token_positions import is_forward
 
 @dataclass(frozen=True, slots=True)
 class StablecoinBridge(Pool):
-    """`tokens` are the minted coin and the deposited one. `reserve` is the balance of the latter.
+    """A bridge. `tokens` are the minted coin and the deposited one, whose balance is `reserve`.
 
-    `minted` is what the bridge has minted and not burned, `limit` its maximum: 0 if it mints no more.
+    `minted` is the amount that the bridge has minted and not burned, and `limit` its maximum, 0 if it no longer mints.
     """
 
     reserve: int
@@ -38,10 +38,10 @@ class StablecoinBridge(Pool):
     swap_gas: ClassVar[int] = 58_800
     """Measured on a model: 57,800 to mint and 59,800 to burn."""
     changes_without_events: ClassVar[bool] = True
-    """The bridge expires, and emits no event of its own."""
+    """The bridge expires without emitting an event."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Burn the minted coin, or mint it. Raises as `Pool.swap`."""
+        """Burn the minted coin, or mint it. Raises the errors of `Pool.swap`."""
         burns = is_forward(self, token_in, token_out)
         i, j = (0, 1) if burns else (1, 0)
         amount_out = change_decimals(amount_in, self.decimals[i], self.decimals[j])
@@ -58,7 +58,7 @@ class StablecoinBridge(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate, up to what can be minted or returned."""
+        """Return the curve of this direction in floats: one rate, up to the amount that can be minted or returned."""
         burns = is_forward(self, token_in, token_out)
         first, second = self.decimals
         if burns:

@@ -1,8 +1,8 @@
-"""Bridges of a stablecoin. A trial call shows whether the contract still mints and burns.
+"""Read stablecoin bridges. A trial call shows whether the contract still mints and burns.
 
 The trial mints or burns zero tokens at the block. It covers the bridge's expiry, an emergency stop, and whether the
-stablecoin still lets it mint. The trial uses its own sender: calls come from the zero address by default, and tokens
-reject transfers from it.
+stablecoin still lets it mint. The trial sets a sender: calls come from the zero address by default, and tokens reject
+transfers from it.
 """
 
 from __future__ import annotations

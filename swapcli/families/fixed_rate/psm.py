@@ -1,7 +1,7 @@
 """Spark's peg stability module PSM3: USDC, USDS and sUSDS at fixed rates, without a fee.
 
-USDC and USDS are one to one. A unit of sUSDS is worth `rate` units of USDS, a fraction of 10^27 that grows with time.
-Every conversion rounds down, those of sUSDS twice; the module pays what it holds.
+USDC and USDS convert one to one. A unit of sUSDS is worth `rate` units of USDS, a fraction of 10^27 that grows with
+time. Every conversion rounds down (twice for sUSDS), and the module pays at most its balance.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 RAY: Final = 10**27
-"""The scale of `rate`, as Maker's contracts have it."""
+"""The scale of `rate`, as in Maker's contracts."""
 _TOKEN_COUNT: Final = 3  # USDC, USDS, sUSDS
 _SAVINGS: Final = 2
 """The position of sUSDS: the contract's order is USDC, USDS, sUSDS."""
 _RATE_BITS: Final = 128
-"""Chosen so that products of the rate fit a word; the rate of savings is near 10^27, 2^90."""
+"""Chosen such that products with the rate fit a word; the rate of savings is near 10^27, 2^90."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class PegStabilityModule(Pool):
 
     family: ClassVar[str] = "psm"
     swap_gas: ClassVar[int] = 72_200
-    """Measured on a model: 62,200, and 77,500 with the rate of sUSDS, which is a power in a further contract; four of
-    six directions need it."""
+    """Measured on a model: 62,200, and 77,500 with the rate of sUSDS, which is a power in another contract; four of six
+    directions need it."""
     changes_without_events: ClassVar[bool] = True
-    """The rate grows with every second."""
+    """The rate grows every second."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the contract's `previewSwapExactIn`. Raises as `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `previewSwapExactIn`. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         value = amount_in
@@ -63,7 +63,7 @@ class PegStabilityModule(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate, up to the balance of `token_out`."""
+        """Return the curve of this direction in floats: one rate, up to the balance of `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         rate = 10.0 ** (self.decimals[j] - self.decimals[i])
         if j == _SAVINGS:
@@ -78,7 +78,7 @@ class PegStabilityModule(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves` of USDC, USDS and sUSDS, and `rate`."""
+        """Read the `reserves` of USDC, USDS and sUSDS, and `rate`."""
         check_multi_token(identity)
         if len(identity.tokens) != _TOKEN_COUNT:
             raise InvalidPoolState("tokens", f"expected USDC, USDS and sUSDS, not {len(identity.tokens)} tokens")

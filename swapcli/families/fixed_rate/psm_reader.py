@@ -1,6 +1,8 @@
-"""Spark's peg stability module PSM3. Its rate is that of its own previews at the block, which must follow its maths.
+"""Read Spark's peg stability module PSM3. Its rate comes from its own previews at the block, which must match its
+maths.
 
-USDC may be in another contract, the pocket, which then must have approved the module; reading it takes one more round.
+The USDC may be in another contract, the pocket, which must then have approved the module; reading it takes one more
+round.
 """
 
 from __future__ import annotations

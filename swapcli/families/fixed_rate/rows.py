@@ -1,4 +1,4 @@
-"""The rows of contracts that convert tokens at a rate that a swap does not move."""
+"""The rows of contracts that convert tokens at a rate unaffected by swaps."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from swapcli.families.row import (
 
 
 def _are_shares_sold(use: PoolUse) -> ExtraData:
-    """A vault's address is that of its shares."""
+    """Return whether shares are sold; a vault's address is that of its shares."""
     return bytes((use.token_in == use.pool.address,))
 
 
 def _by_address(log: Event) -> SwapAmounts:
-    """Read the tokens from the first topics, and the amounts behind the sender's address."""
+    """Read the tokens from the first topics, and the amounts that follow the sender's address."""
     sold, bought = addresses_in_topics(log, 1)
     _, amount_in, amount_out = read_words(log, 3)
     return SwapAmounts(sold, bought, amount_in, amount_out)

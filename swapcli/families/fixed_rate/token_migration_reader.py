@@ -1,7 +1,7 @@
-"""StarkWare's TokenMigration on Starknet: a bridged token is swapped for its native successor, one to one.
+"""Read StarkWare's TokenMigration on Starknet: a bridged token is swapped for its native successor, one to one.
 
-Both tokens are those of an account that supplies them. The contract tells how much of the new token it can give. What
-it can give back of the old one it does not tell, so that this direction, which its owner may also forbid, is not used.
+An account supplies both tokens. The contract returns how much of the new token it can pay. It does not return how much
+of the old token it can give back, so that direction, which its owner may also forbid, is not used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AVAILABLE: Final = "max_available_swap"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a migration in one round, as a bridge that can mint what is available of the new token."""
+    """Read a migration in one round, as a bridge that can mint the available amount of the new token."""
     (available,) = yield [starknet_call(ref.address, _AVAILABLE)]
     return build_pool(ref, 0, {"minted": 0, "limit": read_u256(available, _AVAILABLE), "reserve": 0})
 

@@ -1,7 +1,7 @@
-"""ERC-4626 vaults: a deposit mints shares of the vault, and redeemed shares return the asset.
+"""ERC-4626 vaults: a deposit mints vault shares, and redeemed shares return the asset.
 
-Both directions convert by the same price, total assets over total shares as of the quoted block, rounded down. Since
-both totals are rounded too, a conversion may change the last digits of that price: only the first one is exact.
+Both directions convert at the same price, total assets over total shares at the quoted block, rounded down. Since both
+totals are also rounded, a conversion may change the last digits of that price: only the first conversion is exact.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 _MAX_GROWTH: Final = 100
-"""The largest deposit that the solver considers, in total assets of the vault: floats distinguish no small amounts in
-one without limit, 2^256 - 1."""
+"""The largest deposit that the solver considers, in total assets of the vault: with an unlimited one, 2^256 - 1, floats
+could not distinguish small amounts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareVault(Pool):
-    """`tokens` are the asset and the share, whose address is the vault's.
+    """A vault. `tokens` are the asset and the share, whose address is the vault's.
 
-    `assets` buy `shares`, and the other way round. A deposit is at most `max_deposit`; redeemed shares return at most
+    `assets` buy `shares`, and vice versa. A deposit is at most `max_deposit`; redeemed shares return at most
     `max_redeemed`, both in assets.
     """
 
@@ -40,15 +40,17 @@ class ShareVault(Pool):
 
     family: ClassVar[str] = "vault"
     swap_gas: ClassVar[int] = 92_600
-    """Measured on a model of a vault of savings: 103,500 to deposit and 81,800 to redeem. OpenZeppelin's vault, which
-    holds its assets itself, takes 54,000 and 34,000."""
+    """Measured on a model of a savings vault: 103,500 to deposit and 81,800 to redeem.
+
+    OpenZeppelin's vault, which holds its assets itself, takes 54,000 and 34,000.
+    """
     holds_reserves_in_vault: ClassVar[bool] = True
     is_single_use: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
     """The total assets earn interest."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Deposit assets or redeem shares. Raises as `Pool.swap`."""
+        """Deposit assets or redeem shares. Raises the errors of `Pool.swap`."""
         if is_forward(self, token_in, token_out):
             amount_out = amount_in * self.shares // self.assets
             if amount_in > self.max_deposit:
@@ -61,20 +63,21 @@ class ShareVault(Pool):
             change = -amount_out
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
-        # A limit that is the greatest integer stands for none.
+        # A limit equal to the greatest integer means no limit.
         max_deposit = min(max(self.max_deposit - change, 0), MAX_UINT256)
         after: Self = _replace_limits(self, max_deposit, min(self.max_redeemed + change, MAX_UINT256))
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate, up to what can be deposited or redeemed."""
+        """Return the curve of this direction in floats: one rate, up to the amount that can be deposited or
+        redeemed."""
         if is_forward(self, token_in, token_out):
             max_deposit = min(self.max_deposit, _MAX_GROWTH * self.max_redeemed)
             return fixed_rate_curve(self.shares / self.assets, max_deposit * self.shares // self.assets)
         return fixed_rate_curve(self.assets / self.shares, self.max_redeemed)
 
     def state(self) -> dict[str, object]:
-        """Return `share_price`, the pair of `assets` and `shares`, and both limits."""
+        """Return `share_price` (the pair of `assets` and `shares`) and both limits."""
         return {
             "share_price": [str(self.assets), str(self.shares)],
             "max_deposit": str(self.max_deposit),

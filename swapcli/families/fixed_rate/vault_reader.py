@@ -1,4 +1,7 @@
-"""ERC-4626 vaults. The price of a share is what gives the vault's own previews at the block; without one, none."""
+"""Read ERC-4626 vaults.
+
+The share price is the one that reproduces the vault's own previews at the block; without one, the vault is rejected.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,6 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the asset of a vault, whose address is that of its shares, in one round."""
+    """Read the asset of a vault in one round; the vault's address is also that of its shares."""
     (answer,) = yield [ContractCall(address, encode_call(_ASSET))]
     return factory.new_ref(address, (read_address(answer, _ASSET), address))

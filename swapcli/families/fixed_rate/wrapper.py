@@ -1,7 +1,7 @@
 """The wrapped native token's own contract as a pool: it swaps the native token for the wrapped one and back, 1:1.
 
-`address` is the wrapped token, `tokens` are the native zero address and the wrapped token. Routing works on the wrapped
-form throughout, so this pool serves only the orders that wrap or unwrap.
+`address` is the wrapped token; `tokens` are the zero address of the native token and the wrapped token. Routing uses
+the wrapped form throughout, so this pool serves only orders that wrap or unwrap.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNBOUNDED_AMOUNT: Final = 1e30
 
 @dataclass(frozen=True, slots=True)
 class WrappedNative(Pool):
-    """A wrapper contract without limits: it unwraps every amount that it wrapped."""
+    """A wrapper contract without limits: it unwraps any amount that it has wrapped."""
 
     family: ClassVar[str] = "wrapper"
     swap_gas: ClassVar[int] = 11_000
@@ -35,7 +35,7 @@ class WrappedNative(Pool):
         return amount_in, self
 
     def curve(self, token_in: str, token_out: str) -> OneToOneCurve:
-        """Return a curve of rate one for every amount."""
+        """Return a curve with the rate one for every amount."""
         token_indices(self, token_in, token_out)
         return OneToOneCurve()
 
@@ -56,7 +56,7 @@ class WrappedNative(Pool):
 
 
 class OneToOneCurve:
-    """out = in. Every amount has rate one, so the trade to a lower rate is a large finite amount."""
+    """The curve out = in. Every amount has the rate one, so the trade to a lower rate is a large finite amount."""
 
     __slots__ = ("capacity", "start_rate")
 

@@ -1,3 +1,3 @@
-"""Pools of Fluid's DEX."""
+"""Pools of the Fluid DEX."""
 
 PUBLIC = ()

@@ -1,8 +1,8 @@
-"""One direction of a Fluid pool in floats, for the solver: one or two constant products, sold into at one price.
+"""One direction of a Fluid pool in floats, for the solver: one or two constant products with a common price.
 
 The contract splits a swap so that both sides end at the same price before the fee. This curve equalises the prices
-after the fee; the difference is far smaller than the fee. The curve ends where one side reaches a limit: the contract
-does not use the other one instead.
+after the fee; the difference is far smaller than the fee. The curve ends when one side reaches a limit: the contract
+does not switch to the other one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 _CAPACITY_MARGIN: Final = 1.0 - 1e-9
-"""Keeps the capacity inside the limits of the contract in spite of floats' rounding."""
+"""Keeps the capacity within the contract's limits despite float rounding."""
 
 
 class SideLimits(NamedTuple):
-    """The reserves of a side, with 12 decimals, and the most that the liquidity layer gives out of it."""
+    """The reserves of a side, with 12 decimals, and the most that the liquidity layer pays out of it."""
 
     real_in: float
     real_out: float
@@ -28,10 +28,11 @@ class SideLimits(NamedTuple):
 
 
 class FluidCurve:
-    """See `RateCurve`. `units` are base units for one unit with 12 decimals, in and out.
+    """A curve; see `RateCurve`. `units` are base units per unit with 12 decimals, in and out.
 
-    `gamma` is one minus the fee; `added` is one minus the protocol's part of it. `min_price` is where the price of the
-    last swap ends the curve, output per input. A side keeps at least `min_left` of the output for one of the input.
+    `gamma` is one minus the fee; `added` is one minus the protocol's part of it. `min_price`, output per input, is the
+    limit from the price of the last swap at which the curve ends. A side keeps at least `min_left` units of the output
+    per unit of the input.
     """
 
     __slots__ = (
@@ -97,7 +98,7 @@ class FluidCurve:
             return 0.0
         sold = min(amount_in, self.capacity) / self._unit_in
         rate = self._rate_at(sold)
-        # The first side takes the rest, so that no difference of large numbers decides a small output.
+        # The first side takes the rest, so that a small output does not depend on a difference of large numbers.
         second = self._side_input(1, rate) if len(self._sides) > 1 else 0.0
         bought = self._side_output(0, sold - second) + (self._side_output(1, second) if second else 0.0)
         return bought * self._unit_rate * self._unit_in
@@ -109,16 +110,16 @@ class FluidCurve:
         return self._rate_at(max(amount_in, 0.0) / self._unit_in) * self._unit_rate
 
     def _start(self, k: int) -> float:
-        """Return the rate of the first unit in a side."""
+        """Return the rate of the first unit on a side."""
         return self._gamma * self._sides[k].imaginary_out / self._sides[k].imaginary_in
 
     def _side_rate(self, k: int, amount: float) -> float:
-        """Return the rate of a side after an input."""
+        """Return the rate on a side after an input."""
         ratio = self._roots[k] / (self._sides[k].imaginary_in / self._gamma + amount)
         return ratio * ratio
 
     def _side_input(self, k: int, rate: float) -> float:
-        """Return the input that lowers the rate of a side to `rate`; 0.0 if it is lower already."""
+        """Return the input that lowers the rate on a side to `rate`; 0.0 if it is already lower."""
         return max(self._roots[k] / sqrt(rate) - self._sides[k].imaginary_in / self._gamma, 0.0)
 
     def _trade_to(self, rate: float) -> tuple[float, float, float]:
@@ -147,7 +148,7 @@ class FluidCurve:
         return rate
 
     def _max_input(self, side: SideLimits, added: float, min_price: float, min_left: float) -> float:
-        """Return the input of a side at which the first of its limits is reached."""
+        """Return the input on a side at which the first of its limits is reached."""
         gamma, x, y = self._gamma, side.imaginary_in, side.imaginary_out
         # real_out - out >= min_left * (real_in + input): with out <= real_out, its linear part is tiny.
         max_out = min(side.real_out - min_left * side.real_in, side.limit)
@@ -155,7 +156,7 @@ class FluidCurve:
             return 0.0
         by_output = x * max_out / ((y - max_out) * gamma) if max_out < y else inf
         if by_output < inf:
-            # Once more with what that input adds to what must be left.
+            # Repeated with the increase that this input causes in the amount that must be left.
             max_out = min(side.real_out - min_left * (side.real_in + by_output), side.limit)
             if max_out <= 0.0:
                 return 0.0

@@ -1,11 +1,11 @@
 """Pools of Fluid's DEX T1, for exact inputs: a collateral side and a debt side, each x * y = k on imaginary reserves.
 
-All amounts of the state have 12 decimals. A swap is split so that both sides end at one price, or goes to one side
-alone; the fee comes off the input. A swap reverts if it is too small, takes more than half of the input reserve, leaves
+All amounts in the state have 12 decimals. A swap is split such that both sides end at the same price, or uses one side
+only; the fee comes off the input. A swap reverts if it is too small, takes more than half of the input reserve, leaves
 a side almost empty, exceeds a limit of the liquidity layer, or ends more than 5% from the price of the last swap.
 
-Reserves earn interest, and ranges shift, with every second. The liquidity layer rounds what it stores, so that only the
-first swap of a transaction is exact.
+Reserves earn interest and ranges shift every second. The liquidity layer rounds what it stores, so only the first swap
+of a transaction is exact.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 ADJUSTED_DECIMALS: Final = 12
-"""Decimals of the amounts that the contract computes with."""
+"""The decimals of the amounts in the contract's computations."""
 PRICE_ONE: Final = 10**27
 """A price of one unit of the second token for one of the first, both with 12 decimals."""
 _MIN_ADJUSTED, _MAX_ADJUSTED = 10**6, (1 << 96) - 1
 _MIN_AMOUNT, _MAX_AMOUNT = 100, (1 << 128) - 1
 """`_verifySwapAndNonPerfectActions`: the bounds of an input with 12 decimals and in base units."""
 _MIN_RESERVE_RATIO: Final = 10**4
-"""`MINIMUM_LIQUIDITY_SWAP`: a side keeps at least that part of its other token's value."""
+"""`MINIMUM_LIQUIDITY_SWAP`: a side keeps at least this part of its other token's value."""
 _MAX_PRICE_CHANGE: Final = 5 * 10**16
 """`ORACLE_LIMIT`, 5%, of 10^18."""
 _CUT_SCALE: Final = 10**8  # a cut in percent times a fee in ppm
 _MAX_CUT_PERCENT: Final = 100  # of the fee: the protocol's share
 _RESERVE_BITS: Final = 128  # far above any amount with 12 decimals
-_ONE_SIDE_GAS: Final = 108_000  # gas units of a swap in a pool with collateral or debt only
+_ONE_SIDE_GAS: Final = 108_000  # gas units of a swap in a pool with only collateral or only debt
 
 
 class FluidSide(NamedTuple):
-    """The collateral or the debt of a pool: real and imaginary reserves of both tokens, with 12 decimals."""
+    """The collateral or the debt side of a pool: real and imaginary reserves of both tokens, with 12 decimals."""
 
     real: tuple[int, int]
     imaginary: tuple[int, int]
@@ -64,7 +64,7 @@ _NO_SIDE: Final = _Direction(0, 0, 0, 0)
 
 
 class _Part(NamedTuple):
-    """What a swap puts into a side, with the fee, and takes out of it, with 12 decimals."""
+    """The amounts that a swap puts into a side, fee included, and takes out of it, with 12 decimals."""
 
     amount_in: int
     amount_out: int
@@ -75,12 +75,12 @@ _NOTHING: Final = _Part(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FluidT1(Pool):
-    """`collateral` and `debt` are the enabled sides; prices are those of the first token, 10^27 = 1.
+    """A Fluid pool. `collateral` and `debt` are the enabled sides; prices are those of the first token, 10^27 = 1.
 
-    `last_price` is that of the last swap. `revenue_cut` is the protocol's percentage of the fee. `withdrawable` and
-    `borrowable` are the most base units of each token that the liquidity layer gives out of either side. `is_native`
-    says that the pool trades native currency in place of the wrapped token. `resolver` is the contract that it is read
-    from, empty if unknown.
+    `last_price` is the price of the last swap. `revenue_cut` is the protocol's percentage of the fee. `withdrawable`
+    and `borrowable` are the most base units of each token that the liquidity layer pays out of either side. `is_native`
+    means that the pool trades native currency in place of the wrapped token. `resolver` is the contract from which it
+    is read, empty if unknown.
     """
 
     collateral: FluidSide | None
@@ -95,14 +95,14 @@ class FluidT1(Pool):
 
     family: ClassVar[str] = "fluid_t1"
     swap_gas: ClassVar[int] = 132_000
-    """Medians of recorded swaps, 172,000 with both sides and 148,000 with one, less 40,000 of the transaction."""
+    """Medians of recorded swaps (172,000 with both sides and 148,000 with one), less 40,000 for the transaction."""
     holds_reserves_in_vault: ClassVar[bool] = True
     is_single_use: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
-    """Reserves and ranges change with every second."""
+    """Reserves and ranges change every second."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the contract's `swapIn`. Raises as `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `swapIn`. Raises the errors of `Pool.swap`."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         adjusted = self._to_adjusted(i, amount_in)
         if not (_MIN_AMOUNT <= amount_in <= _MAX_AMOUNT and _MIN_ADJUSTED <= adjusted <= _MAX_ADJUSTED):
@@ -125,9 +125,9 @@ class FluidT1(Pool):
         return sum(outputs), after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
-        # In units of the output per input, prices fall; they may end 5% from the last one.
+        # In units of the output per input, prices fall; they may end up to 5% from the last one.
         last = self.last_price / PRICE_ONE
         change = _MAX_PRICE_CHANGE / WAD
         min_price = last / (1.0 + change) if i == 0 else (1.0 - change) / last
@@ -144,12 +144,12 @@ class FluidT1(Pool):
         return curve if curve.capacity > 0.0 else ZeroCurve()
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of a swap, which is less with one side."""
+        """Return the gas of a swap, which is lower with one side."""
         del after
         return self.swap_gas if self.collateral and self.debt else _ONE_SIDE_GAS
 
     def state(self) -> dict[str, object]:
-        """Return the fields of the class, sides as four reserves: real ones, then imaginary ones."""
+        """Return the fields of the class; each side has four reserves: the real ones, then the imaginary ones."""
         state: dict[str, object] = {
             name: [str(number) for number in (*side.real, *side.imaginary)]
             for name, side in (("collateral", self.collateral), ("debt", self.debt))
@@ -202,7 +202,7 @@ class FluidT1(Pool):
         return 10.0 ** (self.decimals[k] - ADJUSTED_DECIMALS)
 
     def _collateral_part(self, adjusted: int, collateral: _Direction, debt: _Direction) -> int:
-        """Return how much of the input goes to the collateral side; the rest goes to the debt side."""
+        """Return the part of the input that goes to the collateral side; the rest goes to the debt side."""
         if self.debt is None:
             return adjusted
         if self.collateral is None:
@@ -213,7 +213,7 @@ class FluidT1(Pool):
         return min(numerator // (a + b), adjusted) if numerator > 0 else 0
 
     def _swap_side(self, i: int, side: _Direction, amount_in: int) -> _Part:
-        """Return the part of a swap in one side. Raises `InsufficientLiquidity` if it leaves too little."""
+        """Return one side's part of a swap. Raises `InsufficientLiquidity` if it leaves too little."""
         if not amount_in:
             return _NOTHING
         net = amount_in * (PPM - self.fee_ppm) // PPM
@@ -231,7 +231,7 @@ class FluidT1(Pool):
         return _Part(amount_in, amount_out)
 
     def _after_cut(self, amount: int) -> int:
-        """Return what an input adds to the reserves: all but the protocol's part of the fee."""
+        """Return the amount that an input adds to the reserves: everything except the protocol's part of the fee."""
         return amount * (_CUT_SCALE - self.revenue_cut * self.fee_ppm) // _CUT_SCALE
 
     def _check_price(self, i: int, sides: tuple[_Direction, _Direction], parts: tuple[_Part, _Part]) -> None:
@@ -256,7 +256,7 @@ def _directed(side: FluidSide | None, i: int, j: int) -> _Direction:
 
 
 def _after(side: FluidSide | None, i: int, j: int, part: _Part) -> FluidSide | None:
-    """Return the side after a swap, without the rounding of the liquidity layer."""
+    """Return the side after a swap, without the liquidity layer's rounding."""
     if side is None:
         return None
     changes = [0, 0]

@@ -1,6 +1,6 @@
-"""Pools of Fluid's DEX T1, read through its resolver of reserves, which is also where they are listed.
+"""Read pools of Fluid's DEX T1 through its resolver of reserves, which also lists them.
 
-The resolver answers zeros where a pool's own functions revert. Native currency counts as its wrapped form.
+The resolver returns zeros if a pool's own functions revert. Native currency counts as its wrapped form.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _TOKENS: Final = "getPoolTokens(address)"
 _SCALES: Final = "constantsView2()"
 _STORAGE: Final = "readFromStorage(bytes32)"
 _WORD_COUNT: Final = 27
-"""Pool, two tokens, fee, centre price; four reserves of collateral; six numbers of the debt; four limits of three."""
+"""The number of words: pool, two tokens, fee and centre price; four reserves of the collateral; six numbers of the
+debt; four limits of three."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -100,5 +101,5 @@ def _check_scales(ref: PoolRef, scales: tuple[int, ...]) -> None:
 
 
 def _read_big_number(word: int) -> int:
-    """Return a price of 32 bits that are shifted by the last 8 of the 40."""
+    """Return a price stored in 40 bits: 32 bits, shifted by the value of the last 8."""
     return (word >> 8 & 0xFFFFFFFF) << (word & 0xFF)

@@ -19,7 +19,7 @@ from swapcli.families.row import (
 
 
 class FluidConstants(NamedTuple):
-    """Of a pool: the contract that returns its reserves, and whether it trades the native token."""
+    """The constants of a pool: the contract that returns its reserves, and whether it trades the native token."""
 
     resolver: str = ""
     is_native: bool = False

@@ -1,3 +1,3 @@
-"""Vaults that trade at the prices of an oracle, with fees by how far they are from their target weights."""
+"""Vaults that trade at oracle prices, with fees that depend on the distance from their target weights."""
 
 PUBLIC = ()

@@ -1,8 +1,8 @@
-"""The vault of GMX V1 and its forks, such as BMX: several tokens at the prices of an oracle.
+"""The vault of GMX V1 and its forks, such as BMX: several tokens at oracle prices.
 
-A token is bought at its lowest price and sold at its highest, both in USD. The debt of the vault in each token, in a
-USD token of 18 decimals (USDG), has a target by weight. A swap that brings the debt of a token nearer to its target
-gets a rebate on the base fee, one that takes it further away pays a tax; the greater fee of both tokens counts, in
+A token is bought at its lowest price and sold at its highest, both in USD. For each token, the vault has a debt in a
+USD token with 18 decimals (USDG), and a target for it by weight. A swap that brings a token's debt closer to its target
+gets a rebate on the base fee; a swap that moves it away pays a tax. The greater of the two tokens' fees counts, in
 whole basis points. The fee leaves the vault. Formulas: Vault.sol and VaultUtils.sol of gmx-io/gmx-contracts.
 """
 
@@ -27,26 +27,27 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 PRICE_UNIT: Final = 10**30
-"""The scale of prices: USD for a whole token."""
-USDG_UNIT: Final = WAD  # the debts are USD with 18 decimals
+"""The scale of prices: USD per whole token."""
+USDG_UNIT: Final = WAD  # debts are in USD with 18 decimals
 MAX_TOKENS: Final = 32
-"""The vault has no limit; those of GMX and its forks list up to 10. Chosen: each takes 13 calls to read."""
+"""The vault has no limit; those of GMX and its forks list up to 10. Chosen: each token takes 13 calls to read."""
 MAX_FEE_BPS: Final = 500
-"""The vault takes no base fee and no tax above 5%."""
+"""The vault accepts no base fee and no tax above 5%."""
 _PRICE_BITS: Final = 160
-"""Prices are below 10^48: their products with amounts of 10^28 fit a word."""
+"""The number of bits of a price. Prices are below 10^48: their products with amounts of 10^28 fit a word."""
 _AMOUNT_BITS: Final = 128  # far above any supply
 _BEFORE_A_STEP: Final = 1.0 - 1e-12
-"""Where a fee is about to rise, an amount rounded to a float may be past the step."""
+"""A margin before each step: just before a fee rises, an amount rounded to a float may be past the step."""
 
 
 @dataclass(frozen=True, slots=True)
 class GmxVault(Pool):
-    """`reserves` are the vault's pool amounts; `min_reserves` of them, which it has reserved or buffers, are not sold.
+    """A vault. `reserves` are its pool amounts; it does not sell `min_reserves` of them, which are reserved or kept as
+    buffers.
 
-    `min_prices` and `max_prices` are USD for a whole token, times 10^30. `usdg` and `targets` are the debt of each
-    token and its target, in USD times 10^18; a debt may not rise above that of `max_usdg`, where that is not 0. A
-    target of 0 means the base fee. `is_stable` is 1 for stable coins: swaps between two of them have fees of their own.
+    `min_prices` and `max_prices` are in USD per whole token, times 10^30. `usdg` and `targets` are the debt of each
+    token and its target, in USD times 10^18; a debt may not rise above the value in `max_usdg`, unless that is 0. A
+    target of 0 means the base fee. `is_stable` is 1 for stablecoins: swaps between two of them have separate fees.
     """
 
     reserves: tuple[int, ...]
@@ -63,12 +64,12 @@ class GmxVault(Pool):
 
     family: ClassVar[str] = "gmx_vault"
     swap_gas: ClassVar[int] = 290_000
-    """As published for swaps of the vault through a router; most of it are the prices of both tokens."""
+    """As published for swaps through a router; most of it is for the prices of the two tokens."""
     changes_without_events: ClassVar[bool] = True
-    """The oracle's prices change, with every round or transaction of its keepers."""
+    """The oracle's prices change with every round or every transaction of its keepers."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises as `Pool.swap`."""
+        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         usdg_delta, gross, amount_out = self._amounts(i, j, amount_in)
         if self.max_usdg[i] and self.usdg[i] + usdg_delta > self.max_usdg[i]:
@@ -86,7 +87,8 @@ class GmxVault(Pool):
         return amount_out, after
 
     def _amounts(self, i: int, j: int, amount_in: int) -> tuple[int, int, int]:
-        """Return what a sale adds to the debt in USDG, what leaves the reserves, and that without the fee."""
+        """Return the debt that a sale adds in USDG, the amount that leaves the reserves, and that amount without the
+        fee."""
         value = require_uint256(amount_in * self.min_prices[i])
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         gross = require_uint256(value // self.max_prices[j] * unit_out) // unit_in
@@ -94,7 +96,7 @@ class GmxVault(Pool):
         return usdg_delta, gross, gross * (BPS - self.fee_bps(i, j, usdg_delta)) // BPS
 
     def fee_bps(self, i: int, j: int, usdg_delta: int) -> int:
-        """Return the fee of selling the i-th token for the j-th: the greater one of both, in basis points."""
+        """Return the fee for selling the i-th token for the j-th: the greater of the two fees, in basis points."""
         base, tax = self._rates(i, j)
         sold = fee_of_token(self.usdg[i], self.usdg[i] + usdg_delta, self.targets[i], base, tax)
         bought = fee_of_token(self.usdg[j], max(0, self.usdg[j] - usdg_delta), self.targets[j], base, tax)
@@ -107,10 +109,11 @@ class GmxVault(Pool):
         return self.fee_ppm // PPM_PER_BPS, self.tax_bps
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: the concave hull of the amounts just before each step of the fee.
+        """Return the curve of this direction in floats: the concave hull of the amounts just before each step of the
+        fee.
 
-        Between two steps the contract pays a constant rate for the whole amount, so that no amount pays more than the
-        hull, and the corners are exact.
+        Between two steps, the contract pays a constant rate for the whole amount, so no amount pays more than the hull,
+        and the corners are exact.
         """
         i, j = token_indices(self, token_in, token_out)
         capacity = self._max_amount_in(i, j)
@@ -129,7 +132,7 @@ class GmxVault(Pool):
         )
 
     def _max_amount_in(self, i: int, j: int) -> int:
-        """Return the largest input that neither limit rejects, or a little less."""
+        """Return the largest input that neither limit rejects, or slightly less."""
         sellable = max(0, self.reserves[j] - self.min_reserves[j])
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         limit: int = sellable * self.max_prices[j] * unit_in // (self.min_prices[i] * unit_out)
@@ -139,7 +142,7 @@ class GmxVault(Pool):
         return min(limit, MAX_UINT256 // self.min_prices[i])
 
     def state(self) -> dict[str, object]:
-        """Return the amounts, prices and debts by token, and the fees that the whole vault has."""
+        """Return the amounts, prices and debts by token, and the fees of the whole vault."""
         return {
             **{name: [str(value) for value in getattr(self, name)] for name in _BY_TOKEN},
             "is_stable": list(self.is_stable),
@@ -150,7 +153,7 @@ class GmxVault(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. `fee_ppm` of the identity is the base fee, in whole basis points."""
+        """Read the fields of `state`. The identity's `fee_ppm` is the base fee, in whole basis points."""
         check_multi_token(identity, MAX_TOKENS)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:
             raise InvalidPoolState("fee_ppm", f"expected whole basis points up to 50000 ppm, not {identity.fee_ppm}")
@@ -177,11 +180,11 @@ _BY_TOKEN: Final = {
     "max_usdg": 256,
     "targets": _AMOUNT_BITS,
 }
-"""The fields with a number for each token, in the order of the class, and their bits."""
+"""The fields with a number for each token, in the order of the class, with their number of bits."""
 
 
 def fee_of_token(debt: int, debt_after: int, target: int, base_bps: int, tax_bps: int) -> int:
-    """Return the fee in basis points for a debt that changes to `debt_after`: `getFeeBasisPoints` of the vault."""
+    """Return the fee in basis points for a debt that changes to `debt_after`, like the vault's `getFeeBasisPoints`."""
     if not target:
         return base_bps
     distance, distance_after = abs(debt - target), abs(debt_after - target)
@@ -191,12 +194,12 @@ def fee_of_token(debt: int, debt_after: int, target: int, base_bps: int, tax_bps
 
 
 def steps_of_token(debt: int, target: int, tax_bps: int, sign: int) -> Iterator[float]:
-    """Yield the changes of a debt, up by sign 1 or down by -1, at which its fee rises, in USDG."""
+    """Yield the changes of a debt (sign 1 is up, -1 is down) at which its fee rises, in USDG."""
     if not target or not tax_bps:
         return
     distance = sign * (target - debt)
-    # Towards the target and as far beyond it, a swap has a rebate; from there on, as from the target on, the tax is
-    # that of the mean distance.
+    # Towards the target and equally far beyond it, a swap gets a rebate. After that, and when starting from the target,
+    # the tax is that of the mean distance.
     turn = 2 * max(0, distance)
     if turn:
         yield float(turn)

@@ -1,9 +1,9 @@
-"""Vaults of GMX V1 and its forks, each read in one round: amounts, debts, prices and fees by the vault's own views.
+"""Read vaults of GMX V1 and its forks, each in one round: amounts, debts, prices and fees from the vault's own views.
 
-The vault asks its oracle for the prices of each swap: `getMinPrice` and `getMaxPrice` are those of the block. They
-revert while the oracle's are too old, and then the vault is omitted. So is a fork with another rule for fees: the
-vault answers `getFeeBasisPoints` for a debt that rises and for one that falls, which must follow the maths. The oracle
-is told when a swap asks; that of GMX gives views the same price, but a fork's might not.
+The vault gets the prices for each swap from its oracle: `getMinPrice` and `getMaxPrice` return those at the block. They
+revert while the oracle's prices are too old, and the vault is then omitted. A fork with a different fee rule is also
+omitted: the vault's `getFeeBasisPoints`, for a debt that rises and for one that falls, must match the maths. The oracle
+can tell whether a call comes from a swap; that of GMX returns the same price to views, but a fork's might not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _BY_TOKEN: Final = {
 }
 _FEE: Final = "getFeeBasisPoints(address,uint256,uint256,uint256,bool)"
 _CHECKED: Final = ((10_000 * USDG_UNIT, 30, 50, 1), (10_000 * USDG_UNIT + 1, 300, 500, 0))
-"""Changes of a debt, base fee, tax, and whether the debt rises: 10,000 USD, with fees that show single steps."""
+"""The change of a debt, the base fee, the tax, and whether the debt rises: 10,000 USD, with fees that reveal single
+steps."""
 _TOKEN_COUNT: Final = "allWhitelistedTokensLength()"
 _TOKEN: Final = "allWhitelistedTokens(uint256)"
 
@@ -79,7 +80,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     if count > 4 * MAX_TOKENS:
         raise invalid_response(_TOKEN_COUNT, f"a vault of {count} tokens")
     answers = yield [ContractCall(address, encode_call(_TOKEN, number)) for number in range(count)]
-    # A token that was taken off the list and put on it again is there twice.
+    # A token that was delisted and listed again appears twice.
     tokens = tuple(dict.fromkeys(read_address(answer, _TOKEN) for answer in answers))
     name = _BY_TOKEN["is_listed"]
     listed = yield [ContractCall(address, encode_call(name, token)) for token in tokens]
@@ -89,12 +90,12 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def _words(answers: Sequence[ReturnData], names: Sequence[str]) -> list[int]:
-    """Return the words of the first answers, one for each name."""
+    """Return the words of the first results, one for each name."""
     return [read_word(answer, name) for answer, name in zip(answers, names, strict=False)]
 
 
 def _check_fees(answers: Sequence[ReturnData], state: Mapping[str, Sequence[int]]) -> None:
-    """Raise `InvalidUpstreamResponse` unless the vault's fees follow the maths."""
+    """Raise `InvalidUpstreamResponse` unless the vault's fees match the maths."""
     expected = []
     for debt, target in zip(state["usdg"], state["targets"], strict=True):
         for change, base_bps, tax_bps, rises in _CHECKED:

@@ -1,4 +1,4 @@
-"""The row of vaults of GMX V1."""
+"""The row of GMX V1 vaults."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
 KINDS: Final[Mapping[str, KindRow]] = {
     "gmx_vault": KindRow(
         ("gmx_vault",),
-        # Balancer V3's has the same signature, and the pool in its topics.
+        # Balancer V3's event has the same signature, with the pool in its topics.
         swaps={"Swap(address,address,address,uint256,uint256,uint256,uint256)": _by_address_in_data},
         roles=("vault",),
-        # Other operations of the vault emit some of them as well, and then their own event.
+        # Other operations of the vault also emit some of these, followed by their own event.
         parts=dict.fromkeys(
             (
                 "CollectSwapFees(address,uint256,uint256)",

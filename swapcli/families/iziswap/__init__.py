@@ -1,3 +1,3 @@
-"""Pools of iZiSwap."""
+"""iZiSwap pools."""
 
 PUBLIC = ()

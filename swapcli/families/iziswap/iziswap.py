@@ -1,9 +1,9 @@
-"""Pools of iZiSwap: concentrated liquidity in points of one price each, and limit orders at points.
+"""iZiSwap pools: concentrated liquidity in points of a single price each, and limit orders at points.
 
-`iziswap_math` has the steps. A swap goes from point to point: first the limit orders at the current one, then the
-liquidity up to the next point that is marked, where liquidity begins or ends or an order stands, or to the end of the
-word of the contract's bitmap, since each step rounds. What a swap leaves of its input is worth less than what its last
-point rounds off; one that runs out of points is rejected.
+`iziswap_math` has the steps. A swap goes from point to point: first it takes the limit orders at the current point,
+then the liquidity up to the next marked point, at which liquidity begins or ends or an order exists. A step also ends
+at the end of a word of the contract's bitmap, which matters because each step rounds. The unspent input of a swap is
+worth less than the rounding of its last point; a swap that runs out of points is rejected.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from swapcli.families.token_positions import is_forward
 
 MAX_POINT: Final = 800_000
 MARK_GAS: Final = 28_000
-"""Gas units of each marked point that a swap crosses: five of its words change. A public simulator has 28,675."""
+"""Gas units for each marked point that a swap crosses: five of its words change. A public simulator uses 28,675."""
 _WORD_BITS: Final = 8
 _WORD_MASK: Final = (1 << _WORD_BITS) - 1
 
 
 class LimitOrders(NamedTuple):
-    """What limit orders at a point still sell of each token."""
+    """The amounts of each token that limit orders at a point are still selling."""
 
     point: int
     selling_x: int
@@ -50,8 +50,8 @@ class LimitOrders(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The points at which something happens: where liquidity begins or ends, with what it changes by on the way up, and
-    limit orders. All are ascending multiples of `point_delta`; `points` are those of both."""
+    """The points at which something happens: the start or end of liquidity, with its change on the way up, and limit
+    orders. All are ascending multiples of `point_delta`; `points` are those of both."""
 
     point_delta: int
     endpoints: tuple[int, ...]
@@ -60,14 +60,14 @@ class Marks(NamedTuple):
     points: tuple[int, ...]
 
     def next_left(self, point: int) -> int:
-        """Return the first mark from a point down; the first point of its word, if there is none."""
+        """Return the first mark from a point downwards; the first point of its word if there is none."""
         index = point // self.point_delta
         start = (index & ~_WORD_MASK) * self.point_delta
         k = bisect_right(self.points, index * self.point_delta) - 1
         return max(self.points[k], start) if k >= 0 else start
 
     def next_right(self, point: int) -> int:
-        """Return the first mark above a point; the last point of the word of the next one, if there is none."""
+        """Return the first mark above a point; the last point of the next point's word if there is none."""
         index = point // self.point_delta + 1
         end = (index | _WORD_MASK) * self.point_delta
         k = bisect_left(self.points, index * self.point_delta)
@@ -79,12 +79,12 @@ class Marks(NamedTuple):
         return self.nets[k] if k < len(self.endpoints) and self.endpoints[k] == point else None
 
     def orders_at(self, point: int) -> LimitOrders | None:
-        """Return the orders at a point, None if there are none."""
+        """Return the orders at a point; None if there are none."""
         k = bisect_left(self.orders, (point,))
         return self.orders[k] if k < len(self.orders) and self.orders[k].point == point else None
 
     def with_orders(self, changed: Mapping[int, LimitOrders]) -> Marks:
-        """Return the marks after orders have been filled; those that sell nothing more are gone."""
+        """Return the marks after orders have been filled, without completely filled orders."""
         if not changed:
             return self
         current = (changed.get(each.point, each) for each in self.orders)
@@ -100,7 +100,7 @@ def make_marks(
 
 
 class _Sale:
-    """A swap under way: what is left of its input, what it has acquired, and how orders have changed."""
+    """A swap in progress: the rest of its input, its output so far, and how orders have changed."""
 
     def __init__(self, amount: int, fee_ppm: int) -> None:
         self.left, self.acquired, self.is_finished = amount, 0, False
@@ -119,7 +119,7 @@ class _Sale:
         self.orders[orders.point] = orders._replace(**{field: selling - acquired})
 
     def sell_in_range(self, position: Position, end: int, *, sells_x: bool) -> Position:
-        """Sell to points of the same liquidity, and return where that ends."""
+        """Sell to points with the same liquidity, and return the point at which the sale ends."""
         amount = self._after_fee()
         if not amount or not position.liquidity:
             return position
@@ -129,13 +129,13 @@ class _Sale:
         return Position(step.point, position.liquidity, step.liquidity_x)
 
     def _after_fee(self) -> int:
-        """Return what can still be sold; where that is nothing, the swap ends."""
+        """Return the amount that can still be sold; if it is zero, the swap ends."""
         amount = self.left * (PPM - self._fee_ppm) // PPM
         self.is_finished = self.is_finished or not amount
         return amount
 
     def _take(self, cost: int, acquired: int, amount: int) -> None:
-        """Charge a step and its fee, which is all that is left of the input if `amount` was sold."""
+        """Charge a step and its fee; if `amount` was sold, the fee is the whole rest of the input."""
         fee = self.left - cost if cost >= amount else -(-cost * self._fee_ppm // (PPM - self._fee_ppm))
         self.left -= cost + fee
         self.acquired += acquired
@@ -143,7 +143,10 @@ class _Sale:
 
 @dataclass(frozen=True, slots=True)
 class IziSwap(Pool):
-    """`tokens` are X and Y, in the contract's order. At `point` the part `liquidity_x` of the liquidity is in X."""
+    """A pool.
+
+    `tokens` are X and Y, in the contract's order. At `point`, the part `liquidity_x` of the liquidity is in X.
+    """
 
     point: int
     liquidity: int
@@ -153,10 +156,10 @@ class IziSwap(Pool):
     family: ClassVar[str] = "iziswap"
     leaves_input: ClassVar[bool] = True
     swap_gas: ClassVar[int] = 82_500
-    """By the bytecode: the median swap takes 22,600 more than a pair of Uniswap V2 in the same EVM."""
+    """Measured with the bytecode: the median swap takes 22,600 more than a Uniswap V2 pair in the same EVM."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises as `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
         if amount_in >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
         sale, position = self._sell(token_in, token_out, amount_in)
@@ -168,11 +171,12 @@ class IziSwap(Pool):
         return sale.acquired, after
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
-        """As `Pool.unspent`."""
+        """See `Pool.unspent`."""
         return self._sell(token_in, token_out, amount_in)[0].left
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate for each point or group of points, and one for each order."""
+        """Return the curve of this direction in floats: one rate for each point or group of points, and for each
+        order."""
         sells_x = is_forward(self, token_in, token_out)
         bins = bins_of_levels(self._levels(sells_x), (PPM - self.fee_ppm) / PPM, sells_x)
         return BinCurve(bins, UINT128_LIMIT - 1)
@@ -237,15 +241,15 @@ class IziSwap(Pool):
         return {"fee": self.fee_ppm}
 
     def _sell(self, token_in: str, token_out: str, amount_in: int) -> tuple[_Sale, Position]:
-        """Return a sale after its last point, and where that is."""
+        """Return a sale after its last point, and that point."""
         sale = _Sale(amount_in, self.fee_ppm)
         sells_x = is_forward(self, token_in, token_out)
         return sale, self._sell_x(sale) if sells_x else self._sell_y(sale)
 
     def _sell_x(self, sale: _Sale) -> Position:
-        """Sell X from point to point downwards, and return where the swap ends."""
+        """Sell X from point to point downwards, and return the point at which the swap ends."""
         marks, position = self.marks, Position(self.point, self.liquidity, self.liquidity_x)
-        at: int | None = self.point  # where there may be orders and an end of liquidity
+        at: int | None = self.point  # which may have orders and an end of liquidity
         while marks.points and position.point >= marks.points[0]:
             start, net = position.point - 1, None if at is None else marks.net_at(at)
             if at is not None and (orders := marks.orders_at(at)):
@@ -262,7 +266,7 @@ class IziSwap(Pool):
         return position
 
     def _sell_y(self, sale: _Sale) -> Position:
-        """Sell Y from point to point upwards, and return where the swap ends."""
+        """Sell Y from point to point upwards, and return the point at which the swap ends."""
         marks, position = self.marks, Position(self.point, self.liquidity, self.liquidity_x)
         while True:
             if orders := marks.orders_at(position.point):
@@ -279,7 +283,7 @@ class IziSwap(Pool):
         return position
 
     def _levels(self, sells_x: bool) -> Iterator[LiquidityLevel]:
-        """Yield what a sale meets, in its order: points of the same liquidity, and orders at points."""
+        """Yield what a sale meets, in order: points with the same liquidity, and orders at points."""
         marks, point, liquidity = self.marks, self.point, self.liquidity
         part = liquidity - self.liquidity_x if sells_x else self.liquidity_x
         yield LiquidityLevel(point, point, part, self._selling_at(point, sells_x))
@@ -322,7 +326,8 @@ def _parse_row(value: object, width: int) -> tuple[int, ...]:
 
 
 def _check_liquidity(endpoints: Sequence[int], nets: Sequence[int], point: int, liquidity: int) -> None:
-    """Raise `InvalidPoolState` unless the liquidity of the points adds up to that of the current one, and to 0."""
+    """Raise `InvalidPoolState` unless the liquidity of the points adds up to the current liquidity, and in total to
+    0."""
     sums = list(accumulate(nets, initial=0))
     if min(sums) < 0 or max(sums) >= UINT128_LIMIT or sums[-1]:
         raise InvalidPoolState("points", f"their liquidity is {min(sums)} at least and {sums[-1]} at the end")

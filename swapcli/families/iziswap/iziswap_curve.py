@@ -1,7 +1,8 @@
-"""What a sale meets in an iZiSwap pool, as bins of one rate each for the solver.
+"""Convert the points and orders that a sale meets in an iZiSwap pool into bins of one rate each, for the solver.
 
-Every point is such a bin. After a hundred points with liquidity they are joined to groups, of one point for each
-hundred that the sale has passed: at the ends of a group the amounts are exact, and inside it the rate is its mean.
+Every point is such a bin. After a hundred points with liquidity, points are joined into groups, with one more point per
+group for each hundred that the sale has passed. At the ends of a group, the amounts are exact, and inside it, the rate
+is its mean.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from swapcli.core.records import NamedTuple
 _LOG_RATE: Final = log1p(1e-4) / 2.0
 """The logarithm of the square root of 1.0001."""
 _GROUP_PART: Final = 100
-"""Within a group the output is a basis point too low at most, after 20,000 points, in which the price moves to seven
-times itself; the whole range then takes some 600 bins."""
+"""The size of groups: within a group, the output is at most one basis point too low, after 20,000 points, over which
+the price moves to seven times itself; the whole range then takes some 600 bins."""
 
 
 class LiquidityLevel(NamedTuple):
-    """Points from `first` to `last` with the same liquidity (none if `last` is below), and what orders sell there."""
+    """Points from `first` to `last` with the same liquidity (none if `last` is below `first`), and the amount that
+    orders sell there."""
 
     first: int
     last: int
@@ -37,7 +39,7 @@ def bins_of_levels(levels: Iterable[LiquidityLevel], gamma: float, sells_x: bool
         count = level.last - level.first + 1 if level.liquidity else 0
         while count > 0:
             length = min(1 + passed // _GROUP_PART, count)
-            # What is left of the level: a sale of X takes its last points first.
+            # The rest of the level: a sale of X takes its last points first.
             first = level.first + count - length if sells_x else level.last - count + 1
             amount_x, amount_y = _amounts(level.liquidity, first, first + length - 1)
             amount_in, amount_out = (amount_x, amount_y) if sells_x else (amount_y, amount_x)
@@ -58,6 +60,6 @@ def _price(point: int, sells_x: bool) -> float:
 
 
 def _amounts(liquidity: int, first: int, last: int) -> tuple[float, float]:
-    """Return what points hold if they are all X, and if they are all Y: geometric sums."""
+    """Return the amounts that points hold if they are all in X, and if they are all in Y: geometric sums."""
     growth = liquidity * expm1((last - first + 1) * _LOG_RATE) / expm1(_LOG_RATE)
     return growth * exp(-last * _LOG_RATE), growth * exp(first * _LOG_RATE)

@@ -1,9 +1,9 @@
-"""The steps of a swap in an iZiSwap pool, in integers that round as its contracts do.
+"""The steps of a swap in an iZiSwap pool, in integers that round like its contracts.
 
-A point p stands for the price 1.0001^p of X in Y, and every unit of liquidity at a point is worth sqrt(price) units of
-Y or 1 / sqrt(price) of X: inside a point the price does not move. So a point of the liquidity L holds L * sqrt(price)
-of Y or L / sqrt(price) of X, the current one some of both, and several points in a row a geometric sum. Square roots
-of prices are fixed-point numbers with 96 fractional bits, the same as Uniswap V3's.
+A point p represents the price 1.0001^p of X in Y, and every unit of liquidity at a point is worth sqrt(price) units of
+Y or 1 / sqrt(price) units of X: inside a point, the price does not move. So a point with the liquidity L holds L *
+sqrt(price) of Y or L / sqrt(price) of X, the current point holds some of both, and consecutive points hold a geometric
+sum. Square roots of prices are fixed-point numbers with 96 fractional bits, the same as Uniswap V3's.
 
 Selling X moves the price down, selling Y up. Functions take amounts after the fee.
 """
@@ -16,11 +16,11 @@ from swapcli.families.rounding import mul_div_up
 from swapcli.families.tick_math import Q96, sqrt_ratio_at_tick, tick_at_sqrt_ratio
 
 SQRT_RATE: Final = sqrt_ratio_at_tick(1)
-"""The square root of 1.0001, by which the square root of the price grows from a point to the next."""
+"""The square root of 1.0001, by which the square root of the price grows from one point to the next."""
 
 
 class Position(NamedTuple):
-    """The current point, and its liquidity: all of it, and the part that is in X."""
+    """The current point, its whole liquidity, and the part of it that is in X."""
 
     point: int
     liquidity: int
@@ -28,7 +28,8 @@ class Position(NamedTuple):
 
 
 class RangeStep(NamedTuple):
-    """What a swap over points of the same liquidity costs and pays, and where it ends: `is_finished` within them."""
+    """The cost and output of a swap over points with the same liquidity, and its end: `is_finished` if it ends within
+    them."""
 
     cost: int
     acquired: int
@@ -62,7 +63,7 @@ def sell_x_in_range(position: Position, end: int, amount: int) -> RangeStep:
             if liquidity_x < liquidity or cost >= amount:
                 return RangeStep(cost, acquired, True, point, liquidity_x)
             amount -= cost
-        else:  # a point that is all Y is sold with those below it
+        else:  # a point that is all in Y is sold together with those below it
             point, price = point + 1, _next_price(price)
     if end >= point:
         return RangeStep(cost, acquired, False, point, liquidity_x)
@@ -77,7 +78,7 @@ def sell_x_in_range(position: Position, end: int, amount: int) -> RangeStep:
 def sell_y_in_range(position: Position, end: int, amount: int) -> RangeStep:
     """Sell Y from the current point up to the point `end`, which is not included.
 
-    Where it ends there, `liquidity_x` has no meaning.
+    If the sale ends there, `liquidity_x` has no meaning.
     """
     point, liquidity, liquidity_x = position
     price = sqrt_ratio_at_tick(point)
@@ -115,9 +116,10 @@ def _sell_y_at_point(amount: int, price: int, liquidity_x: int) -> tuple[int, in
 
 
 def _sell_x_in_points(liquidity: int, left: int, right: int, price: int, amount: int) -> tuple[int, int, int | None]:
-    """Sell X to the points from `right - 1` down to `left`; `price` is that of `right`.
+    """Sell X to the points from `right - 1` down to `left`; `price` is the price at `right`.
 
-    Return cost, what is acquired, and the point in which the sale ends, which those omit; None for none.
+    Return the cost, the amount acquired, and the point in which the sale ends, which the first two omit; None if there
+    is none.
     """
     step = price - mul_div_up(price, Q96, SQRT_RATE)
     whole = mul_div_up(liquidity, sqrt_ratio_at_tick(right - left) - Q96, step)
@@ -133,7 +135,10 @@ def _sell_x_in_points(liquidity: int, left: int, right: int, price: int, amount:
 
 
 def _sell_y_in_points(liquidity: int, left: int, right: int, price: int, amount: int) -> tuple[int, int, int | None]:
-    """Sell Y to the points from `left` up to `right - 1`; `price` is that of `left`. Returns as `_sell_x_in_points`."""
+    """Sell Y to the points from `left` up to `right - 1`; `price` is the price at `left`.
+
+    Returns like `_sell_x_in_points`.
+    """
     end_price = sqrt_ratio_at_tick(right)
     whole = mul_div_up(liquidity, end_price - price, SQRT_RATE - Q96)
     if whole <= amount:

@@ -1,7 +1,7 @@
-"""Pools of iZiSwap: the current point, and the marked points around it with their liquidity and limit orders.
+"""Read iZiSwap pools: the current point, and the marked points around it with their liquidity and limit orders.
 
 As with Uniswap V3's ticks, only some words of the bitmap of points are read, and liquidity that extends beyond them is
-closed at their ends: a swap that would leave them is rejected as if the pool had no more.
+closed at their ends: a swap that would leave them is rejected as if the pool had no more liquidity.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from swapcli.families.reading.tick_bitmap import REACH, PriceState, close_liquid
 from swapcli.families.row import TickConstants
 
 _STATE: Final = "state()"
-"""Price, point, three numbers of the oracle, the lock, liquidity, and that of X."""
+"""Price, point, three numbers of the oracle, the lock, the liquidity, and the liquidity of X."""
 _FEE: Final = "fee()"
 _DELTA: Final = "pointDelta()"
 _BITMAP: Final = "pointBitmap(int16)"
 _MARK: Final = "orderOrEndpoint(int24)"
-"""1 where liquidity begins or ends, plus 2 where there are orders; by the number of the point."""
+"""For each point by number: 1 if liquidity begins or ends there, plus 2 if there are orders."""
 _POINT: Final = "points(int24)"
 _ORDERS: Final = "limitOrderData(int24)"
 _TOKENS: Final = ("tokenX()", "tokenY()")
 _CREATED: Final = "NewPool(address,address,uint24,uint24,address)"
 _SELLING_Y: Final = 5
-"""The word of `limitOrderData` that follows the five of orders that sell X."""
+"""The word of `limitOrderData` after the five for orders that sell X."""
 _CALLS_PER_MARK: Final = 3
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; one if its point and marks are close to those of the last read."""
+    """Read a pool in three rounds; in one if its point and marks are close to those of the last read."""
     delta = ref.constants_as(TickConstants).tick_spacing
     guesses: list[ContractCall] = []
     if ref.last_ticks and delta:
@@ -92,7 +92,7 @@ def _load(ref: PoolRef, delta: int) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens and the distance of points of a pool in one round."""
+    """Read the tokens and the point distance of a pool in one round."""
     *tokens, delta = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, _DELTA)]
     token_x, token_y = (read_address(answer, name) for answer, name in zip(tokens, _TOKENS, strict=True))
     ref = factory.new_ref(address, (token_x, token_y))
@@ -112,7 +112,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the distance of points, and the last point and marks of a known pool."""
+    """Return a reference with the point distance, and the last point and marks of a known pool."""
     assert isinstance(pool, IziSwap)
     last = LastTicks(pool.point, pool.marks.points)
     return ref._replace(constants=TickConstants(pool.marks.point_delta), last_read=last)
@@ -123,7 +123,7 @@ def _word_calls(pool: str, words: Sequence[int]) -> list[ContractCall]:
 
 
 def _mark_calls(pool: str, marks: Sequence[int], delta: int) -> list[ContractCall]:
-    """Return the calls of each mark: what it is, its liquidity, and its orders."""
+    """Return the calls for each mark: its kind, its liquidity, and its orders."""
     return [
         ContractCall(pool, encode_call(name, argument))
         for mark in marks

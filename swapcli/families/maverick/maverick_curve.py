@@ -1,8 +1,8 @@
-"""One direction of a Maverick V2 pool in floats, for the solver: a segment for each tick.
+"""One direction of a Maverick V2 pool in floats, for the solver: one segment per tick.
 
 As in a concentrated pool, q is the square root of the price that rises as the input is sold; a segment of liquidity L
-takes L (q_b - q_a) / g and pays L (1 / q_a - 1 / q_b), with g = 1 - fee. Each tick has reserves of its own, so the
-segments are found from what it takes and pays, and not from a liquidity that adds up.
+takes L (q_b - q_a) / g and pays L (1 / q_a - 1 / q_b), with g = 1 - fee. Each tick has its own reserves, so a segment
+follows from the tick's input and output, and not from a cumulative liquidity.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MaverickCurve:
         q = sqrt(self._gamma / rate)
         i = bisect_right(self._qs, q) - 1
         liquidity = self._liquidities[i]
-        # Between two ticks with liquidity the rate jumps.
+        # Between two ticks with liquidity, the rate jumps.
         if not liquidity or q >= self._end_of(i):
             last = i if not liquidity else i + 1
             return self._ins[last], self._outs[last], 0.0

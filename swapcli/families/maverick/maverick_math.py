@@ -1,4 +1,4 @@
-"""Prices and liquidity of the ticks of Maverick V2, equal to those of its libraries to the unit.
+"""Prices and liquidity of Maverick V2's ticks, equal to those of its libraries to the unit.
 
 The libraries `TickMath` and `Math` are published (github maverickprotocol/v2-common, commit d91e871); amounts and
 square-root prices have 18 decimals. A price is token A per token B; it rises with the ticks.
@@ -15,7 +15,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import div_up, mul_div_up
 
 MAX_SUB_TICK: Final = 322_378
-"""The greatest product of a tick and the tick spacing. A sub-tick multiplies the price by 1.0001."""
+"""The greatest product of a tick and the tick spacing. Each sub-tick multiplies the price by 1.0001."""
 
 _ONE_SQUARED: Final = WAD * WAD
 # 2^128 * 1.0001^(-2^k / 2), as Uniswap V3 has them, for k = 0 ... 18.
@@ -42,11 +42,13 @@ _FACTORS: Final = (
 )
 _SMALL_BITS: Final = 78
 _SMALL_SHIFT: Final = 57
-"""If both reserves are below 2^78, they are shifted up by 57 bits, and the computed liquidity is shifted down again."""
+"""The limit below which both reserves (2^78) are shifted up by 57 bits, and the computed liquidity is shifted back
+down."""
 
 
 class TickPrices(NamedTuple):
-    """The square-root prices of a tick's edges and the current one between them, with 18 decimals; the liquidity."""
+    """The square-root prices of a tick's edges and the current price between them, with 18 decimals, and the
+    liquidity."""
 
     low: int
     high: int
@@ -67,7 +69,8 @@ def sqrt_price_of_tick(sub_tick: int) -> int:
 
 
 def prices_in_tick(tick: int, tick_spacing: int, reserve_a: int, reserve_b: int) -> TickPrices:
-    """Return the prices and the liquidity of a tick with these reserves, at least one above 0; all have 18 decimals."""
+    """Return the prices and the liquidity of a tick with these reserves, of which at least one is above 0; all have 18
+    decimals."""
     low, high = sqrt_price_of_tick(tick * tick_spacing), sqrt_price_of_tick((tick + 1) * tick_spacing)
     liquidity = _liquidity(reserve_a, reserve_b, low, high)
     if not reserve_a:
@@ -81,7 +84,7 @@ def prices_in_tick(tick: int, tick_spacing: int, reserve_a: int, reserve_b: int)
 
 
 def _liquidity(reserve_a: int, reserve_b: int, low: int, high: int) -> int:
-    """Return the liquidity of a tick, a lower bound of the solution of its quadratic equation."""
+    """Return the liquidity of a tick, a lower bound on the solution of its quadratic equation."""
     difference, shift = high - low, 0
     if not (reserve_a | reserve_b) >> _SMALL_BITS:
         shift = _SMALL_SHIFT
@@ -97,7 +100,7 @@ def _liquidity(reserve_a: int, reserve_b: int, low: int, high: int) -> int:
 
 
 def input_for_output(prices: TickPrices, amount_out: int, sells_a: bool) -> int:
-    """Return the input without the fee that buys `amount_out` of a tick, rounded up; both have 18 decimals."""
+    """Return the input, without the fee and rounded up, that buys `amount_out` from a tick; both have 18 decimals."""
     price, liquidity = prices.price, prices.liquidity
     per_liquidity = mul_div_up(amount_out, WAD, liquidity) if liquidity else 0
     if sells_a:

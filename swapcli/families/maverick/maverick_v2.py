@@ -1,9 +1,9 @@
-"""Pools of Maverick V2: ticks with reserves of their own, through which a swap walks from the active one on.
+"""Maverick V2 pools: ticks with their own reserves, which a swap walks through from the active one.
 
 The source of the pools is not published, only their bytecode and the source of their libraries (see `maverick_math`).
-Tokens A and B are in the order of their addresses, and amounts are scaled to 18 decimals. In a tick the input after
-the fee buys a part of the reserve, or all of it; then the walk continues at the next tick with reserves, upwards if A
-is sold.
+Tokens A and B are in the order of their addresses, and amounts are scaled to 18 decimals. In a tick, the input after
+the fee buys part of the reserve, or all of it; the walk then continues at the next tick with reserves, upwards if A is
+sold.
 
 Some kinds of bins move: after a swap, the contract moves them towards the average price, which depends on the block's
 time. So the state after a swap equals the contract's only in a pool whose bins are all static, and a route swaps only
@@ -42,7 +42,7 @@ MAX_FEE: Final = 9 * 10**17  # the factory's limit, as a 10^18 fraction
 MAX_PROTOCOL_FEE_PER_MILLE: Final = 250  # the factory's limit, of the fee
 ALL_KINDS: Final = 0b1111  # one bit per kind of bin
 STATIC: Final = 0b0001
-"""The bit of static bins among the kinds of bins that a pool may have; the three others follow the price."""
+"""The bit for static bins among the bin kinds that a pool may have; the three other kinds follow the price."""
 
 _SHARES: Final = 1_000  # units of the protocol's part of the fee
 _AMOUNT_BITS: Final = 128  # amounts are uint128
@@ -51,7 +51,7 @@ _LOG_SUB_TICK: Final = log(1.0001)
 
 
 class MaverickTick(NamedTuple):
-    """A tick with reserves, which have 18 decimals."""
+    """A tick with its reserves, which have 18 decimals."""
 
     tick: int
     reserve_a: int
@@ -60,7 +60,7 @@ class MaverickTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaverickV2(Pool):
-    """`tokens` are A and B. `fees` are those of selling A and of selling B, fractions of 10^18 of the input.
+    """A pool. `tokens` are A and B. `fees` are for selling A and for selling B, as 10^18 fractions of the input.
 
     `ticks` are those with reserves, ascending. `kinds` are the pool's kinds of bins, as bits.
     """
@@ -74,7 +74,7 @@ class MaverickV2(Pool):
 
     family: ClassVar[str] = "maverick_v2"
     swap_gas: ClassVar[int] = 125_000
-    """From KyberSwap's simulator, as is the gas of a tick."""
+    """From KyberSwap's simulator, like the gas of a tick."""
     requires_exact_payment: ClassVar[bool] = True
 
     @property
@@ -83,7 +83,7 @@ class MaverickV2(Pool):
         return self.kinds != STATIC
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises as `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
         sells_a = is_forward(self, token_in, token_out)
         sold, bought = (10 ** (MAX_DECIMALS - each) for each in (self.decimals if sells_a else self.decimals[::-1]))
         if amount_in * sold >> _AMOUNT_BITS:
@@ -125,12 +125,12 @@ class MaverickV2(Pool):
         return amount_out, active, tuple(each for each in ticks if each.reserve_a or each.reserve_b)
 
     def _first_ahead(self, sells_a: bool) -> int:
-        """Return the index of the first tick with reserves, from the active one on in the direction of a sale."""
+        """Return the index of the first tick with reserves at or after the active one, in the direction of a sale."""
         numbers = [each.tick for each in self.ticks]
         return bisect_left(numbers, self.active_tick) if sells_a else bisect_right(numbers, self.active_tick) - 1
 
     def curve(self, token_in: str, token_out: str) -> MaverickCurve:
-        """Return the direction in floats: a segment for each tick ahead."""
+        """Return the curve of this direction in floats: one segment for each tick ahead."""
         sells_a = is_forward(self, token_in, token_out)
         return MaverickCurve(self._sales(sells_a), 1.0 - self.fees[not sells_a] / WAD)
 
@@ -161,7 +161,7 @@ class MaverickV2(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `tick_spacing, fees, protocol_fee_per_mille, kinds, active_tick, ticks: [[tick, A, B], ...]`.
 
-        `fee_ppm` is the fee of selling A, rounded down.
+        `fee_ppm` is the fee for selling A, rounded down.
         """
         check_pair(identity)
         if max(identity.decimals) > MAX_DECIMALS:
@@ -205,7 +205,7 @@ class MaverickV2(Pool):
         return self.swap_gas + _TICK_GAS * sum(low <= each.tick <= high and each.tick != tick for each in self.ticks)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return nothing: the address of the pool is all that a swap needs."""
+        """Return nothing: a swap needs only the pool's address."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Pools of Maverick V2: the ticks around the active one, each by a call, and the fees of both directions."""
+"""Read Maverick V2 pools: the ticks around the active one, each with one call, and the fees of both directions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.views import address_views, decode_addresses, read_views, view, words
 
 REACH: Final = 2_000
-"""Hundredths of a percent of the price to either side that are read, within the limits of the number of ticks."""
+"""The range read on either side, in hundredths of a percent of the price, within the limits on the number of ticks."""
 MIN_TICKS, MAX_TICKS = 8, 64
-"""Ticks to either side. A swap beyond them is rejected as if the pool had no more liquidity."""
+"""The number of ticks on either side. A swap beyond them is rejected as if the pool had no more liquidity."""
 _STATE: Final = "getState()"
 """Both reserves, three numbers of the average, active tick, lock, number of bins, the protocol's share of the fees."""
 _STATE_WORDS: Final = 9
@@ -34,11 +34,11 @@ _TOKENS: Final = ("tokenA()", "tokenB()")
 _COUNT: Final = "poolCount()"
 _LOOKUP: Final = "lookup(uint256,uint256)"
 _POOLS_PER_CALL: Final = 500
-"""Entries of the list that one call may return."""
+"""The number of list entries that one call may return."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds; one if its active tick is that of the last read."""
+    """Read a pool in two rounds; in one if its active tick is the same as in the last read."""
     key = ref.constants_as(MaverickConstants)
     if not key.tick_spacing:
         raise invalid_response(ref.address, "its tick spacing is unknown")
@@ -76,7 +76,7 @@ def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pools that everyone may use, in two rounds."""
+    """Read the addresses of all pools that are open to everyone, in two rounds."""
     (count,) = yield [ContractCall(factory.address, encode_call(_COUNT))]
     total = min(read_word(count, _COUNT), MAX_LISTED_POOLS)
     starts = range(0, total, _POOLS_PER_CALL)
@@ -88,7 +88,7 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens, the tick spacing and the kinds of bins of a pool in one round."""
+    """Read the tokens, the tick spacing and the bin kinds of a pool in one round."""
     values = yield from read_views(
         *address_views(address, _TOKENS),
         view("spacing", address, "tickSpacing()", decode=read_signed),
@@ -99,7 +99,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with what never changes about a known pool, and its last active tick."""
+    """Return a reference with the constants of a known pool and its last active tick."""
     assert isinstance(pool, MaverickV2)
     constants = MaverickConstants(pool.tick_spacing, pool.kinds)
     return ref._replace(fee_ppm=0, constants=constants, last_read=LastTicks(pool.active_tick))

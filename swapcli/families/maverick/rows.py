@@ -1,4 +1,4 @@
-"""The row of pools of Maverick V2."""
+"""The row of Maverick V2 pools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, key_of_
 
 
 class MaverickConstants(NamedTuple):
-    """Of a pool: its tick spacing, and its kinds of bins as bits."""
+    """The constants of a pool: its tick spacing, and its bin kinds as bits."""
 
     tick_spacing: int = 0
     kinds: int = 0

@@ -1,3 +1,3 @@
-"""Pools whose price an oracle or their operator sets: Lunarbase, LFJ's POE, and Mento's FPMM."""
+"""Pools whose price comes from an oracle or their operator: Lunarbase, LFJ's POE, and Mento's FPMM."""
 
 PUBLIC = ()

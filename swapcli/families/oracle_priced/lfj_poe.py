@@ -1,9 +1,9 @@
-"""POE of LFJ: a pool at an oracle's price while a sale balances it, and on a concentrated constant product beyond.
+"""LFJ's POE: a pool at an oracle's price as long as a sale balances it, and on a concentrated constant product beyond.
 
-The formulas are in `lfj_poe_math`. The fee is in the second token: on the input of its sales, on the output of those of
-the first, rounded up. It goes to a contract that pays liquidity providers (DefiLlama dimension-adapters, dexs/lfj-poe).
-A sale that would drain the pool is only filled in part, and counts as rejected here. The contract is not published, so
-that a route uses such a pool once.
+The formulas are in `lfj_poe_math`. The fee is in the second token: on the input when that token is sold, otherwise on
+the output, rounded up. It goes to a contract that pays liquidity providers (DefiLlama dimension-adapters,
+dexs/lfj-poe). A sale that would drain the pool is filled only in part, and counts as rejected here. The contract is not
+published, so a route uses such a pool once.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
 _RESERVE_BITS: Final = 128  # far above any supply
 _PRICE_BITS: Final = 160
-"""Prices of tokens of 18 decimals in tokens of none would still fit."""
+"""Prices of tokens with 18 decimals in tokens with none would still fit."""
 _ALPHA_BITS: Final = 32
-"""Far above the concentrations of a few percent."""
+"""Far above the usual concentrations of a few percent."""
 
 
 @dataclass(frozen=True, slots=True)
 class LfjPoe(Pool):
-    """`price` is base units of the second token for one of the first, times 10^24; `alpha_bps` is the concentration, in
-    basis points of the price."""
+    """A pool.
+
+    `price` is base units of the second token for one of the first, times 10^24; `alpha_bps` is the concentration, in
+    basis points of the price.
+    """
 
     reserves: tuple[int, int]
     price: int
@@ -45,17 +48,17 @@ class LfjPoe(Pool):
 
     family: ClassVar[str] = "lfj_poe"
     swap_gas: ClassVar[int] = 200_000
-    """As public routers estimate it: the contract is not published."""
+    """The estimate of public routers, since the contract is not published."""
     changes_without_events: ClassVar[bool] = True
-    """The operator sets the oracle's price without an event, and it expires."""
+    """The operator sets the oracle's price without an event, and the price expires."""
 
     @property
     def is_single_use(self) -> bool:
-        """Whether only its first swap can be predicted."""
+        """Whether only the pool's first swap is predictable."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises as `Pool.swap`."""
+        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         fee = 0 if sells_x else mul_div_up(amount_in, self.fee_ppm, PPM)
         net = amount_in - fee
@@ -73,7 +76,7 @@ class LfjPoe(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats: a fixed rate up to the balance, then a constant product."""
+        """Return the curve of this direction in floats: a fixed rate up to the balance, then a constant product."""
         sells_x = is_forward(self, token_in, token_out)
         gamma = (PPM - self.fee_ppm) / PPM
         flat = flat_part(*self.reserves, self.price, UINT256_LIMIT, sells_x)
@@ -91,7 +94,7 @@ class LfjPoe(Pool):
         return TwoPartCurve(fixed_rate_curve(rate, paid), rest)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return what the flat part, rounded down, moves the rest of a sale by."""
+        """Return how much rounding down in the flat part shifts the rest of a sale."""
         del token_in, token_out
         return RoundingGain(1.0, 1.0)
 
@@ -105,7 +108,7 @@ class LfjPoe(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, `price` and `alpha_bps`, a concentration of more than one whole."""
+        """Read `reserves`, `price` and `alpha_bps`, a concentration above 100%."""
         check_pair(identity)
         fields = StateFields(state)
         reserves = fields.uints("reserves", 2, _RESERVE_BITS)

@@ -1,13 +1,13 @@
-"""The integers of POE's pools: what a sale pays around an oracle's price, as the contract rounds.
+"""The integer maths of POE pools: the output of a sale around an oracle's price, rounded like the contract.
 
-The oracle publishes the price P of X in Y and a concentration a > 1. While a sale brings the values of both reserves
-nearer to one another, it is paid P. The rest of it moves along a constant product on virtual reserves, whose prices
-range from P / a to P a. With Y' = y 10^24 the liquidity is
+The oracle publishes the price P of X in Y and a concentration a > 1. As long as a sale brings the values of the two
+reserves closer together, it is paid P. The rest moves along a constant product on virtual reserves, whose prices range
+from P / a to P a. With Y' = y 10^24, the liquidity is
 
     L = (Y' + P x + root((Y' + P x)^2 + 4 (a - 1) Y' P x)) a / (2 (a - 1) root(a P 10^24)),
 
-and the virtual reserves are x + L 10^24 / root(a P 10^24) and y + L root(a P 10^24) / (a 10^24); that of the sold token
-is rounded up, that of the bought one down. Facts: developers.lfj.gg/poe, and KyberNetwork/kyberswap-dex-lib@ae6a99aa,
+and the virtual reserves are x + L 10^24 / root(a P 10^24) and y + L root(a P 10^24) / (a 10^24); the sold token's is
+rounded up, the bought token's down. Facts: developers.lfj.gg/poe, and KyberNetwork/kyberswap-dex-lib@ae6a99aa,
 `lfj/poe`, whose authors compared it with the contract.
 """
 
@@ -26,7 +26,8 @@ PRICE_UNIT: Final = 10**24
 
 
 class VirtualReserves(NamedTuple):
-    """Reserves of the sold and of the bought token on which the rest of a sale trades, and the real bought one."""
+    """The reserves of the sold and the bought token on which the rest of a sale trades, and the real reserve of the
+    bought token."""
 
     sold: int
     bought: int
@@ -34,7 +35,7 @@ class VirtualReserves(NamedTuple):
 
 
 class FlatPart(NamedTuple):
-    """The part of a sale that is paid the oracle's price, and the reserves that it leaves."""
+    """The part of a sale that is paid the oracle's price, and the reserves afterwards."""
 
     amount_in: int
     amount_out: int
@@ -43,7 +44,7 @@ class FlatPart(NamedTuple):
 
 
 def flat_part(x: int, y: int, price: int, amount_in: int, sells_x: bool) -> FlatPart:
-    """Return the part of a sale that brings the values of the reserves nearer to one another."""
+    """Return the part of a sale that brings the values of the reserves closer together."""
     value_x, value_y = price * x, y * PRICE_UNIT
     if sells_x:
         part = min(amount_in, max(0, value_y - value_x) // (2 * price))
@@ -55,7 +56,7 @@ def flat_part(x: int, y: int, price: int, amount_in: int, sells_x: bool) -> Flat
 
 
 def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) -> VirtualReserves:
-    """Return the reserves of the constant product. `alpha_bps` is above one whole."""
+    """Return the reserves of the constant product. `alpha_bps` is above 100%."""
     above = alpha_bps - BPS
     value_x, value_y = price * x, y * PRICE_UNIT
     value = value_x + value_y
@@ -71,7 +72,7 @@ def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) 
 
 
 def curve_part(reserves: VirtualReserves, amount_in: int) -> int:
-    """Return what the rest of a sale is paid. Raises `InsufficientLiquidity` where it would drain the pool."""
+    """Return the output of the rest of a sale. Raises `InsufficientLiquidity` if it would drain the pool."""
     total = reserves.sold + amount_in
     amount_out = amount_in * reserves.bought // total if total else 0
     if amount_out > reserves.real_bought:

@@ -1,8 +1,7 @@
-"""Pools of POE, in two rounds: the pool and its oracle's address, then the oracle's data and quotes of the pool.
+"""Read POE pools in two rounds: the pool and its oracle's address, then the oracle's data and quotes from the pool.
 
-The pool is asked for some sales of either token by the sizes of its reserves: they must be those of the maths, which
-also covers data that have expired, for which a pool quotes nothing. Pools whose oracle knows them by another key are
-omitted as well.
+The pool quotes some sales of either token, sized by its reserves. The quotes must match the maths, which also covers
+expired data, for which a pool quotes nothing. Pools that have a different key at their oracle are also omitted.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _TOKENS: Final = "getTokens()"
 _DATA: Final = "getData(bytes32)"
 _QUOTE: Final = "getQuote(bool,uint256)"
 _PARTS: Final = (10_000, 100, 7)
-"""The sales that are compared: these parts of a reserve."""
+"""The sales to compare: these parts of a reserve."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -61,7 +60,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _is_quoted(pool: LfjPoe, i: int, amount: int, answer: tuple[int, ...] | None) -> bool:
-    """Return whether the pool's own quote is that of the maths: an output, and how much of the input it takes."""
+    """Return whether the pool's own quote matches the maths, in the output and in the part of the input that it
+    takes."""
     try:
         return answer == (pool.swap(pool.tokens[i], pool.tokens[1 - i], amount)[0], amount)
     except InsufficientLiquidity:

@@ -1,9 +1,9 @@
-"""Lunarbase: a pool at a price that its operator publishes, less slippage by the size of the sale and a fee.
+"""Lunarbase: a pool at a price published by its operator, less a fee and slippage that depends on the size of the sale.
 
 The formulas are in `lunarbase_math`. A swap does not move the published price. Callers without a privilege pay the fee
-`fee_multiplier` times. The contract, which is not published, stands behind a proxy: its rule for slippage was replaced
-on 2026-08-21, so that the state shows which one per pool has. Whether the fee stays in the reserves is not published
-either, so that a route uses such a pool once.
+`fee_multiplier` times. The contract, which is not published, is behind a proxy. Its slippage rule was replaced on
+2026-08-21, so the state records which rule a pool has. Whether the fee stays in the reserves is not published either,
+so a route uses such a pool once.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ _RESERVE_BITS: Final = 112
 _FEE_BITS: Final = 24
 _COEFFICIENT_BITS: Final = 32
 _MULTIPLIER_BITS: Final = 128
-"""Above any multiplier that leaves an output: the contract's is a whole word."""
+"""More bits than any multiplier that leaves an output: the contract's is a whole word."""
 _STEPS: Final = 60
-"""Halvings that find a tangent to the precision of a float."""
+"""The number of halvings that find a tangent to the precision of a float."""
 _WIDTH_ERROR: Final = 2.0**-46
-"""Of an output, for each unit of the coefficient: the width of the range is rounded down to 48 bits."""
+"""The error of an output, per unit of the coefficient: the width of the range is rounded down to 48 bits."""
 _ROOT_ERROR: Final = float(1 << 26)
 """The end of the range is rounded down by up to one unit of a width of at least 2^-24 of the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lunarbase(Pool):
-    """`anchor` is the square root of the price of the first token in the second, times 2^96.
+    """A pool. `anchor` is the square root of the price of the first token in the second, times 2^96.
 
-    `fee_bid` is the fee of sales of the first token and `fee_ask` that of sales of the second, both parts of 2^24 of
-    the output; `fee_ppm` is the lower one as callers without a privilege pay it. `concentration` is the coefficient of
-    the slippage times 2^12.
+    `fee_bid` is the fee for selling the first token and `fee_ask` the fee for selling the second, both in parts of 2^24
+    of the output; `fee_ppm` is the lower one for callers without a privilege. `concentration` is the slippage
+    coefficient times 2^12.
     """
 
     reserves: tuple[int, int]
@@ -73,17 +73,17 @@ class Lunarbase(Pool):
 
     family: ClassVar[str] = "lunarbase"
     swap_gas: ClassVar[int] = 120_000
-    """As public routers estimate it: the contract is not published."""
+    """The estimate of public routers, since the contract is not published."""
     changes_without_events: ClassVar[bool] = True
     """The published price becomes stale after some blocks, and the pool then rejects swaps."""
 
     @property
     def is_single_use(self) -> bool:
-        """Whether only its first swap can be predicted."""
+        """Whether only the pool's first swap is predictable."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises as `Pool.swap`."""
+        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         gross, _ = gross_output(self._anchor, amount_in, sells_x, self.is_linear)
         amount_out, _ = split_fee(gross, self.fee_bid if sells_x else self.fee_ask, self.fee_multiplier)
@@ -101,7 +101,7 @@ class Lunarbase(Pool):
         return Anchor(self.anchor, *self.reserves, self.concentration)
 
     def _side(self, sells_x: bool) -> Side:
-        """Return a direction in floats."""
+        """Return one direction in floats."""
         price = (self.anchor / Q96) ** 2
         reserve_x, reserve_y = self.reserves
         wealth = reserve_x * price + reserve_y
@@ -112,7 +112,10 @@ class Lunarbase(Pool):
         return Side((1.0 - fee) / price, 1.0 / price, float(reserve_x), wealth, k)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats. Amounts of the linear rule are up to 3 parts per million below it."""
+        """Return the curve of this direction in floats.
+
+        With the linear rule, amounts are up to 3 parts per million below it.
+        """
         side = self._side(is_forward(self, token_in, token_out))
         if min(side.rate, side.reserve, side.wealth) <= 0.0:
             return ZeroCurve()
@@ -121,13 +124,13 @@ class Lunarbase(Pool):
         return _linear_curve(side) if self.is_linear else RangeCurve(side)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return what the fee, rounded down, and the rounding of the range are worth."""
+        """Return the gain from rounding down the fee, and from rounding the range."""
         del token_in, token_out
         part = 0.0 if self.is_linear else self.concentration / K_UNIT * _WIDTH_ERROR + _ROOT_ERROR / self.anchor
         return RoundingGain(0.0, float(max(self.fee_multiplier, 1)) + 1.0, part)
 
     def state(self) -> dict[str, object]:
-        """Return the fields of the class by name, `slippage` for the rule, and a multiplier other than 1."""
+        """Return the fields of the class by name, `slippage` for the rule, and the multiplier if it is not 1."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "anchor": str(self.anchor),
@@ -140,7 +143,7 @@ class Lunarbase(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. `fee_ppm` of the identity is `lowest_fee_ppm` of its fees."""
+        """Read the fields of `state`. The identity's `fee_ppm` is the `lowest_fee_ppm` of its fees."""
         check_pair(identity)
         fields = StateFields(state)
         reserves = fields.uints("reserves", 2, _RESERVE_BITS)
@@ -167,15 +170,16 @@ _replace_reserves = fast_replace(Lunarbase, "reserves")
 
 
 def lowest_fee_ppm(fee_ask: int, fee_bid: int, multiplier: int) -> int:
-    """Return the lower one of the fees of both directions, multiplied, in parts per million, rounded down."""
+    """Return the lower of the two directions' fees, multiplied, in parts per million, rounded down."""
     return min(min(fee_ask, fee_bid) * multiplier * PPM // Q24, MAX_FEE_PPM)
 
 
 def _linear_curve(side: Side) -> RateCurve:
-    """Return the linear rule without its rounding: a constant product, up to where the slippage has its limit.
+    """Return the curve of the linear rule without rounding: a constant product up to the limit of the slippage.
 
-    With a virtual reserve x of the sold token, a sale of a pays a part 1 / (1 + a / x) of its worth. Beyond the limit
-    the rate of the whole sale is constant; from the tangent to the end of that line on, the curve is the tangent.
+    With a virtual reserve x of the sold token, a sale of a pays the part 1 / (1 + a / x) of its value. Beyond the
+    limit, the rate of the whole sale is constant, so from the tangent point on, the curve is the tangent to the end of
+    that line.
     """
     x = side.wealth * SLIPPAGE_UNIT * SLIPPAGE_SCALE / side.k
     limit = MAX_SLIPPAGE / SLIPPAGE_UNIT

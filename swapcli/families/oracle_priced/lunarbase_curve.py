@@ -1,9 +1,9 @@
-"""One direction of a Lunarbase pool with the quadratic rule in floats.
+"""One direction of a Lunarbase pool with the quadratic rule, in floats.
 
-Let g be the worth of a sale in the bought token, R the reserve of that token, r the sale as a part of the wealth of the
-pool, c = K r^2 and s the root of 1 - c. The range of prices is as wide as the sale demands, so that it pays
-g / (1 + u) with u = g (1 - s) / R. The marginal rate is (1 - (g / R) (c / s)) / (1 + u)^2 of the first one: it falls
-until a larger sale would be paid less, where the curve ends.
+Let g be the value of a sale in the bought token, R the reserve of that token, r the sale as a part of the pool's total
+value, c = K r^2, and s the root of 1 - c. The price range is as wide as the sale requires, so the sale pays g / (1 + u)
+with u = g (1 - s) / R. The marginal rate is (1 - (g / R) (c / s)) / (1 + u)^2 of the first one. It falls until a larger
+sale would be paid less, where the curve ends.
 """
 
 from __future__ import annotations
@@ -14,17 +14,22 @@ from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 
 _MAX_STEPS: Final = 60
-"""Bisection alone gains a bit a step, so 60 reach the precision of a float; mostly four are enough."""
+"""The maximum number of steps.
+
+Bisection alone gains one bit per step, so 60 reach the precision of a float; usually four are enough.
+"""
 _CLOSE: Final = 1e-13
-"""Of an amount: searches end there."""
+"""The part of an amount at which searches end."""
 _MARGIN: Final = 1e-9
-"""Of a capacity: its search ends there, and as much is omitted."""
+"""The part of a capacity at which its search ends, and which is then omitted."""
 
 
 class Side(NamedTuple):
-    """What a direction depends on: `rate` is output per input at the published price, after the fee; `price` before it.
+    """The data of a direction: `rate` is output per input at the published price, after the fee; `price` is before the
+    fee.
 
-    `wealth` is in the sold token, `reserve` in the bought one; `k` is the whole coefficient.
+    `wealth` is the pool's total value in the sold token, `reserve` is in the bought token, and `k` is the whole
+    coefficient.
     """
 
     rate: float
@@ -35,7 +40,7 @@ class Side(NamedTuple):
 
 
 class RangeCurve:
-    """See `RateCurve`."""
+    """A curve; see `RateCurve`."""
 
     __slots__ = ("_end_rate", "_side", "capacity", "start_rate")
 
@@ -83,7 +88,7 @@ class RangeCurve:
         return self._rate(amount_in) if amount_in < self.capacity else 0.0
 
     def _terms(self, amount: float) -> tuple[float, float, float]:
-        """Return u, (g / R) (c / s), and c; the second is infinite where the range would end at a price of zero."""
+        """Return u, (g / R) (c / s), and c; the second is infinite if the range would end at a price of zero."""
         side = self._side
         part = amount / side.wealth
         c = side.k * part * part
@@ -97,16 +102,16 @@ class RangeCurve:
         return self._side.rate * max(1.0 - loss, 0.0) / (1.0 + u) ** 2
 
     def _log_slope(self, amount: float) -> float:
-        """Return minus the derivative of the logarithm of the rate by the amount; 0 where it does not fall."""
+        """Return minus the derivative of the logarithm of the rate by the amount; 0 if the rate does not fall."""
         u, loss, c = self._terms(amount)
         if not amount or loss >= 1.0:
             return 0.0
         return loss * (3.0 + c / (1.0 - c)) / (amount * (1.0 - loss)) + 2.0 * (u + loss) / (amount * (1.0 + u))
 
     def _guess(self, part: float) -> float:
-        """Return about the amount at which the rate is a part of the first one: exact while c is small.
+        """Return about the amount at which the rate is a given part of the first one: exact for small c.
 
-        With A = (g / R) c, which grows with the third power of the amount, that part is then (1 - A) / (1 + A / 2)^2.
+        With A = (g / R) c, which grows with the third power of the amount, that part is (1 - A) / (1 + A / 2)^2.
         """
         loss = 2.0 * (1.0 - part) / (sqrt((1.0 + part) ** 2 + part * (1.0 - part)) + 1.0 + part)
         return self._amount_of(loss)
@@ -117,7 +122,7 @@ class RangeCurve:
         return float((loss * side.wealth / growth * side.wealth) ** (1.0 / 3.0))
 
     def _find_capacity(self) -> float:
-        """Return the input that is paid most, or that takes the whole reserve, a little less than either."""
+        """Return the input that is paid most, or that takes the whole reserve, slightly reduced."""
         side = self._side
         low, high = 0.0, min(side.reserve / side.price * 2.0, side.wealth, self._amount_of(1.0))
         while high - low > _MARGIN * high:

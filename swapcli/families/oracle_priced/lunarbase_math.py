@@ -1,10 +1,10 @@
-"""The integers of Lunarbase's pools: what a sale pays around a square root of the price, as its contract rounds.
+"""The integer maths of Lunarbase's pools: the output of a sale around a square-root price, rounded like its contract.
 
 The operator publishes P, the square root of the price of X in Y times 2^96. Two rules turn the size of a sale into
 slippage; r is the value of the sale as a part of the value of both reserves, K is `concentration` / 2^12:
 
-* quadratic: the sale moves along a constant product whose price range ends a part c = K r^2 below the price (above it
-  for a sale of Y), and in which all of the bought reserve lies;
+* quadratic: the sale moves along a constant product whose price range ends at a part c = K r^2 below the price (above
+  it for a sale of Y), and which contains the whole bought reserve;
 * linear: the price worsens by K r / 10 parts per million, rounded up to whole ones, 10% at most.
 
 Public facts: Lunarbase-Lab/lunarbase-pmm-math, its READMEs and test vectors before and after commit 2298292; the same
@@ -23,23 +23,23 @@ from swapcli.families.rounding import UINT256_LIMIT, div_up, mul_div_up, require
 Q96: Final = 1 << 96
 """The scale of square roots of prices."""
 Q24: Final = 1 << 24
-"""One whole of a fee."""
+"""A fee of 100%."""
 K_UNIT: Final = 1 << 12
 """The scale of `concentration`."""
 SLIPPAGE_UNIT: Final = 1_000_000
-"""One whole of the linear slippage."""
+"""A linear slippage of 100%."""
 SLIPPAGE_SCALE: Final = 10
-"""By which the linear rule divides the coefficient."""
+"""The divisor of the coefficient in the linear rule."""
 MAX_SLIPPAGE: Final = SLIPPAGE_UNIT // SLIPPAGE_SCALE
 _Q48: Final = 1 << 48
-"""One whole of the part by which the quadratic rule widens the range."""
+"""100% in the unit of the part by which the quadratic rule widens the range."""
 _Q12: Final = 1 << 12
 _LIQUIDITY_LIMIT: Final = 1 << 160
-"""Above it, the contract's shift by 96 bits would lose bits, which no public fact describes."""
+"""Above this, the contract's shift by 96 bits would lose bits, a case that no public source describes."""
 
 
 class Anchor(NamedTuple):
-    """What a sale is priced by: the published square root of the price, both reserves, and the coefficient."""
+    """The basis of a sale's price: the published square root of the price, both reserves, and the coefficient."""
 
     root: int
     reserve_x: int
@@ -47,23 +47,23 @@ class Anchor(NamedTuple):
     concentration: int
 
     def value(self, amount_x: int) -> int:
-        """Return the worth in Y of an amount of X."""
+        """Return the value in Y of an amount of X."""
         return _mul_div(_mul_div(amount_x, self.root, Q96), self.root, Q96)
 
     def worth_in_x(self, amount_y: int) -> int:
-        """Return the worth in X of an amount of Y."""
+        """Return the value in X of an amount of Y."""
         return _mul_div(_mul_div(amount_y, Q96, self.root), Q96, self.root)
 
     @property
     def wealth(self) -> int:
-        """The worth in Y of both reserves."""
+        """The value of both reserves in Y."""
         return self.value(self.reserve_x) + self.reserve_y
 
 
 def gross_output(anchor: Anchor, amount_in: int, sells_x: bool, is_linear: bool) -> tuple[int, int]:
-    """Return what a sale pays before the fee, and the square root of the price that the contract reports with it.
+    """Return the output of a sale before the fee, and the square root of the price that the contract reports with it.
 
-    Raises `InsufficientLiquidity` where the pool would not take the sale, and `SwapReverts` where numbers overflow.
+    Raises `InsufficientLiquidity` if the pool would not take the sale, and `SwapReverts` if numbers overflow.
     """
     gross, root = (_linear if is_linear else _quadratic)(anchor, amount_in, sells_x)
     reserve = anchor.reserve_y if sells_x else anchor.reserve_x
@@ -73,7 +73,7 @@ def gross_output(anchor: Anchor, amount_in: int, sells_x: bool, is_linear: bool)
 
 
 def split_fee(gross: int, fee: int, multiplier: int) -> tuple[int, int]:
-    """Return the output and the fee. `fee` is a part of 2^24, which callers without a privilege pay several times."""
+    """Return the output and the fee. `fee` is in parts of 2^24; callers without a privilege pay it several times."""
     taken = gross * fee // Q24
     if multiplier > 1:
         taken = min(taken * multiplier, gross)
@@ -103,7 +103,7 @@ def _range_width(anchor: Anchor, amount_in: int, sells_x: bool) -> int:
 
 
 def _range_below(anchor: Anchor, amount_x: int, narrow: int) -> tuple[int, int]:
-    """Sell X in a range below the price: its lowest root is P times the root of 1 - c."""
+    """Sell X in a range below the price, whose lowest root is P times the root of 1 - c."""
     root = anchor.root
     lowest = root * narrow // Q24
     if lowest >= root or not lowest:
@@ -115,13 +115,13 @@ def _range_below(anchor: Anchor, amount_x: int, narrow: int) -> tuple[int, int]:
     product = amount_x * root
     if scaled + product < UINT256_LIMIT:
         after = mul_div_up(scaled, root, scaled + product)
-    else:  # the contract then divides first
+    else:  # in this case, the contract divides first
         after = div_up(scaled, scaled // root + amount_x)
     return liquidity * (root - after) // Q96, after
 
 
 def _range_above(anchor: Anchor, amount_y: int, narrow: int) -> tuple[int, int]:
-    """Sell Y in a range above the price: its highest root is P divided by the root of 1 - c."""
+    """Sell Y in a range above the price, whose highest root is P divided by the root of 1 - c."""
     root = anchor.root
     highest = root * Q24 // narrow
     if highest <= root:
@@ -144,7 +144,7 @@ def _linear(anchor: Anchor, amount_in: int, sells_x: bool) -> tuple[int, int]:
 
 
 def _slippage(anchor: Anchor, amount_in: int, sells_x: bool) -> int:
-    """Return the linear slippage in parts per million, each of three divisions rounded up."""
+    """Return the linear slippage in parts per million, with each of three divisions rounded up."""
     wealth = anchor.wealth
     if not (anchor.concentration and wealth):
         return 0

@@ -1,9 +1,9 @@
-"""Lunarbase's pools, in two rounds: the state, then quotes of the pool itself, which show the rule that it follows.
+"""Read Lunarbase's pools in two rounds: the state, then quotes from the pool, which reveal its rule.
 
-Behind its proxy a pool may have either rule for slippage, or a later one. So it is asked for some sales of either token
-by the sizes of its reserves: all of them must be those of one known rule, at the fee of callers with or without a
-privilege. The state then has the fee of those without. A pool that quotes nothing has a stale price; its price is good
-for some blocks.
+Behind its proxy, a pool may have either slippage rule, or a later one. So the reader gets quotes for some sales of
+either token, sized by its reserves. All of them must match one known rule, at the fee of callers with or without a
+privilege. The state then has the fee of callers without. A pool that quotes nothing has a stale price, since prices are
+valid for only a few blocks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATE_WORDS: Final = 4  # the square root of the price, both fees, and the bloc
 _PAUSED: Final = "paused()"
 _QUOTES: Final = ("quoteXToY(uint256)", "quoteYToX(uint256)")
 _PARTS: Final = (10_000, 100, 7)
-"""The sales that are compared: these parts of a reserve."""
+"""The sales to compare: these parts of a reserve."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -81,7 +81,7 @@ def _build(ref: PoolRef, state: Mapping[str, object], slippage: str, multiplier:
 
 
 def _quotes_of(pool: Lunarbase, sales: Mapping[str, tuple[str, str, int]]) -> dict[str, int]:
-    """Return what the pool pays for sales, 0 for one that it rejects."""
+    """Return the pool's output for each sale, 0 for one that it rejects."""
     return {key: _paid(pool, *sale) for key, sale in sales.items()}
 
 
@@ -97,7 +97,7 @@ def _without_reverts(quotes: Mapping[str, Any]) -> dict[str, int]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round. The first one may be the native token, which counts as wrapped."""
+    """Read the tokens of a pool in one round. The first may be the native token, which counts as wrapped."""
     tokens = yield from read_addresses(address, _TOKENS)
     if ZERO_ADDRESS in tokens:
         if not factory.wrapped_native:

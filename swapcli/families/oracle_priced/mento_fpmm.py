@@ -1,8 +1,8 @@
-"""Mento's fixed price market maker: a pair at the rate of an oracle, less a fee, within limits on its net flows.
+"""Mento's fixed price market maker: a pair at an oracle's rate, less a fee, within limits on its net flows.
 
-The pair sells at the rate whatever it holds, down to its last unit but one. A swap must not lower the value of both
-reserves at the rate, and must leave the fee in them; the protocol's part of the fee then leaves the pair. For each
-token, a limit of 5 minutes and one of a day bound how much more of it flows in or out. Both have windows that restart
+The pair sells at the rate whatever its balances are, down to one remaining unit. A swap must not lower the value of
+both reserves at the rate, and must leave the fee in them; the protocol's part of the fee then leaves the pair. For each
+token, a 5-minute limit and a daily limit bound how much more of it may flow in or out. Both have windows that restart
 with the first swap after their end. FPMM.sol and TradingLimitsV2.sol of mento-protocol/mento-core@e7884d28.
 """
 
@@ -26,12 +26,12 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 MAX_FEE_BPS: Final = 200
-"""The pair takes no more than 2% for both parts of the fee."""
+"""The pair accepts at most 2% for both parts of the fee."""
 _RATE_BITS: Final = 128  # 18 decimals, far above any rate
 _FLOW_BITS: Final = 95
-"""Net flows are int96, of 15 decimals."""
+"""Net flows are int96 with 15 decimals."""
 _LIMIT_BITS: Final = 119
-"""Limits are int120, of 15 decimals."""
+"""Limits are int120 with 15 decimals."""
 _TIME_BITS: Final = 32
 _FLOW_UNIT: Final = 10**15
 """The decimals of flows and limits."""
@@ -39,7 +39,7 @@ _WINDOWS_S: Final = (300, DAY_S)
 
 
 class FlowLimit(NamedTuple):
-    """A limit on the net flow of a token in a window of time, 0 for none, and what it has counted since `updated`."""
+    """A limit on the net flow of a token in a time window (0 for none), and the flow counted since `updated`."""
 
     limit: int
     netflow: int
@@ -47,21 +47,24 @@ class FlowLimit(NamedTuple):
 
 
 class FlowLimits(NamedTuple):
-    """The limits of a token: of 5 minutes, and of a day."""
+    """The limits of a token: for 5 minutes, and for a day."""
 
     short: FlowLimit
     long: FlowLimit
 
     @property
     def exist(self) -> bool:
-        """Whether either has a limit."""
+        """Whether one of them limits anything."""
         return bool(self.short.limit or self.long.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class MentoFpmm(Pool):
-    """`rate` is a numerator and a denominator: units of the second token for one of the first. `lp_fee_bps` is the part
-    of the fee that stays in the pair, `fee_ppm` is all of it. `limits` are those of both tokens at `timestamp`."""
+    """A pair.
+
+    `rate` is a numerator and a denominator: units of the second token for one of the first. `lp_fee_bps` is the part of
+    the fee that stays in the pair, and `fee_ppm` the whole fee. `limits` are those of both tokens at `timestamp`.
+    """
 
     reserves: tuple[int, int]
     rate: tuple[int, int]
@@ -71,8 +74,8 @@ class MentoFpmm(Pool):
 
     family: ClassVar[str] = "mento_fpmm"
     swap_gas: ClassVar[int] = 160_000
-    """In a local EVM 98,000 with limits on both tokens and a double of the oracle, whose contracts are estimated at the
-    rest."""
+    """In a local EVM, 98,000 with limits on both tokens and a stub of the oracle, whose contracts are estimated to take
+    the rest."""
     computes_output: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
     """The oracle's rate changes and expires, and markets close."""
@@ -82,7 +85,7 @@ class MentoFpmm(Pool):
         return self.fee_ppm // PPM_PER_BPS
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the errors of `Pool.swap`."""
         i = 0 if is_forward(self, token_in, token_out) else 1
         amount_out = self.amount_out(i, amount_in)
         if not amount_out:
@@ -101,11 +104,11 @@ class MentoFpmm(Pool):
         return amount_out, after
 
     def _rate_of(self, i: int) -> tuple[int, int]:
-        """Return the rate of a sale of the i-th token as a fraction."""
+        """Return the rate for selling the i-th token, as a fraction."""
         return self.rate if i == 0 else (self.rate[1], self.rate[0])
 
     def amount_out(self, i: int, amount_in: int) -> int:
-        """Return what the contract's `getAmountOut` gives for a sale of the i-th token."""
+        """Return the result of the contract's `getAmountOut` for a sale of the i-th token."""
         numerator, denominator = self._rate_of(i)
         unit_in: int = 10 ** self.decimals[i]
         unit_out: int = 10 ** self.decimals[1 - i]
@@ -113,13 +116,13 @@ class MentoFpmm(Pool):
         return product // (denominator * unit_in * BPS)
 
     def _to_second(self, amount: int, unit_out: int) -> int:
-        """Return the worth of an amount of the first token in the second one, in the given unit."""
+        """Return the value of an amount of the first token in the second one, in the given unit."""
         numerator, denominator = self.rate
         unit: int = 10 ** self.decimals[0]
         return require_uint256(amount * numerator * unit_out) // (denominator * unit)
 
     def _check_value(self, reserves: list[int], out: int, amount_out: int) -> None:
-        """Raise `SwapReverts` if reserves after a swap are worth less than before it with the fee."""
+        """Raise `SwapReverts` if the reserves are worth less after a swap than before it plus the fee."""
         scale = to_18_decimals(self.decimals[1])
         fee = require_uint256(amount_out * self._fee_bps) // (BPS - self._fee_bps)
         if out == 0:
@@ -131,7 +134,7 @@ class MentoFpmm(Pool):
             raise SwapReverts(f"pool {self.key}: the swap would lower the value of the reserves")
 
     def _count_flow(self, i: int, amount_in: int, amount_out: int) -> FlowLimits:
-        """Return the limits of a token with a flow counted. Raises `SwapReverts` beyond a limit."""
+        """Return the limits of a token with an additional flow. Raises `SwapReverts` if a limit is exceeded."""
         limits = self.limits[i]
         if not limits.exist:
             return limits
@@ -159,7 +162,7 @@ class MentoFpmm(Pool):
         return limit._replace(netflow=netflow)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate, up to what the pair holds or a limit allows."""
+        """Return the curve of this direction in floats: one rate, up to the pair's balance or a limit."""
         i = 0 if is_forward(self, token_in, token_out) else 1
         numerator, denominator = self._rate_of(i)
         part = (BPS - self._fee_bps) / BPS
@@ -168,7 +171,7 @@ class MentoFpmm(Pool):
         return fixed_rate_curve(rate, max(0, max_out), int(max_in / part))
 
     def _room(self, i: int, sign: int) -> int:
-        """Return how much of a token may still flow in, by the sign 1, or out, by -1, in base units."""
+        """Return how much of a token may still flow in (sign 1) or out (sign -1), in base units."""
         room = 1 << 255
         for limit, window_s in zip(self.limits[i], _WINDOWS_S, strict=True):
             if limit.limit:
@@ -190,7 +193,7 @@ class MentoFpmm(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`; without `limits` no token has any. `fee_ppm` is the whole fee."""
+        """Read the fields of `state`; without `limits`, no token is limited. `fee_ppm` is the whole fee."""
         check_pair(identity)
         check_multi_token(identity)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:
@@ -206,7 +209,7 @@ class MentoFpmm(Pool):
 
 
 def _write_limits(limits: FlowLimits) -> dict[str, object]:
-    """Return the limits of a token, its net flows and the starts of their windows, those of 5 minutes first."""
+    """Return the limits of a token, its net flows and the starts of their windows, with the 5-minute values first."""
     return {
         "limits": [str(each.limit) for each in limits],
         "netflows": [str(each.netflow) for each in limits],
@@ -215,7 +218,7 @@ def _write_limits(limits: FlowLimits) -> dict[str, object]:
 
 
 def _read_limits(fields: StateFields) -> tuple[FlowLimits, FlowLimits]:
-    """Read the limits of both tokens, as `_write_limits` writes them."""
+    """Read the limits of both tokens in the form of `_write_limits`."""
     tokens = list(fields.objects("limits"))
     if len(tokens) != 2:
         raise InvalidPoolState("limits", f"expected those of 2 tokens, not {len(tokens)}")

@@ -1,8 +1,8 @@
-"""Mento's pairs, in one round: amounts, fees and limits, and the rate that the pair itself has from its oracle.
+"""Read Mento's pairs in one round: amounts, fees and limits, and the rate that the pair itself gets from its oracle.
 
-`getRebalancingState` returns the rate of a swap, inverted where the pair inverts it, and reverts while the oracle gives
-none: the market for the currency is closed, a circuit breaker has tripped, or the last report is too old. The pair is
-then omitted, as it is where its own output for a sale is not that of the maths.
+`getRebalancingState` returns the rate of a swap, inverted if the pair inverts it. It reverts while the oracle has no
+rate: the market for the currency is closed, a circuit breaker has tripped, or the last report is too old. The pair is
+then omitted, as it is if its own output for a sale does not match the maths.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from swapcli.families.reading.views import (
 _RATE: Final = "getRebalancingState()"
 _LIMITS: Final = "getTradingLimits(address)"
 _LIMIT_WORDS: Final = 7
-"""Both limits and the decimals of the token, then the times and the net flows of both."""
+"""Both limits and the token's decimals, then the times and the net flows of both."""
 _OUTPUT: Final = "getAmountOut(uint256,address)"
 _DECIMALS: Final = ("decimals0()", "decimals1()")
 
@@ -84,7 +84,7 @@ def _limits_view(pair: str, token: str) -> View:
 
 
 def _decode_limits(answer: ReturnData, function: str) -> dict[str, object]:
-    """Return the limits of a token as in the state."""
+    """Return the limits of a token in the form of the state."""
     short, long, _, first, second, flow, more = read_words(answer, _LIMIT_WORDS, function)
     return {"limits": [short, long], "netflows": [to_signed(flow), to_signed(more)], "updated": [first, second]}
 

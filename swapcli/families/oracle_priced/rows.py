@@ -1,4 +1,4 @@
-"""The rows of Lunarbase's pools, of LFJ's POE, and of Mento's FPMM."""
+"""The rows of Lunarbase, LFJ's POE and Mento's FPMM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swapcli.families.uniswap.rows import pair_data, swap_in_pair
 
 
 def _by_direction(log: Event) -> SwapAmounts:
-    """Read the direction, the amounts of both tokens, and the recipient before them."""
+    """Read the direction and the amounts of both tokens, which follow the recipient."""
     _, forward, amount_x, amount_y = read_words(log, 4, "SwapExecuted")
     return SwapAmounts(0, 1, amount_x, amount_y) if forward else SwapAmounts(1, 0, amount_y, amount_x)
 

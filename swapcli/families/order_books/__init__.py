@@ -1,3 +1,3 @@
-"""Order books: pools whose liquidity are orders at prices, and the levels that they share."""
+"""Order books: pools whose liquidity is orders at prices, and the price levels that they share."""
 
 PUBLIC = ("hypercore_books",)

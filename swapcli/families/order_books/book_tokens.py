@@ -1,4 +1,4 @@
-"""The tokens of a new book, of which one may be the native currency."""
+"""The tokens of a new book, one of which may be the native currency."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from swapcli.families.reading.call_encoding import invalid_response, to_address
 
 
 def book_tokens(words: Sequence[int], wrapped_native: str | None) -> tuple[tuple[str, ...], str]:
-    """Return base and quote token of two currencies, and which is native, as in `NATIVE_TOKENS`; empty for neither.
+    """Return the base and quote tokens of two currencies, and which one is native, as in `NATIVE_TOKENS`; empty for
+    neither.
 
-    Raises `InvalidUpstreamResponse` for the native currency of a network without a wrapped form of it.
+    Raises `InvalidUpstreamResponse` for the native currency on a network without a wrapped form.
     """
     currencies = [to_address(word, "currency") for word in words]
     native = dict(zip(currencies, NATIVE_TOKENS, strict=True)).get(ZERO_ADDRESS, "")

@@ -1,6 +1,6 @@
-"""Prices of the ticks of Clober V2, equal to those of the contract in every bit.
+"""The prices of Clober V2's ticks, equal to those of the contract bit for bit.
 
-A tick t stands for the price 1.0001^t of the base token in the quote token, with 96 fractional bits. The contract
+A tick t represents the price 1.0001^t of the base token in the quote token, with 96 fractional bits. The contract
 multiplies the factors 1.0001^(-2^k), one per set bit of |t|, truncating the product after each, and divides 2^192 by
 the product for t > 0.
 """

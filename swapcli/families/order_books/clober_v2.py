@@ -1,9 +1,9 @@
-"""Books of Clober V2: bids of one token for another, so that a book trades in one direction.
+"""Books of Clober V2: bids for one token in another, so that a book trades in one direction.
 
 `Controller.spend` sells the base token `tokens[0]` through the ticks, the highest price first, by `BookManager.take`.
-What a take pays is a whole number of units, `unit_size` of the quote token each; the base tokens for them round up.
-The taker's fee, or its rebate, is a part of the one or the other. Part of the input that buys no further unit stays
-with whom the call spends for. A market has two books, one for each direction; they are pools of their own.
+The output of a take is a whole number of units, each `unit_size` of the quote token; the base tokens for them round up.
+The taker's fee or rebate applies to one of the two tokens. The part of the input that buys no further unit stays with
+the account for which the call spends. A market has two books, one for each direction; they are separate pools.
 """
 
 from __future__ import annotations
@@ -37,35 +37,36 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 LEVEL_GAS: Final = 46_000
-"""Gas units of each tick after the first, measured on the contracts' bytecode: a swap took 321,000 gas in six ticks."""
+"""Gas units for each tick after the first, measured on the contracts' bytecode: a swap took 321,000 gas in six
+ticks."""
 _UNIT_BITS: Final = 64  # unit sizes and a tick's units are uint64
 _TICKS: Final = range(-MAX_TICK, MAX_TICK + 1)
 _FEE_RATE_OFFSET: Final = 500_000  # a packed rate minus this is the fee in ppm
 _USES_QUOTE: Final = 1 << 23  # the bit above the packed rate
 _HOOKS_AT_TAKES: Final = 0b11 << 154
-"""The bits of a hook's address that say that it is called before or after a take, where it can trade itself."""
+"""The bits of a hook's address for being called before or after a take, when the hook can trade itself."""
 
 
 class FeePolicy(NamedTuple):
-    """A fee of `rate_ppm`, a rebate if that is negative, on the quote token or else on the base token."""
+    """A fee of `rate_ppm` (a rebate if negative), on the quote token or otherwise on the base token."""
 
     rate_ppm: int
     uses_quote: bool
 
     @classmethod
     def decode(cls, packed: int) -> Self:
-        """Decode the contract's 24 bits."""
+        """Decode the contract's 24-bit form."""
         return cls((packed & (_USES_QUOTE - 1)) - _FEE_RATE_OFFSET, packed & _USES_QUOTE != 0)
 
     @property
     def is_valid(self) -> bool:
-        """Whether the contract opens books with it."""
+        """Whether the contract opens books with this policy."""
         return -_FEE_RATE_OFFSET <= self.rate_ppm <= _FEE_RATE_OFFSET
 
 
 @dataclass(frozen=True, slots=True)
 class CloberV2(Pool):
-    """`address` is that of the book manager, `book_id` 32 bytes in hex. `levels` are [tick, units], descending.
+    """A book. `address` is the book manager's, `book_id` is 32 bytes in hex. `levels` are [tick, units], descending.
 
     The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` shows which of
     `tokens` is the native token, listed in its wrapped form: "base", "quote", or empty.
@@ -82,7 +83,7 @@ class CloberV2(Pool):
     family: ClassVar[str] = "clober_v2"
     leaves_input: ClassVar[bool] = True
     swap_gas: ClassVar[int] = 95_000
-    """The same measurement: 94,000 gas in one tick, of which 21,000 are those of any transaction, plus a transfer."""
+    """From the same measurement: 94,000 gas in one tick, less the 21,000 of any transaction, plus a transfer."""
 
     @property
     def key(self) -> str:
@@ -95,7 +96,10 @@ class CloberV2(Pool):
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell the base token as `Controller.spend` does. Raises as `Pool.swap`, for the quote token always."""
+        """Sell the base token like `Controller.spend`.
+
+        Raises the errors of `Pool.swap`, and always for the quote token.
+        """
         if not is_forward(self, token_in, token_out):
             raise InsufficientLiquidity(f"pool {self.key} buys {token_out} only: it has no offers of it")
         rule = self._rule()
@@ -110,12 +114,12 @@ class CloberV2(Pool):
         return filled.amount_out, after
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
-        """As `Pool.unspent`."""
+        """See `Pool.unspent`."""
         del token_in, token_out
         return fill_levels(self.levels, amount_in, self._rule()).amount_left
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats: one rate a tick; zero for the quote token."""
+        """Return the curve of this direction in floats: one rate per tick; zero for the quote token."""
         return level_curve(self.levels, self._rule()) if is_forward(self, token_in, token_out) else ZeroCurve()
 
     def state(self) -> dict[str, object]:
@@ -160,7 +164,7 @@ class CloberV2(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the ticks that were emptied before the last one."""
+        """Return `swap_gas` plus the cost of the ticks emptied before the last one."""
         assert isinstance(after, CloberV2)
         return self.swap_gas + LEVEL_GAS * (len(self.levels) - len(after.levels))
 
@@ -170,11 +174,11 @@ class CloberV2(Pool):
         return self.swap_gas + LEVEL_GAS * (count_levels(self.levels, self._rule(), rate) - 1)
 
     def currencies(self) -> tuple[str, str]:
-        """Return the base and the quote currency of the book's key, in which the native token is the zero address."""
+        """Return the base and quote currencies of the book's key; the native token is the zero address."""
         return currencies_of(self.tokens, self.native)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the id of the book, by which the book manager knows it."""
+        """Return the ID by which the book manager identifies the book."""
         return {"poolId": self.book_id}
 
     def _rule(self) -> LevelRule:

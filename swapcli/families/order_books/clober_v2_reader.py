@@ -1,4 +1,4 @@
-"""Books of Clober V2: the best ticks of one side, which another contract of the deployment reads in one call."""
+"""Read Clober V2 books: the best ticks of one side, which another contract of the deployment returns in one call."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view
 
 REACH: Final = 64
-"""Ticks that are read. A swap that would need others is rejected as if the book had no more bids."""
+"""The number of ticks read. A swap that would need more is rejected as if the book had no more bids."""
 _LIQUIDITY: Final = "getLiquidity(uint192,int24,uint256)"
 _OPEN: Final = "Open"
 _TOPICS: Final = 4
-"""Topics of the event: its kind, the book's id, the base and the quote currency."""
+"""The event's topics: its kind, the book's ID, the base currency and the quote currency."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -78,7 +78,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 
 def _check_key(ref: PoolRef, key: CloberConstants) -> None:
-    """Raise `InvalidPoolState` unless the key hashes to the book's id. A swap names the book by its id."""
+    """Raise `InvalidPoolState` unless the key hashes to the book's ID, by which a swap names the book."""
     base, quote = currencies_of(ref.tokens, key.native)
     book_id = clober_book_id(base, key.unit_size, quote, key.maker_policy, key.hooks, key.taker_policy)
     if book_id != key.pool_id:

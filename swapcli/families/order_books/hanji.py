@@ -1,9 +1,9 @@
-"""Order books of Hanji: bids and asks in shares of one token, at prices in units of the other.
+"""Hanji's order books: bids and asks in shares of one token, at prices in units of the other.
 
 A swap is a market order: a sale of X for a number of shares, `placeOrder`, or one of Y for a target value,
-`placeMarketOrderWithTargetValue`. Both are whole numbers of the scaling factors; what the input has beyond them is not
-taken. The fee is taken in Y on the value of the whole order, and rounds up. A market maker's quotes, which follow an
-oracle, are among the orders, so that the book of another block is another one.
+`placeMarketOrderWithTargetValue`. Both are whole multiples of the scaling factors; any excess input is not taken. The
+fee is taken in Y on the value of the whole order, and rounds up. The orders include a market maker's quotes, which
+follow an oracle, so the book differs from block to block.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from swapcli.families.swap_fees import FEE_PER_PPM
 from swapcli.families.token_positions import is_forward
 
 LEVEL_GAS: Final = 3_200
-"""Gas units of each price after the first, as KyberSwap's simulator measured them."""
+"""Gas units for each price after the first, as measured by KyberSwap's simulator."""
 _PRICES: Final = range(1, 1 << 72)
-"""Prices that the contract's uint72 can hold."""
+"""The prices that the contract's uint72 can hold."""
 _SHARE_BITS: Final = 128  # shares are uint128
 _MAX_SCALE: Final = 10**36
-"""Limit of a scaling factor in base units: far above that of any token, so that products stay within 256 bits."""
+"""The maximum scaling factor in base units: far above that of any token, so that products stay within 256 bits."""
 
 
 _SALE: Final = LevelRule(scale=1, buys_size=False)
@@ -48,7 +48,7 @@ _PURCHASE: Final = LevelRule(scale=1, buys_size=True)
 
 @dataclass(frozen=True, slots=True)
 class Hanji(Pool):
-    """`tokens` are X and Y. `asks` are [price, shares], ascending, `bids` descending; the first are the best.
+    """A book. `tokens` are X and Y. `asks` are [price, shares], ascending, `bids` descending; the best come first.
 
     A share is `scaling_x` base units of X, a value of 1 is `scaling_y` base units of Y. `fee_wad` is a 10^18 fraction;
     `fee_ppm` is the same, rounded down.
@@ -62,15 +62,15 @@ class Hanji(Pool):
 
     family: ClassVar[str] = "hanji"
     swap_gas: ClassVar[int] = 494_000
-    """Of an order at one price, as KyberSwap's simulator measured it."""
+    """The gas of an order at one price, as measured by KyberSwap's simulator."""
 
     @property
     def changes_without_events(self) -> bool:
-        """Return true: the quotes of the market maker follow an oracle."""
+        """Return true: the market maker's quotes follow an oracle."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Place a market order that is filled as a whole. Raises as `Pool.swap`."""
+        """Place a market order that is filled completely. Raises the errors of `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         if sells_x:
             filled = fill_levels(self.bids, amount_in // self.scaling_x, _SALE)
@@ -87,7 +87,7 @@ class Hanji(Pool):
         return amount_out, replace(self, bids=filled.levels) if sells_x else replace(self, asks=filled.levels)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate a price."""
+        """Return the curve of this direction in floats: one rate per price."""
         rule, levels, scale = self._side(token_in, token_out)
         sells_x = is_forward(self, token_in, token_out)
         unit = self.scaling_y * (1.0 - self.fee_wad / WAD) if sells_x else float(self.scaling_x)
@@ -114,7 +114,7 @@ class Hanji(Pool):
         return cls(*identity, scaling_x, scaling_y, fee_wad, *read_sides(fields, _PRICES, _SHARE_BITS))
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the prices that were emptied."""
+        """Return `swap_gas` plus the cost of the emptied prices."""
         assert isinstance(after, Hanji)
         return self.swap_gas + LEVEL_GAS * count_emptied(self, after)
 
@@ -124,7 +124,7 @@ class Hanji(Pool):
         return self.swap_gas + LEVEL_GAS * (count_levels(levels, rule, rate / scale) - 1)
 
     def _side(self, token_in: str, token_out: str) -> tuple[LevelRule, tuple[PriceLevel, ...], float]:
-        """Return the rule and the levels of a direction, and its rate in base units for one of the rule."""
+        """Return the rule and the levels of a direction, and its rate in base units for a rate of one in the rule."""
         fee = self.fee_wad / WAD
         if is_forward(self, token_in, token_out):
             return _SALE, self.bids, self.scaling_y / self.scaling_x * (1.0 - fee)

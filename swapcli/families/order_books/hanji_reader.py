@@ -1,4 +1,4 @@
-"""Order books of Hanji: the best prices of both sides, which a helper contract assembles, and the fee."""
+"""Read Hanji's order books: the best prices of both sides, which a helper contract assembles, and the fee."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from swapcli.families.reading.views import read_views, view, words
 from swapcli.families.swap_fees import FEE_PER_PPM
 
 REACH: Final = 48
-"""Prices of each side that are read. A swap that would need others is rejected as if there were no more orders."""
+"""The number of prices read per side. A swap that would need more is rejected as if there were no more orders."""
 _BOOK: Final = "assembleOrderbookFromOrders(address,bool,uint24)"
 _CONFIG_WORDS: Final = 13  # words that `getConfig()` returns
 _AGGRESSIVE_FEE, _PASSIVE_PAYOUT = 9, 11
-"""Positions of the commission of aggressive orders, and of the part on top of it that passive ones are paid."""
+"""The positions of the commission on aggressive orders, and of the additional part that passive orders are paid."""
 _CREATED: Final = "OnchainCLOBCreated"
 _CREATED_WORDS: Final = 14
-"""Words of the event's data."""
+"""The number of words in the event's data."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:

@@ -1,7 +1,7 @@
-"""The best prices of HyperCore's spot books, which contracts of HyperEVM can read, but not trade with in a swap.
+"""The best prices of HyperCore's spot books, which HyperEVM contracts can read, but not trade with in a swap.
 
-The precompiles take plain words and return plain structures. A registry contract knows the index that HyperCore has for
-a token; whether that index is the token's, the token's own structure says. A market is found among those of its base.
+The precompiles take plain words and return plain structures. A registry contract returns HyperCore's index for a token;
+the token's own structure confirms that the index is right. A market is found among those of its base token.
 
 Source: hyperliquid-dev/hyper-evm-lib @6abf28fc src/PrecompileLib.sol, src/common (addresses of precompiles, structures,
 the indices of USDC and HYPE, decimals of prices, the asset of a spot market).
@@ -26,20 +26,20 @@ _TOKEN_INDEX: Final = "getTokenIndex(address)"
 _HYPE_INDEX: Final = 150
 _USDC: Final = "0xb88339cb7199b77e23db6e890353e22632ba630f"
 _USDC_INDEX: Final = 0
-"""Circle links it by a separate contract, so that the registry does not have it."""
+"""Circle links USDC through a separate contract, so the registry does not have it."""
 _FIRST_SPOT: Final = 10_000
-"""Assets of spot markets follow those of perpetuals: the index of the market on top of this."""
+"""The asset number of the first spot market: spot markets follow perpetuals, with their index added to this."""
 _PRICE_DECIMALS: Final = 8
-"""Prices of spot markets have as many decimals, less those of sizes of the base."""
-_MAX_MARKETS: Final = 64  # markets of a token that are looked at; chosen
+"""The decimals of spot market prices, less those of the base token's sizes."""
+_MAX_MARKETS: Final = 64  # of a token's markets; chosen
 _SPOTS, _CONTRACT, _SIZE_DECIMALS, _FIELDS = 1, 4, 5, 8
-"""Positions in the structure of a token, and the number of its fields."""
+"""The position in the structure of a token, and the number of its fields."""
 
 
 class SpotBook(NamedTuple):
-    """The best prices of a market, times 10^`decimals`; the base is the first of the tokens requested, or the second.
+    """The best prices of a market, times 10^`decimals`; the base is the first or the second of the requested tokens.
 
-    A price is 0 where no one offers one.
+    A price is 0 if there is no offer.
     """
 
     base_is_first: bool
@@ -57,7 +57,7 @@ class _CoreToken(NamedTuple):
 def read_spot_book(registry: str, first: str, second: str, native: Sequence[str]) -> BatchRead[SpotBook | None]:
     """Read the book of two tokens in three rounds; None if HyperCore has none.
 
-    `registry` knows the indices of tokens, and `native` are the addresses that stand for HYPE.
+    `registry` has the indices of tokens, and `native` are the addresses that represent HYPE.
     """
     tokens, indices = (first, second), [_known_index(each, native) for each in (first, second)]
     asked = [token for token, index in zip(tokens, indices, strict=True) if index is None]
@@ -74,7 +74,7 @@ def read_spot_book(registry: str, first: str, second: str, native: Sequence[str]
         if core is None or (known is None and core.contract != token):
             return None
     cores = [core for core in described if core is not None]
-    # The list of USDC, which most markets are in, is long, so that the shorter one is read.
+    # USDC, which is in most markets, has a long list, so the shorter one is read.
     markets = min((core.markets for core in cores), key=len)[:_MAX_MARKETS]
     answers = yield [
         *(ContractCall(_SPOT_INFO, encode_word(market), may_revert=True) for market in markets),
@@ -101,7 +101,7 @@ def _read_index(answer: ReturnData) -> int | None:
 
 
 def _read_token(answer: ReturnData) -> _CoreToken | None:
-    """Return what matters of a token's structure; None for an index without a token."""
+    """Return the relevant part of a token's structure; None for an index without a token."""
     if not answer:
         return None
     body = answer[read_word(answer, "token") :]
@@ -113,7 +113,7 @@ def _read_token(answer: ReturnData) -> _CoreToken | None:
 
 
 def _read_pair(answer: ReturnData) -> tuple[int, ...]:
-    """Return the tokens of a market: its structure has its name behind them."""
+    """Return the tokens of a market: in its structure, they come before its name."""
     if not answer:
         return ()
     body = answer[read_word(answer, "market") :]

@@ -1,10 +1,10 @@
-"""Markets of Kuru: limit orders, and the orders of a vault at prices in a geometric row, filled by price.
+"""Kuru's markets: limit orders, and a vault's orders at prices in a geometric sequence, filled by price.
 
 A market order sells a number of sizes (`size_precision` of them are one base token) or of prices (`price_precision` are
-one quote token); what the input has beyond them is not taken. At the same price limit orders come first. The vault has
-an order at each price `best_ask * (1 + spread)^k`, whose sizes shrink as its bids' grow; filling one moves both of its
-sides. The taker's fee is a part of the output, rounded up. Orders that flip, when filled, become orders of the other
-side; that is not followed, so that a later swap back is quoted without them.
+one quote token); any excess input is not taken. At the same price, limit orders come first. The vault has an order at
+each price `best_ask * (1 + spread)^k`, whose sizes shrink as its bids' grow; filling one moves both of its sides. The
+taker's fee is a part of the output, rounded up. Flip orders become orders on the other side when filled; this is not
+modelled, so a later swap back is quoted without them.
 
 Source: OrderBook.sol and AbstractAMM.sol of Kuru-Labs/Kuru-contracts-dex-public @2060bb2.
 """
@@ -39,25 +39,25 @@ from swapcli.families.token_positions import is_forward
 
 LEVEL_GAS: Final = 10_000
 VAULT_STEP_GAS: Final = 4_300
-"""Gas units of each price of limit orders that is emptied, and of each order of the vault: a least-squares fit to 386
-swaps by the router, on the contracts' bytecode in an EVM."""
+"""Gas units for each emptied price of limit orders, and for each vault order: a least-squares fit to 386 swaps by the
+router, on the contracts' bytecode in an EVM."""
 VAULT_PRICE: Final = WAD
-"""The vault's prices are fractions of it."""
+"""The unit of the vault's prices."""
 _SIZE_BITS: Final = 96
 _MAX_SIZE: Final = (1 << _SIZE_BITS) - 1
-"""Limit of sizes and of the amount of an order: uint96."""
+"""The maximum of sizes and of an order's amount: uint96."""
 _PRICES: Final = range(1, (1 << 32) - 1)
-"""Prices are uint32; the greatest one stands for no price."""
+"""Prices are uint32; the greatest one means no price."""
 _MAX_SPREAD_BPS: Final = 499
 """The contract accepts spreads below 5%."""
 _MAX_VAULT_STEPS: Final = 1_000
-"""Orders of the vault in one swap: more would need more gas than a block has."""
+"""The maximum number of vault orders in one swap: more would need more gas than a block has."""
 _CURVE_VAULT_STEPS: Final = 200
-"""Orders of the vault that the curve has: at a spread of 10 basis points they are 22% of the price."""
+"""The number of vault orders in the curve: at a spread of 10 basis points, they cover 22% of the price."""
 
 
 class VaultOrder(NamedTuple):
-    """The vault's best order on one side, and how much of it is filled."""
+    """The vault's best order on one side, and its filled part."""
 
     price: int
     size: int
@@ -65,7 +65,7 @@ class VaultOrder(NamedTuple):
 
 
 class VaultOrders(NamedTuple):
-    """The vault's best orders: prices, whole sizes, and what of them is filled; `spread` is in basis points."""
+    """The vault's best orders: prices, whole sizes and filled parts; `spread` is in basis points."""
 
     best_bid: int
     bid_filled: int
@@ -86,11 +86,11 @@ class VaultOrders(NamedTuple):
         return self.bid_size > 0 and self.best_bid > 0 if is_bid else self.ask_size > 0 and self.best_ask < MAX_UINT256
 
     def with_filled(self, size: int, *, is_bid: bool) -> Self:
-        """Return the vault when `size` of its best bid or ask is filled, which leaves a rest."""
+        """Return the vault after `size` of its best bid or ask has been filled, with a rest remaining."""
         return self._replace(bid_filled=size) if is_bid else self._replace(ask_filled=size)
 
     def raised(self) -> VaultOrders:
-        """Return the vault when its best ask is filled: both sides are one price up."""
+        """Return the vault after its best ask has been filled completely: both sides move up by one price."""
         _, bid_filled, best_ask, _, _, ask_size, spread = self
         ask_size = ask_size * 2 * BPS // (2 * BPS + spread)
         best_ask = _round(best_ask * (BPS + spread), BPS)
@@ -105,7 +105,7 @@ class VaultOrders(NamedTuple):
         )
 
     def lowered(self) -> VaultOrders:
-        """Return the vault when its best bid is filled: both sides are one price down."""
+        """Return the vault after its best bid has been filled completely: both sides move down by one price."""
         best_bid, _, _, ask_filled, bid_size, _, spread = self
         bid_size = bid_size * (2 * BPS + spread) // (2 * BPS)
         best_bid = _round(best_bid * BPS, BPS + spread)
@@ -120,7 +120,7 @@ class VaultOrders(NamedTuple):
         )
 
     def steps_to(self, after: VaultOrders) -> int:
-        """Return by how many prices a swap has moved the vault, about."""
+        """Return approximately by how many prices a swap has moved the vault."""
         if not (self.best_bid and after.best_bid):
             return 0
         return round(abs(log(after.best_bid / self.best_bid)) / log1p(self.spread / BPS))
@@ -128,9 +128,10 @@ class VaultOrders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kuru(Pool):
-    """`tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the first are the best.
+    """A market. `tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the best come
+    first.
 
-    `vault` is None if it has no orders. `is_cut` says of asks and bids whether the market has more than these.
+    `vault` is None if it has no orders. `is_cut` shows, for asks and for bids, whether the market has more than these.
     `native` shows which token is the native one, listed in its wrapped form: "base", "quote", or empty.
     """
 
@@ -144,10 +145,13 @@ class Kuru(Pool):
 
     family: ClassVar[str] = "kuru"
     swap_gas: ClassVar[int] = 75_000
-    """Of the same fit, in which a swap with 21,000 for the transaction takes 74,000 and two transfers."""
+    """From the same fit, in which a swap with two transfers takes 74,000, including 21,000 for the transaction."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Place a market order that fills or reverts, as their router does. Raises as `Pool.swap`."""
+        """Place a market order that fills completely or reverts, like Kuru's router.
+
+        Raises the errors of `Pool.swap`.
+        """
         sells_base = is_forward(self, token_in, token_out)
         precision, decimals = (
             (self.size_precision, self.decimals[0]) if sells_base else (self.price_precision, self.decimals[1])
@@ -167,7 +171,7 @@ class Kuru(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: one rate an order price."""
+        """Return the curve of this direction in floats: one rate per order price."""
         return BinCurve(self._orders_in_floats(sells_base=is_forward(self, token_in, token_out)), MAX_UINT256)
 
     def state(self) -> dict[str, object]:
@@ -210,7 +214,7 @@ class Kuru(Pool):
         return pool
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the prices that were emptied, and of the vault's orders."""
+        """Return `swap_gas` plus the cost of the emptied prices and of the vault's orders."""
         assert isinstance(after, Kuru)
         steps = self.vault.steps_to(after.vault) if self.vault and after.vault else 0
         return self.swap_gas + LEVEL_GAS * count_emptied(self, after) + VAULT_STEP_GAS * steps
@@ -227,7 +231,7 @@ class Kuru(Pool):
         return self.swap_gas + LEVEL_GAS * max(count - 1, 0)
 
     def currencies(self) -> tuple[str, str]:
-        """Return base and quote asset as the market has them, the native token as the zero address."""
+        """Return the market's base and quote assets, with the zero address for the native token."""
         return currencies_of(self.tokens, self.native)
 
     def vault_price(self, level: PriceLevel) -> int:
@@ -235,7 +239,7 @@ class Kuru(Pool):
         return level.price * VAULT_PRICE // self.price_precision
 
     def _orders_in_floats(self, *, sells_base: bool) -> Iterator[tuple[float, float]]:
-        """Yield rate and output of each order price that a sale of the base or of the quote token meets."""
+        """Yield the rate and output of each order price that a sale of the base or the quote token meets."""
         side, is_cut = (self.bids, self.is_cut[1]) if sells_base else (self.asks, self.is_cut[0])
         levels = [(level.price / self.price_precision, level.size) for level in side]
         vault = self.vault
@@ -249,7 +253,7 @@ class Kuru(Pool):
 
 
 class _MarketOrder:
-    """One side of a market, its vault included, while a market order fills it: the bids if it sells the base token."""
+    """One side of a market, including its vault, while a market order fills it: the bids if it sells the base token."""
 
     def __init__(self, pool: Kuru, *, sells_base: bool) -> None:
         self._pool = pool
@@ -261,7 +265,7 @@ class _MarketOrder:
         self._rule = LevelRule(pool.size_precision, buys_size=not sells_base, counts_rest_in_sizes=not sells_base)
 
     def fill(self, amount: int) -> int:
-        """Sell sizes or spend prices, and return the base units that this pays before the fee."""
+        """Sell sizes or spend prices, and return the output in base units before the fee."""
         pool, from_orders, from_vault = self._pool, 0, 0
         while amount:
             limit, vault = self._vault_limit(self.levels[0] if self.levels else None), self.vault
@@ -277,7 +281,7 @@ class _MarketOrder:
         return (from_orders + from_vault) * unit // pool.size_precision
 
     def _fill_from_orders(self, amount: int) -> tuple[int, int]:
-        """Fill limit orders up to the vault's best price. Return the amount left, and what they pay."""
+        """Fill limit orders up to the vault's best price. Return the amount left, and their output."""
         pool, levels, vault = self._pool, self.levels, self.vault
         if not self._sells_base and levels and amount * pool.size_precision > _MAX_SIZE:
             raise SwapReverts(f"pool {pool.key}: an amount exceeds 96 bits")
@@ -291,7 +295,7 @@ class _MarketOrder:
         return filled.amount_left, filled.amount_out
 
     def _vault_limit(self, level: PriceLevel | None) -> int:
-        """Return the price of limit orders as a price of the vault, which has to be better to come first."""
+        """Return the price of limit orders as a vault price; the vault comes first only at a better price."""
         if level is None:
             return 0 if self._sells_base else MAX_UINT256
         return self._pool.vault_price(level)
@@ -300,18 +304,18 @@ class _MarketOrder:
         return vault.best_bid > limit if self._sells_base else vault.best_ask < limit
 
     def _fill_from_vault(self, vault: VaultOrders, amount: int, limit: int) -> tuple[int, int]:
-        """Fill orders of the vault at better prices than `limit`. Return the amount left, and what they pay."""
+        """Fill vault orders at better prices than `limit`. Return the amount left, and their output."""
         pool, is_bid, sizes, received = self._pool, self._sells_base, self._pool.size_precision, 0
         left = amount if is_bid else amount * VAULT_PRICE // pool.price_precision
         while left and (vault.best_bid > limit if is_bid else vault.best_ask < limit):
             price, size, filled = vault.best(is_bid=is_bid)
-            if filled > size:  # possible since the other side was lowered
+            if filled > size:  # possible because the other side was lowered
                 raise SwapReverts(f"pool {pool.key}: {filled} of the vault's {size} are filled")
             affordable = left if is_bid else left * sizes // price
             if affordable < size - filled:
                 received += price * affordable // sizes if is_bid else affordable
                 vault = vault.with_filled(filled + affordable, is_bid=is_bid)
-                left = 0  # what buys nothing more is the contract's
+                left = 0  # the contract keeps an amount that buys nothing more
                 break
             if is_bid:
                 received, left = received + price * (size - filled) // sizes, left - size + filled
@@ -327,7 +331,7 @@ class _MarketOrder:
 
 
 def _vault_levels(vault: VaultOrders, *, is_bid: bool) -> Iterator[tuple[float, int]]:
-    """Yield price and size of the vault's orders on one side, as far as they count for the curve."""
+    """Yield the price and size of the vault's orders on one side, as far as they matter for the curve."""
     for _ in range(_CURVE_VAULT_STEPS):
         price, size, filled = vault.best(is_bid=is_bid)
         if filled > size:
@@ -339,7 +343,7 @@ def _vault_levels(vault: VaultOrders, *, is_bid: bool) -> Iterator[tuple[float, 
 def _merged(
     levels: Sequence[tuple[float, int]], steps: Iterable[tuple[float, int]], *, is_cut: bool, is_ascending: bool
 ) -> list[tuple[float, int]]:
-    """Return the limit orders and those of the vault by price; none beyond the last known level of a cut side."""
+    """Return the limit orders and the vault's orders by price; none beyond the last known level of a cut side."""
     last = levels[-1][0] if levels and is_cut else None
     orders = sorted((*levels, *steps), reverse=not is_ascending, key=lambda order: order[0])
     if last is None:
@@ -348,7 +352,7 @@ def _merged(
 
 
 def _round(numerator: int, denominator: int) -> int:
-    """Divide and round half up, as `mulDivRound`."""
+    """Divide and round half up, like `mulDivRound`."""
     return (numerator + denominator // 2) // denominator
 
 
@@ -380,9 +384,9 @@ def _read_vault(fields: StateFields) -> VaultOrders | None:
 
 
 def _contradiction(pool: Kuru) -> tuple[str, str] | None:
-    """Return the field of the vault that contradicts the vault or the limit orders, and how; None if none does.
+    """Return the vault field that contradicts the vault or the limit orders, and how; None if there is none.
 
-    A vault whose prices cross those of the limit orders would pay for a sale and the way back more than was sold.
+    A vault whose prices cross those of the limit orders would pay more for a round trip than was sold.
     """
     vault = pool.vault
     if vault is None:

@@ -1,4 +1,4 @@
-"""Markets of Kuru: the best prices of both sides, which the market lists in one call, and the vault's orders."""
+"""Read Kuru's markets: the best prices of both sides, which the market lists in one call, and the vault's orders."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view, words
 
 REACH: Final = 64
-"""Prices of each side that are read. A swap that would need others is rejected as if there were no more orders."""
+"""The number of prices read per side. A swap that would need more is rejected as if there were no more orders."""
 _BOOK: Final = "getL2Book(uint32,uint32)"
 _REGISTERED: Final = "MarketRegistered"
 _REGISTERED_WORDS: Final = 12  # words of the event's data
 _VAULT_WORDS: Final = 1 + len(VaultOrders._fields)
-"""Words that `getVaultParams()` returns: the address of the vault, then its orders."""
+"""The number of words that `getVaultParams()` returns: the address of the vault, then its orders."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -64,7 +64,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with what never changes about a known market."""
+    """Return a reference with the constants of a known market."""
     assert isinstance(pool, Kuru)
     fee_bps = pool.fee_ppm // PPM_PER_BPS
     return ref._replace(
@@ -73,7 +73,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 
 def _decode_sides(answer: ReturnData, function: str) -> tuple[list[list[int]], list[list[int]]]:
-    """Return [price, size] of the bids and of the asks, each the best first.
+    """Return [price, size] of the bids and of the asks, each with the best first.
 
     The bytes are words: the block's number, the bids, a zero, and the asks.
     """
@@ -85,7 +85,7 @@ def _decode_sides(answer: ReturnData, function: str) -> tuple[list[list[int]], l
 
 
 def _read_side(words: Iterator[int]) -> Iterator[list[int]]:
-    """Yield the levels of one side, which end with a zero or with the bytes."""
+    """Yield the levels of one side, up to a zero or the end of the bytes."""
     for price in words:
         if not price:
             return

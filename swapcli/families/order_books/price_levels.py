@@ -1,7 +1,7 @@
-"""One side of an order book: its price levels, which a swap fills in their order, best price first.
+"""One side of an order book: its price levels, which a swap fills in order, best price first.
 
-The orders of a level share its price, so that their number changes no amount. A `LevelRule` describes how a
-contract rounds when it fills one.
+The orders of a level share its price, so their number does not affect amounts. A `LevelRule` describes how a contract
+rounds when it fills one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.state_fields import StateFields
 
 MAX_LEVELS: Final = 1_000
-"""Limit of the levels of one side: more than any reader requests."""
+"""The maximum number of levels on one side: more than any reader requests."""
 NATIVE_TOKENS: Final = ("base", "quote")
-"""Names in the `native` field of the first and the second token of a book."""
+"""The values of a book's `native` field for its first and its second token."""
 
 
 class PriceLevel(NamedTuple):
-    """`price` is the contract's number of it, a price or a tick; `size` is what can be filled, in its units."""
+    """A level.
+
+    `price` is the contract's number for it, a price or a tick; `size` is the fillable amount, in its units.
+    """
 
     price: int
     size: int
@@ -38,7 +41,7 @@ class LevelRule(NamedTuple):
     sizes of `unit` base units each if `buys_size`; its payment rounds up. Otherwise it sells sizes, and its proceeds
     round down. The fee of each trade is a part of its input or its output, rounds up, and is a rebate if negative; a
     fee on a whole order is applied outside. `counts_rest_in_sizes` marks contracts that keep the part of an input that
-    is less than a whole size at the price of a level.
+    is smaller than a whole size at a level's price.
     """
 
     scale: int
@@ -54,7 +57,7 @@ class LevelRule(NamedTuple):
         return (self.scale, self.price_of_tick(price)) if self.price_of_tick else (price, self.scale)
 
     def without_fee(self, amount_in: int) -> int:
-        """Return the largest amount that is at most `amount_in` with the fee on it."""
+        """Return the largest amount that, together with its fee, is at most `amount_in`."""
         return amount_in * PPM // (PPM + self.fee_in_ppm)
 
     def rate(self, level: PriceLevel) -> float:
@@ -64,7 +67,7 @@ class LevelRule(NamedTuple):
         return rate * (1.0 - self.fee_out_ppm / PPM) / (1.0 + self.fee_in_ppm / PPM)
 
     def outputs(self, levels: Iterable[PriceLevel]) -> Iterator[tuple[float, int]]:
-        """Yield the rate of each level and the output of all of it."""
+        """Yield the rate and the whole output of each level."""
         for level in levels:
             numerator, denominator = self.ratio(level.price)
             received = level.size * self.unit if self.buys_size else level.size * numerator // denominator
@@ -74,7 +77,7 @@ class LevelRule(NamedTuple):
 class FilledSide(NamedTuple):
     """The levels after a swap, the part of its input that buys no further unit, and its output.
 
-    `is_exhausted` says that all levels are filled, and an input is left that would need others.
+    `is_exhausted` means that all levels are filled and that the remaining input would need more.
     """
 
     levels: tuple[PriceLevel, ...]
@@ -115,12 +118,13 @@ def fill_levels(levels: Sequence[PriceLevel], amount_in: int, rule: LevelRule) -
 
 
 def level_curve(levels: Iterable[PriceLevel], rule: LevelRule, scale: float = 1.0, unit: float = 1.0) -> BinCurve:
-    """Return a direction in floats: one rate per level, times `scale`; the outputs are in units of `unit`."""
+    """Return the curve of one direction in floats: one rate per level, times `scale`; outputs are in units of
+    `unit`."""
     return BinCurve(((rate * scale, output * unit) for rate, output in rule.outputs(levels)), MAX_UINT256)
 
 
 def count_levels(levels: Iterable[PriceLevel], rule: LevelRule, rate: float) -> int:
-    """Return how many levels a swap reaches that ends at the marginal rate `rate`, at least 1."""
+    """Return the number of levels, at least 1, that a swap reaches if it ends at the marginal rate `rate`."""
     return max(sum(1 for level in levels if rule.rate(level) >= rate), 1)
 
 
@@ -142,7 +146,7 @@ def read_levels(
 
 
 class TwoSidedBook(Protocol):
-    """A book with levels on both sides, each the best first."""
+    """A book with levels on both sides, each with the best first."""
 
     @property
     def asks(self) -> tuple[PriceLevel, ...]: ...
@@ -168,7 +172,7 @@ def sides_state(book: TwoSidedBook) -> dict[str, object]:
 
 
 def count_emptied(before: TwoSidedBook, after: TwoSidedBook) -> int:
-    """Return how many levels of both sides a swap has emptied."""
+    """Return the number of levels on both sides that a swap has emptied."""
     return len(before.asks) - len(after.asks) + len(before.bids) - len(after.bids)
 
 
@@ -183,7 +187,7 @@ def native_state(native: str) -> Mapping[str, object]:
 
 
 def currencies_of(tokens: tuple[str, ...], native: str) -> tuple[str, str]:
-    """Return base and quote as the contract has them: the native token is the zero address."""
+    """Return the contract's base and quote currencies: the native token is the zero address."""
     base, quote = (ZERO_ADDRESS if name == native else token for name, token in zip(NATIVE_TOKENS, tokens, strict=True))
     return base, quote
 

@@ -11,7 +11,7 @@ from swapcli.families.row import FamilyRow, KeyOfEvent, KindRow, first_topic, ke
 
 
 class CloberConstants(NamedTuple):
-    """The key of a book of Clober V2, besides its tokens, its id, and the contract that reads its ticks.
+    """The key of a Clober V2 book besides its tokens, its ID, and the contract that reads its ticks.
 
     `native` is "base" or "quote" if that token is the native one, listed in its wrapped form.
     """
@@ -26,7 +26,7 @@ class CloberConstants(NamedTuple):
 
 
 class KuruConstants(NamedTuple):
-    """Of a market of Kuru: its units, the taker's fee, and which token is the native one, as for Clober."""
+    """The constants of a Kuru market: its units, the taker's fee, and which token is the native one, as for Clober."""
 
     price_precision: int = 0
     size_precision: int = 0
@@ -35,7 +35,7 @@ class KuruConstants(NamedTuple):
 
 
 class HanjiConstants(NamedTuple):
-    """Of an order book of Hanji: the contract that assembles its orders."""
+    """The constants of a Hanji book: the contract that assembles its orders."""
 
     lens: str = ""
 
@@ -43,7 +43,7 @@ class HanjiConstants(NamedTuple):
 clober_book_in_first_topic: Final = KeyOfEvent(
     lambda log: f"0x{0:016x}{log.topics[1][2:50]}", lambda _, address: (address,)
 )
-"""The id of a book of Clober V2: the first 192 bits of an order's id, as 32 bytes."""
+"""The ID of a Clober V2 book: the first 192 bits of an order's ID, as 32 bytes."""
 
 FAMILIES: Final[Mapping[str, FamilyRow]] = {
     "clober_v2": FamilyRow(("book_id", "unit_size", "maker_policy", "taker_policy", "hooks", "levels")),

@@ -1,4 +1,4 @@
-"""What the readers of pools share, and how a reader is called: `pool_readers`, from a `PoolRef` to the pool."""
+"""The shared code of pool readers, and how a reader is called: `pool_readers`, from a `PoolRef` to the pool."""
 
 PUBLIC = (
     "block_time", "build_pool", "call_encoding", "calls", "contract_kinds", "factory_contract",

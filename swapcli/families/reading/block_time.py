@@ -1,4 +1,4 @@
-"""The call that reads the time of the block, on which some pools' fees and prices depend."""
+"""The call that reads the block's time, on which some pools' fees and prices depend."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ BLOCK_TIME: Final = ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True
 
 
 def read_block_time(answer: ReturnData, use: str) -> int:
-    """Return the block's time. Raises `InvalidUpstreamResponse` without one; `use` shows what depends on it."""
+    """Return the block's time.
+
+    Raises `InvalidUpstreamResponse` if it is missing; `use` names the data that depends on it.
+    """
     if not answer:
         raise invalid_response(_TIME, f"the block's time, {use}, cannot be read")
     return read_word(answer, _TIME)
 
 
 def time_view(use: str) -> View:
-    """Return the view of the block's time, `timestamp`, as `read_block_time` reads it."""
+    """Return the view of the block's time, `timestamp`, decoded by `read_block_time`."""
     return View("timestamp", BLOCK_TIME, lambda answer, _: read_block_time(answer, use), _TIME)
 
 
 def undecoded_time_view() -> View:
-    """Return the view `time`, for `read_block_time` where only some pools need it."""
+    """Return the view `time`, to be decoded by `read_block_time` if only some pools need it."""
     return View("time", BLOCK_TIME, lambda answer, _: answer, _TIME)

@@ -1,4 +1,4 @@
-"""Build a pool from the state that was read. Its family checks it like the state of any market file."""
+"""Build a pool from the state that was read. Its family checks the state like that of any market file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.swap_fees import FEE_PER_PPM, write_swap_fee
 
 PAUSED: Final = "the factory has paused all swaps"
-"""The reason why a factory's pools are omitted for a while."""
+"""The reason for temporarily omitting a factory's pools."""
 
 CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
-"""A million tokens of 18 decimals, with digits down to the last, so that a conversion shows every rounding."""
+"""One million tokens with 18 decimals, with digits down to the last, so that a conversion reveals all rounding."""
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
-    """Return the pool. Raises `InvalidPoolState` naming the field."""
+    """Return the pool. Raises `InvalidPoolState`, which names the field."""
     if not 0 <= fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
     identity = PoolIdentity(ref.address, ref.protocol, ref.tokens, ref.decimals, fee_ppm)
@@ -29,7 +29,7 @@ def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
 
 
 def build_pool_with_fee(ref: PoolRef, fee_wad: int, state: Mapping[str, object]) -> Pool:
-    """Return the pool with a fee as a 10^18 fraction, which is in the state where parts per million are too coarse."""
+    """Return the pool with a fee as a 10^18 fraction, which is in the state if parts per million are too coarse."""
     fee_ppm = fee_wad // FEE_PER_PPM
     return build_pool(ref, fee_ppm, {**state, **write_swap_fee(fee_wad, fee_ppm)})
 

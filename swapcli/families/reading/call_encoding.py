@@ -1,4 +1,4 @@
-"""Calls of the contract functions that pools and tokens are read with: calldata, and return data.
+"""The calls to contract functions for reading pools and tokens: calldata and return data.
 
 Contract return data is untrusted: the expected words are read and trailing bytes are ignored. Every reader raises
 `InvalidUpstreamResponse`, whose message begins with the name of the function.
@@ -201,12 +201,12 @@ SELECTORS: Final[dict[str, str]] = {
     "readFromStorage(bytes32)": "b5c736e4",
     "getDexPricesAndExchangePrices(address)": "015f6cfa",
 }
-"""The first four bytes of the Keccak-256 hash of signatures that are often called: hashing costs an import and time."""
+"""The first four bytes of the Keccak-256 hashes of common signatures: hashing takes an import and time."""
 
 _selector_bytes: Final = {signature: bytes.fromhex(selector) for signature, selector in SELECTORS.items()}
 
 ANY_ADDRESS: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
-"""An arbitrary account without tokens: functions that look at an account treat it as everyone."""
+"""An arbitrary account without tokens, for functions that depend on an account but treat all such accounts alike."""
 
 
 NATIVE_CURRENCY: Final = "0x" + "ee" * 20
@@ -236,7 +236,7 @@ def _selector(signature: str) -> bytes:
 
 
 def signature_of(calldata: bytes) -> str:
-    """Return the signature of a call that was encoded here; its first four bytes in hex if it was not."""
+    """Return the signature of a call that was encoded here; otherwise its first four bytes in hex."""
     begin = calldata[:4]
     return next((signature for signature, known in _selector_bytes.items() if known == begin), f"0x{begin.hex()}")
 
@@ -267,7 +267,7 @@ def read_list(data: ReturnData, name: str, index: int = 0) -> tuple[int, ...]:
 
 
 def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
-    """Return the only value, a list of pairs of words."""
+    """Return the single value of the data, a list of pairs of words."""
     words = _require_success(data, name)
     start, count = decode_words(words, 2, name, invalid_response)
     if start != WORD:
@@ -279,7 +279,7 @@ def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
 
 
 def read_text(data: ReturnData, name: str) -> str:
-    """Return a string, or 32 bytes padded with zeros, as old tokens return them."""
+    """Return a string, or 32 bytes padded with zeros, as returned by old tokens."""
     return decode_text(_require_success(data, name), name, invalid_response)
 
 

@@ -1,4 +1,4 @@
-"""Calls of contracts, what they return, and events: all that a reader knows of a node."""
+"""Contract calls, their results, and events: all that a reader needs from a node."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ ReturnData = bytes | None
 
 
 class CallContext(NamedTuple):
-    """The sender and the gas price of a call, for contracts that look at them. The sender can pay any gas."""
+    """The sender and the gas price of a call, for contracts that depend on them. The sender can pay any gas."""
 
     sender: str
     gas_price_wei: int
 
 
 class ContractCall(NamedTuple):
-    """A call of a contract. `may_revert` marks calls that some contracts of the kind do not support.
+    """A call to a contract. `may_revert` marks calls that some contracts of the kind do not support.
 
-    If `to` is empty, `calldata` itself runs as code; some nodes reject that, and the result is None. Calls that may
-    revert and follow one another with the same `group` run in one call of the node, apart from others: together they
-    show one state, and do not take others' gas. `is_divisible` marks a call that packs so many others that the caller
-    splits it if it is too much for the node.
+    If `to` is empty, `calldata` itself runs as code; some nodes reject that, and the result is None. Consecutive calls
+    that may revert and have the same `group` run in one call of the node, separately from others: together they show
+    one state, and they do not use the others' gas. `is_divisible` marks a call that packs many others, which the caller
+    splits if it is too large for the node.
     """
 
     to: str
@@ -39,7 +39,8 @@ class ContractCall(NamedTuple):
 
     @property
     def is_unpackable(self) -> bool:
-        """Whether Multicall3 cannot make the call: it would change the sender of a `context`, and it runs no code."""
+        """Whether Multicall3 cannot make the call: Multicall3 would change the sender of a `context`, and it cannot run
+        code."""
         return self.context is not None or not self.to
 
 
@@ -58,7 +59,7 @@ class Log(NamedTuple):
 
 
 class BlockReader(Protocol):
-    """Makes calls on the state after one block. `width` is the number of requests that it sends at once."""
+    """Makes calls on the state after one block. `width` is the number of requests that it sends at the same time."""
 
     @property
     def width(self) -> int: ...

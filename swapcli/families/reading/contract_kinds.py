@@ -1,4 +1,4 @@
-"""The kinds of contracts that pools are read from, by name, and which of them a protocol has."""
+"""The kinds of contracts from which pools are read, by name, and the kinds of each protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Kinds(Mapping[str, KindRow]):
-    """Imports the rows of a folder when one of them is asked for."""
+    """Imports the rows of a folder on first use of one of them."""
 
     def __getitem__(self, name: str) -> KindRow:
         return kind_row(name)
@@ -35,7 +35,8 @@ KINDS: Final[Mapping[str, KindRow]] = _Kinds()
 
 
 class KindTable(Mapping[str, T]):
-    """Something of each kind, computed from its row when it is asked for: families of packages add kinds when used."""
+    """A value for each kind, computed from its row on first use: families from packages add kinds when they are
+    used."""
 
     def __init__(self, compute: Callable[[KindRow], T]) -> None:
         self._compute = compute
@@ -55,8 +56,9 @@ class KindTable(Mapping[str, T]):
 
 @lru_cache
 def kinds_of_family(family: str, network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
-    """Return the contract kinds of a pool family on networks of a kind; one that is not read from a node has none."""
-    if not is_family(family):  # a package's family must be loaded, so that its kinds are known
+    """Return the contract kinds of a pool family on networks of a kind; a family that is not read from a node has
+    none."""
+    if not is_family(family):  # a package's family must be loaded first, so that its kinds are known
         return ()
     of_network = (each for each in KINDS.items() if each[1].network_kind is network_kind)
     return tuple(kind for kind, row in of_network if family in row.families)
@@ -65,8 +67,8 @@ def kinds_of_family(family: str, network_kind: Kind = Kind.EVM) -> tuple[str, ..
 def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[str, ...]:
     """Return the contract kinds of a protocol's pools; empty if they cannot be read.
 
-    The definition names them (`contracts`) where the family is not enough. Raises `ConfigError` for an unknown name,
-    also of the family.
+    The definition names them (`contracts`) if the family does not determine them. Raises `ConfigError` for an unknown
+    name, also of a family.
     """
     if protocol.family is not None and not is_family(protocol.family):
         raise _unknown_name(protocol, "family", protocol.family, family_names())

@@ -14,20 +14,19 @@ from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.pool_ref import PoolRef
 
 MAX_LISTED_POOLS: Final = 100_000
-"""Limit of an untrusted factory's list of pools."""
+"""The maximum length of an untrusted factory's list of pools."""
 
 
 class Factory(NamedTuple):
     """A contract that creates or registers pools of one kind.
 
-    `protocols` are those that its pools belong to: one, or several that differ in the family of their pools.
-    `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks. `fee_ppm` is the constant fee
-    of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
-    `quoted_protocols` that cannot be computed can be sampled. `wrapped_native` is the token that native currency counts
-    as. `quoter` shows how pools that are sampled are announced and quoted. `swap_quoter` is the contract of a
-    deployment of Algebra or Uniswap V4 that quotes swaps in its pools, `lens` the one that reads the pools of a kind
-    that needs it; both are empty if the catalogue knows none. `hook_rules` are the rules of a V4 manager's hooks, as
-    JSON, by address.
+    `protocols` are the protocols of its pools: one, or several that differ in the family of their pools.
+    `protocols_by_hook` are the protocols of a Uniswap V4 manager's pools with known hooks. `fee_ppm` is the constant
+    fee of a kind that has one. `fee_tiers` are the known ones, as in `Deployment`. Pools of `quoted_protocols` that
+    cannot be computed can be sampled. `wrapped_native` is the token that represents native currency. `quoter` describes
+    how sampled pools are announced and quoted. `swap_quoter` is the contract of a deployment of Algebra or Uniswap V4
+    that quotes swaps in its pools, `lens` the one that reads the pools of a kind that needs it; both are empty if the
+    catalogue knows none. `hook_rules` are the rules of a V4 manager's hooks, as JSON, by address.
     """
 
     address: str
@@ -45,12 +44,12 @@ class Factory(NamedTuple):
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:
-        """The protocols of its pools, each once."""
+        """The protocols of its pools, without duplicates."""
         return tuple(dict.fromkeys((*self.protocols, *self.protocols_by_hook.values())))
 
     @property
     def is_enumerable(self) -> bool:
-        """Whether it has a list of its pools. Other pools are found only by creation events."""
+        """Whether it has a list of its pools. Otherwise pools are found only through creation events."""
         traits = KINDS[self.kind]
         return traits.has_whole_list or traits.is_pool_itself or bool(traits.list_functions)
 
@@ -62,9 +61,9 @@ class Factory(NamedTuple):
         return KINDS[self.kind].created
 
     def protocol_of(self, family: str) -> ProtocolInfo | None:
-        """Return the protocol of its pools of a family, None if the catalogue has none.
+        """Return the protocol of its pools of a family; None if the catalogue has none.
 
-        A protocol whose definition names its kinds of contracts may have pools of several families.
+        A protocol whose definition names its contract kinds may have pools of several families.
         """
         of_family = (each for each in self.protocols if each.family == family)
         return next(of_family, None) or next((each for each in self.protocols if each.contracts), None)
@@ -72,7 +71,8 @@ class Factory(NamedTuple):
     def new_ref(
         self, address: str, tokens: tuple[str, ...], family: str | None = None, protocol: ProtocolInfo | None = None
     ) -> PoolRef:
-        """Return the reference of a pool at `address`, without decimals; of the kind's first family by default.
+        """Return the reference of a pool at `address`, without decimals; it belongs to the kind's first family by
+        default.
 
         Raises `InvalidUpstreamResponse` if no `protocol` is given and none has pools of the family.
         """

@@ -1,4 +1,4 @@
-"""Keys of PancakeSwap Infinity pools: from the event of their creation, in references, and in states."""
+"""Keys of PancakeSwap Infinity pools: from creation events, in references, and in states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOPICS: Final = 4  # kind, id and two currencies
 def read_initialized(factory: Factory, log: Log, wrapped_native: str | None, family: str) -> BatchRead[PoolRef]:
     """Decode the event of a pool's creation, without a call. Reject hooks that may change the amounts of a swap.
 
-    Its data begin with hooks, fee and parameters.
+    The event's data begins with hooks, fee and parameters.
     """
     yield from ()
     if len(log.topics) < _TOPICS:
@@ -42,9 +42,9 @@ def read_initialized(factory: Factory, log: Log, wrapped_native: str | None, fam
 
 
 def check_key(ref: PoolRef) -> None:
-    """Raise `InvalidPoolState` unless the key hashes to the pool's id, and its hook leaves swap amounts alone.
+    """Raise `InvalidPoolState` unless the key hashes to the pool's ID and its hook does not change swap amounts.
 
-    A swap names the pool by its key.
+    A swap identifies the pool by its key.
     """
     key = ref.constants_as(InfinityConstants)
     check_infinity_hooks(key.hooks, key.parameters, has_dynamic_fee=key.has_dynamic_fee)
@@ -55,7 +55,10 @@ def check_key(ref: PoolRef) -> None:
 
 
 def key_fields(ref: PoolRef, lp_fee_ppm: int) -> dict[str, object]:
-    """Return the fields of a market file for the key. Raises `InvalidPoolState` if a constant fee is not the key's."""
+    """Return the fields of a market file for the key.
+
+    Raises `InvalidPoolState` if a constant fee differs from the key's.
+    """
     key = ref.constants_as(InfinityConstants)
     if not key.has_dynamic_fee and lp_fee_ppm != ref.fee_ppm:
         raise InvalidPoolState("fee_ppm", f"expected the {ref.fee_ppm} of its key, not {lp_fee_ppm}")

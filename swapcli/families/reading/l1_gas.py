@@ -1,13 +1,13 @@
-"""Ask the `NodeInterface` of an Arbitrum network how much gas it charges for the data of a transaction on L1.
+"""Query the `NodeInterface` of an Arbitrum network for the gas that it charges for a transaction's data on L1.
 
-The network adds gas to that of the execution, until it pays for the data at the block's base fee:
+The network adds gas to that of the execution, enough to pay for the data at the block's base fee:
 
     units    = 16 * bytes of the signed transaction, compressed by Brotli at the level of ArbOS
     L1 gas   = units * price of a unit / base fee, rounded down
 
-The contract exists only inside a node: a call of it, by a transaction or by another contract, has no code to run. It
-compresses a transaction with other numbers in place of those that it does not know, adds 256 units and 1% for what
-these may be longer, and 10% to the price. Source: OffchainLabs/nitro @6dce8d1, gasEstimateL1Component of
+The contract exists only inside a node: if a transaction or another contract calls it, there is no code to run. It
+compresses a transaction with placeholders for unknown numbers, adds 256 units and 1% because these may be longer, and
+adds 10% to the price. Source: OffchainLabs/nitro @6dce8d1, gasEstimateL1Component of
 execution/nodeinterface/node_interface.go, and arbos/l1pricing/l1pricing.go.
 """
 
@@ -32,9 +32,9 @@ def encode_l1_gas_call(to: str, data: bytes) -> bytes:
 
 
 def decode_l1_gas(answer: ReturnData) -> int | None:
-    """Return the gas that data on L1 adds; None if the network has no such contract.
+    """Return the gas that L1 data adds; None if the network has no such contract.
 
-    Raises `InvalidUpstreamResponse` for an answer of another form.
+    Raises `InvalidUpstreamResponse` for a malformed response.
     """
     if not answer:
         return None

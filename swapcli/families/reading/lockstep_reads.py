@@ -1,4 +1,4 @@
-"""Run many reads side by side: in each round, the calls of all reads go out together."""
+"""Run many reads side by side: in each round, the calls of all reads are sent together."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 T = TypeVar("T")
 
 BatchRead = Generator[Sequence[ContractCall], Sequence[ReturnData], T]
-"""Yields the calls of a round, receives their results, and returns the value it has read. Raises `SwapcliError` if the
-contract's data is unusable. Any other exception is a defect, which skips the item as well."""
+"""Yields the calls of a round, receives their results, and returns the value it has read.
+
+Raises `SwapcliError` if the contract's data is unusable. Any other exception is a defect, which also skips the item.
+"""
 
 
 class SkippedItem(NamedTuple):
@@ -25,8 +27,7 @@ class SkippedItem(NamedTuple):
 
 
 class FaultyItem(SkippedItem):
-    """An item whose read raised a different exception than a `SwapcliError`: the reason names a defect of the
-    program."""
+    """An item whose read raised an exception other than `SwapcliError`: the reason names a defect of the program."""
 
     __slots__ = ()
 
@@ -36,7 +37,7 @@ def run_batched(
 ) -> list[T | SkippedItem]:
     """Return the result of each read in order, a `SkippedItem` for a failed one. Errors of `send` propagate.
 
-    If the node's requests are spent, the reads that are not complete count as failed, unless that is all of them.
+    If the node's request budget is spent, incomplete reads count as failed, unless no read is complete.
     """
     together = in_lockstep(reads)
     try:
@@ -54,9 +55,10 @@ def run_batched(
 
 
 def in_lockstep(reads: Sequence[tuple[str, BatchRead[T]]]) -> BatchRead[list[T | SkippedItem]]:
-    """Return the result of each read in order, a `SkippedItem` for a failed one, with the calls of a round as one.
+    """Return the result of each read in order, a `SkippedItem` for a failed one; all calls of a round are sent
+    together.
 
-    `RequestBudgetSpent` in place of results counts as in `run_batched`.
+    `RequestBudgetSpent` in place of results is handled as in `run_batched`.
     """
     results: dict[int, T | SkippedItem] = {}
     received: dict[int, Sequence[ReturnData]] = {}
@@ -88,9 +90,10 @@ def in_lockstep(reads: Sequence[tuple[str, BatchRead[T]]]) -> BatchRead[list[T |
 
 
 def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) -> BatchRead[T]:
-    """Return the same read, with calls that it may make later sent first.
+    """Return the same read, with calls that it may make later sent in its first round.
 
-    If it makes only those calls, it finishes after that round."""
+    If it makes only these calls, it finishes after that round.
+    """
     first = next(read)
     results = yield [*first, *prefetched_calls]
     known_results = dict(zip([*first, *prefetched_calls], results, strict=True))

@@ -1,4 +1,4 @@
-"""The bloom filter in a block header: the addresses and topics that the events of the block can have.
+"""The Bloom filter in a block header: the addresses and topics that the block's events can have.
 
 Each item sets three of 2,048 bits (Ethereum's yellow paper, section 4.3.1). An item that is not in the filter is in no
 event. An item in the filter may be there by chance, more likely so the fuller the filter is. A filter of 0 carries no
@@ -14,7 +14,7 @@ from swapcli.core.encoding.keccak import keccak256
 
 BITS: Final = 2_048  # bits of a block's Bloom filter
 _CACHED_MASKS: Final = 1 << 15
-"""Masks in memory, of some 300 bytes each."""
+"""The number of masks kept in memory, of some 300 bytes each."""
 
 
 @lru_cache(_CACHED_MASKS)
@@ -33,8 +33,8 @@ def may_contain(bloom: int, *items: str) -> bool:
 
 
 def is_selective(bloom: int) -> bool:
-    """Return whether what is in the filter is so rarely by chance that it is worth a question.
+    """Return whether false positives in the filter are rare enough to make a query worthwhile.
 
-    Half full, an address and a topic that are in no event are both in it once in 64 times.
+    In a half-full filter, an address and a topic that are in no event both appear once in 64 times.
     """
     return 0 < bloom.bit_count() <= BITS // 2

@@ -1,7 +1,7 @@
-"""Pools in the storage of a manager: Uniswap V4, PancakeSwap Infinity.
+"""Pools in the storage of a manager contract: Uniswap V4, PancakeSwap Infinity.
 
-The manager has a mapping from pool id to a struct, whose fields are at fixed offsets from a hash of the id.
-`extsload` returns any words of its storage, so each read is one call and needs no other contract.
+The manager has a mapping from pool ID to a struct, whose fields are at fixed offsets from a hash of the ID. `extsload`
+returns any words of its storage, so each read is one call and needs no other contract.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from swapcli.families.rounding import UINT256_LIMIT
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
 _LIQUIDITY_OFFSET, _TICKS_OFFSET, _BITMAP_OFFSET = 3, 4, 5
-"""Storage slots after that of the pool's first word, in the order of `Pool.State`."""
+"""Offsets from the storage slot of the pool's first word, in the order of `Pool.State`."""
 
 
 class ConcentratedInManager:
     """A concentrated pool in a manager's storage, for `tick_bitmap`.
 
-    `pools_slot` is the slot of the manager's mapping of pools, `paused_slot` that of its flag, None if it has none.
+    `pools_slot` is the slot of the manager's mapping of pools; `paused_slot` is the slot of its pause flag, None if it
+    has none.
     """
 
     def __init__(self, manager: str, pool_id: str, pools_slot: int, paused_slot: int | None = None) -> None:
@@ -38,7 +39,8 @@ class ConcentratedInManager:
         return [extsload_call(self._manager, slots if self._paused_slot is None else [*slots, self._paused_slot])]
 
     def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
-        """Decode `slot0`, where price and tick precede the protocol's fees (12 bits each) and the LP fee (24)."""
+        """Decode `slot0`, in which price and tick precede the protocol's fees (12 bits each) and the LP fee (24
+        bits)."""
         slot0, liquidity, *flags = read_extsload(answers[0], 2 if self._paused_slot is None else 3)
         require_unpaused(*flags)
         price, tick = price_and_tick(slot0)
@@ -60,9 +62,9 @@ class ConcentratedInManager:
 
 
 def read_currencies(log: Log, wrapped_native: str | None) -> tuple[tuple[str, str], bool]:
-    """Return the tokens of a pool from the event of its creation, and whether the first is the native token.
+    """Return the tokens of a pool from its creation event, and whether the first is the native token.
 
-    That is listed under its wrapped form. Raises `InvalidUpstreamResponse` if the network has none.
+    The native token is listed in its wrapped form. Raises `InvalidUpstreamResponse` if the network has none.
     """
     first, second = (to_address(int(topic, 16), "currency") for topic in log.topics[2:4])
     if first != ZERO_ADDRESS:
@@ -73,7 +75,7 @@ def read_currencies(log: Log, wrapped_native: str | None) -> tuple[tuple[str, st
 
 
 def slot_of_id(pool_id: str, pools_slot: int) -> int:
-    """Return the storage slot of a pool's first word, its `slot0`; `pools_slot` is that of the mapping of pools."""
+    """Return the storage slot of a pool's first word, its `slot0`; `pools_slot` is the slot of the mapping of pools."""
     return mapping_slot(int(pool_id, 16), pools_slot)
 
 
@@ -83,7 +85,7 @@ def extsload_call(manager: str, slots: Sequence[int]) -> ContractCall:
 
 
 def read_extsload(answer: ReturnData, count: int) -> tuple[int, ...]:
-    """Return the words that `extsload_call` requested. Raises `InvalidUpstreamResponse`."""
+    """Return the words requested by `extsload_call`. Raises `InvalidUpstreamResponse`."""
     words = read_list(answer, _EXTSLOAD)
     if len(words) != count:
         raise invalid_response(_EXTSLOAD, f"{len(words)} words instead of {count}")
@@ -96,7 +98,7 @@ def price_and_tick(slot0: int) -> tuple[int, int]:
 
 
 def fees_in(packed: int) -> tuple[tuple[int, int], int]:
-    """Return (protocol fees of selling token0 and token1, LP fee) from the part of `slot0` that begins with them."""
+    """Return (protocol fees for selling token0 and token1, LP fee) from the part of `slot0` that begins with them."""
     return (packed & 0xFFF, packed >> 12 & 0xFFF), packed >> 24 & 0xFFFFFF
 
 
@@ -107,7 +109,7 @@ def require_unpaused(flag: int = 0) -> None:
 
 
 def mapping_slot(key: int, slot: int) -> int:
-    """Return the slot of the entry `key` of a mapping at `slot`."""
+    """Return the slot of the entry `key` in a mapping at `slot`."""
     return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % UINT256_LIMIT)))
 
 

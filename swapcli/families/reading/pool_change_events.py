@@ -1,7 +1,7 @@
 """The events that signal a change of a pool's state, and the pool that each event is about.
 
-The new state in an event is not used: the pool is read again. So an event of a different kind, or one that an untrusted
-contract emits, can cost a request but never change an amount.
+The new state in an event is not used: the pool is read again. So an event of a different kind, or from an untrusted
+contract, can cost a request but can never change an amount.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from swapcli.families.row import KeyOfEvent, key_of_emitter
 EVENTS: Final = KindTable[dict[str, KeyOfEvent]](
     lambda row: {topic_of(signature): key_of for signature, key_of in row.events.items()}
 )
-"""The events of each contract kind by first topic. Kinds without any emit no events on a change."""
+"""The events of each contract kind, by first topic. Kinds without an entry emit no events on a change."""
 
 
 @lru_cache(1)
 def _events_of_kinds(count: int) -> Mapping[str, KeyOfEvent]:
     """Return the events of all kinds by first topic; `count` is the current number of kinds, which may grow.
 
-    The kinds of packages come last, and change nothing about the events of the others.
+    The kinds of packages come last, and do not affect the events of the others.
     """
     del count
     found: dict[str, KeyOfEvent] = {}
@@ -43,9 +43,9 @@ def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tup
 
 
 def known_topics(family: str, network_kind: Kind = Kind.EVM) -> frozenset[str]:
-    """Return the topics of the events that a pool of a family emits itself; empty if its kinds emit none.
+    """Return the topics of the events that a family's pools emit themselves; empty if its kinds emit none.
 
-    A pool of a vault, whose swaps the vault announces, has none.
+    A vault's pools have none, because the vault emits their events.
     """
     kinds = tuple(_kinds([family], network_kind))
     if not all(EVENTS[kind] and not KINDS[kind].is_in_vault for kind in kinds):
@@ -60,7 +60,7 @@ def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
 
 
 def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[str]:
-    """Return the contract kinds of these families whose events a vault emits instead of the pool."""
+    """Return the contract kinds in these families whose events come from a vault rather than from the pool."""
     return frozenset(kind for kind in _kinds(families, network_kind) if KINDS[kind].is_in_vault)
 
 
@@ -69,9 +69,9 @@ def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[str]:
 
 
 def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Return the keys of those pools that can have changed in a block with that bloom filter.
+    """Return the keys of the pools that may have changed in a block with this Bloom filter.
 
-    `pools` are keys, contracts and families. Events of Balancer's vault are judged by their kind alone.
+    `pools` are keys, contracts and families. For Balancer's vault, only the kind of an event is checked.
     """
     present = {
         name: frozenset(
@@ -85,13 +85,13 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
     others = {name: names - {key_of_emitter} for name, names in present.items()}
     emitting = {name for name, names in present.items() if key_of_emitter in names}
     for key, address, family in pools:
-        bits = bloom_mask(address)  # inline, since there may be very many
+        bits = bloom_mask(address)  # inlined, since there may be very many
         is_emitter = family in emitting and bloom & bits == bits
         if is_emitter or any(may_contain(bloom, *names.bloom_items(key, address)) for names in others.get(family, ())):
             yield key
 
 
 def changed_pool(log: Log) -> str | None:
-    """Return the key of the pool that an event is about; None if it is unknown."""
+    """Return the key of the pool that an event is about; None if unknown."""
     names = _events_of_kinds(len(KINDS)).get(log.topics[0]) if log.topics else None
     return None if names is None or (names.is_in_topic and len(log.topics) < 2) else names(log)

@@ -1,4 +1,4 @@
-"""One reader per kind of pool contract, each from a `PoolRef` to the pool.
+"""One reader per kind of pool contract, each of which turns a `PoolRef` into the pool.
 
 A reader is imported when the first pool of its kind is read.
 """
@@ -18,7 +18,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef, bare_ref
 
-_BATCH_SIZE = 250  # pools that are read side by side, per request that the reader sends at once
+_BATCH_SIZE = 250  # pools that are read side by side, per concurrent request of the reader
 
 
 class PoolReader(Protocol):
@@ -34,10 +34,10 @@ class PoolReader(Protocol):
         """Read the constants of a factory's pool."""
 
     def read_created(self, factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-        """Read the constants of a pool that an event announces."""
+        """Read the constants of a pool announced by an event."""
 
     def complete_ref(self, ref: PoolRef, pool: Pool) -> PoolRef:
-        """Return the reference of a known pool with what its state adds."""
+        """Return the reference of a known pool, completed with data from its state."""
 
 
 def pool_reader(kind: str) -> PoolReader:
@@ -55,12 +55,15 @@ def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
 
 
 def read_pool(ref: PoolRef) -> BatchRead[Pool]:
-    """Read the state of a pool. Its reader is chosen inside the read, so that any failure is that of this pool."""
+    """Read the state of a pool.
+
+    Its reader is chosen inside the read, so that any failure is attributed to this pool.
+    """
     return (yield from pool_reader(ref.kind).load(ref))
 
 
 def read_known_pool(pool: Pool, network: Network) -> BatchRead[Pool] | None:
-    """Return the read of a known pool's state; None as `ref_of_pool`."""
+    """Return the read of a known pool's state; None in the same cases as `ref_of_pool`."""
     try:
         ref = ref_of_pool(pool, network)
     except Exception as error:
@@ -74,15 +77,16 @@ def _failed_read(error: Exception) -> BatchRead[Pool]:
 
 
 def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
-    """Yield the pool of each reference at the reader's block, in order, or why it was skipped. Raises `UpstreamError`.
+    """Yield the pool of each reference at the reader's block, in order, or the reason why it was skipped. Raises
+    `UpstreamError`.
 
-    Reads one batch at a time, so that memory stays bounded and progress can be shown.
+    Pools are read one batch at a time, so that memory stays bounded and progress can be shown.
     """
     return load_reads(reader, ((ref.key, read_pool(ref)) for ref in refs))
 
 
 def load_reads(reader: BlockReader, reads: Iterable[tuple[str, BatchRead[Pool]]]) -> Iterator[Pool | SkippedItem]:
-    """Yield the results of reads, each with the key of its pool, as `load_pools`."""
+    """Yield the results of reads, each with the key of its pool, like `load_pools`."""
     remaining = iter(reads)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
         yield from run_batched(batch, reader.call)

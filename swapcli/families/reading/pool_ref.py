@@ -16,7 +16,7 @@ from swapcli.families.row import FactoryConstants, PoolConstants
 
 _QUOTER_ROLES: Final = ("quoter_v2", "quoter")
 LENS: Final = "lens"
-"""The role of a contract that reads the pools of another."""
+"""The role of a contract that reads another contract's pools."""
 
 C = TypeVar("C", bound=PoolConstants)
 
@@ -36,10 +36,11 @@ class LastBins(NamedTuple):
 
 
 class PoolRef(NamedTuple):
-    """A pool to read. `address` is the contract to call: the manager of pools with an id. `tokens` are in its order.
+    """A pool to read. `address` is the contract to call: the manager, for pools with an ID. `tokens` are in the
+    contract's order.
 
-    `fee_ppm` is set only if it never changes. `constants` are what else never changes, in the record of the kind. If
-    only amounts have changed since `last_read`, one round is enough to read the pool.
+    `fee_ppm` is set only if it never changes. `constants` are the other data that never change, in the record of the
+    kind. If only amounts have changed since `last_read`, one round is enough to read the pool.
     """
 
     address: str
@@ -53,27 +54,27 @@ class PoolRef(NamedTuple):
     last_read: LastTicks | LastBins | None = None
 
     def constants_as(self, record: type[C]) -> C:
-        """Return the constants if they are in such a record, otherwise an empty record of the type."""
+        """Return the constants if they are a record of this type, otherwise an empty record."""
         return self.constants if isinstance(self.constants, record) else record()
 
     @property
     def last_ticks(self) -> LastTicks | None:
-        """What the last read of a concentrated pool found."""
+        """The result of the last read of a concentrated pool."""
         return self.last_read if isinstance(self.last_read, LastTicks) else None
 
     @property
     def last_bins(self) -> LastBins | None:
-        """What the last read of a pool of bins found."""
+        """The result of the last read of a bin pool."""
         return self.last_read if isinstance(self.last_read, LastBins) else None
 
     @property
     def pool_id(self) -> str:
-        """The id by which a contract of many pools knows it; empty if there is none."""
+        """The ID of the pool in a contract that has many; empty if there is none."""
         return getattr(self.constants, "pool_id", "")
 
     @property
     def key(self) -> str:
-        """As `Pool.key`."""
+        """The same as `Pool.key`."""
         row = KINDS[self.kind]
         if row.is_sampled:
             return self.pool_id or self.address
@@ -81,7 +82,7 @@ class PoolRef(NamedTuple):
 
 
 def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
-    """Return the reference of a known pool without what only its state has.
+    """Return the reference of a known pool without the data that only its state has.
 
     None if its kind of contract is unknown, or it has no state to read.
     """
@@ -102,7 +103,7 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
 
 
 def network_quoter(protocol: str, network: Network) -> str:
-    """Return the quoter that a network names for a protocol; empty if it names none or several."""
+    """Return the quoter that a network names for a protocol; empty if it names none or more than one."""
     return _only_address(protocol, _QUOTER_ROLES, network)
 
 
@@ -118,10 +119,9 @@ def _only_address(protocol: str, roles: Collection[str], network: Network) -> st
 
 
 def _kind_of_pool(pool: Pool, network: Network) -> str | None:
-    """Return the kind that the definition names for the pool's protocol and family, otherwise the only kind of the
-    family.
+    """Return the kind that the definition names for the pool's protocol and family, otherwise the family's only kind.
 
-    Where the family has several, the state shows which it is.
+    If the family has several kinds, the state determines it.
     """
     protocol = network.protocol(pool.protocol)
     named = contract_kinds(protocol, network) if protocol and protocol.contracts else ()

@@ -17,11 +17,12 @@ _FIRST_FIELDS: Final = (
     *("tick_spacing", "pool_id", "native", "factory", "last_tick", "known_ticks", "hooks", "has_dynamic_fee"),
     "constants",
 )
-"""The entries of the first form, a list, in which kinds shared fields: `factory` was also a vault or a resolver."""
+"""The entries of the first format, a list in which kinds shared fields: `factory` was also used for a vault or a
+resolver."""
 
 
 def format_pool_ref(ref: PoolRef) -> str:
-    """Return a reference as JSON, without what the last read found."""
+    """Return a reference as JSON, without the results of the last read."""
     fields: dict[str, object] = {name: getattr(ref, name) for name in _COMMON_FIELDS}
     if ref.constants is not None:
         fields["constants"] = ref.constants._asdict()
@@ -29,7 +30,7 @@ def format_pool_ref(ref: PoolRef) -> str:
 
 
 def parse_pool_ref(text: str) -> PoolRef:
-    """Parse what `format_pool_ref` returns, or the list that it returned at first."""
+    """Parse the result of `format_pool_ref`, or a list in its first format."""
     document = json.loads(text)
     fields = dict(zip(_FIRST_FIELDS, document, strict=False)) if isinstance(document, list) else document
     kind = fields["kind"]

@@ -1,8 +1,8 @@
 """The price of an ERC-4626 share as a fraction that gives every conversion exactly.
 
 Such a contract converts by its total assets over its total shares, both possibly with a virtual unit or more, or by a
-price with a fixed number of decimals. The published total of shares may lack fees that are due. So the fraction is
-found from the value of a huge number of shares, which has more digits than the fraction, and checked on other amounts.
+price with a fixed number of decimals. The published total of shares may omit due fees. So the fraction is derived from
+the value of a huge number of shares, which has more digits than the fraction, and checked with other amounts.
 """
 
 from __future__ import annotations
@@ -17,16 +17,20 @@ _TOTAL_ASSETS: Final = "totalAssets()"
 _REDEEM: Final = "previewRedeem(uint256)"
 _DEPOSIT: Final = "previewDeposit(uint256)"
 _MANY_SHARES: Final = 10**45
-"""The products of contracts that multiply in 256 bits do not overflow, with up to 10^32 units of assets."""
+"""A number of shares for which products in 256-bit contracts do not overflow, with up to 10^32 units of assets."""
 _MAX_RATIO: Final = 10**14
-"""Between assets and shares, either way: more than their decimals differ by. Beyond it, digits would be missing."""
+"""The maximum ratio between assets and shares, either way: more than their decimals differ by.
+
+Beyond it, digits would be missing.
+"""
 _SPARE_DIGITS: Final = 10**12
-"""A price with that many zeros at the end of its 45 decimals has no more decimals than that, but for a rare chance."""
+"""The number of trailing zeros, out of 45 decimals, that show, except in rare cases, that a price has no more
+decimals."""
 _CHECKED_AMOUNTS: Final = (10**5 + 3, 3 * 10**10 + 1, 7 * 10**15 + 9, 10**20 + 7, 9 * 10**24 - 1)
 
 
 def share_price_calls(share: str) -> list[ContractCall]:
-    """Return the calls whose results `read_share_price` reads."""
+    """Return the calls whose results `read_share_price` decodes."""
     amounts = [(_REDEEM, _MANY_SHARES), *((name, k) for name in (_DEPOSIT, _REDEEM) for k in _CHECKED_AMOUNTS)]
     calls = [ContractCall(share, encode_call(name, amount), may_revert=True) for name, amount in amounts]
     return [ContractCall(share, encode_call(_TOTAL_ASSETS)), *calls]
@@ -35,7 +39,7 @@ def share_price_calls(share: str) -> list[ContractCall]:
 def read_share_price(share: str, results: Sequence[ReturnData]) -> tuple[int, int]:
     """Return (assets, shares): x assets buy floor(x * shares / assets) shares, and x shares the inverse.
 
-    Raises `InvalidUpstreamResponse` if no such fraction gives the conversions that were read.
+    Raises `InvalidUpstreamResponse` if no such fraction reproduces the conversions that were read.
     """
     total_assets, many, *checks = results
     if many is None or None in checks:
@@ -56,7 +60,8 @@ def read_share_price(share: str, results: Sequence[ReturnData]) -> tuple[int, in
 
 
 def _fractions_with(total_assets: int, value: int) -> list[tuple[int, int]]:
-    """Return the fractions of the total assets, with and without a virtual unit, that value many shares at `value`."""
+    """Return the fractions of the total assets, with and without a virtual unit, for which many shares are worth
+    `value`."""
     found = []
     for assets in (total_assets + 1, total_assets):
         shares = (assets * _MANY_SHARES + value // 2) // value

@@ -1,8 +1,8 @@
-"""Calls of contract functions on Starknet, in the same form as those of an EVM: bytes of 32-byte words.
+"""Calls to contract functions on Starknet, in the same form as on an EVM: bytes of 32-byte words.
 
-The calldata of a call is the selector of its function, then the felts of its arguments, a word each; return data are
-the felts of the result. `StarknetNode` puts them into JSON. Return data is untrusted: the expected felts are read and
-trailing ones are ignored. Every reader raises `InvalidUpstreamResponse`, whose message begins with the name of the
+The calldata of a call is the selector of its function, then the felts of its arguments, one word each; the return data
+is the felts of the result. `StarknetNode` puts them into JSON. Return data is untrusted: the expected felts are read
+and trailing ones are ignored. Every reader raises `InvalidUpstreamResponse`, whose message begins with the name of the
 function.
 """
 
@@ -20,8 +20,8 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.views import Decode, View
 
-_SELECTOR_LIMIT: Final = 1 << 250  # selectors are hashes modulo it
-_HALF_BITS: Final = 128  # a u256 is two felts of as many bits
+_SELECTOR_LIMIT: Final = 1 << 250  # selectors are hashes modulo this
+_HALF_BITS: Final = 128  # a u256 is two felts with this many bits
 _MAX_SHORT_STRING: Final = 31  # bytes of text in a felt
 _NO_CONTRACT: Final = f"0x{0:064x}"
 
@@ -44,7 +44,7 @@ def starknet_view(field: str, contract: str, function: str, *felts: int, decode:
 
 
 def read_felt_addresses(contract: str, functions: Sequence[str]) -> BatchRead[tuple[str, ...]]:
-    """Read addresses that a contract's functions return, such as a pool's tokens, in one round."""
+    """Read the addresses that a contract's functions return, such as a pool's tokens, in one round."""
     answers = yield [starknet_call(contract, name) for name in functions]
     return tuple(map(read_felt_address, answers, functions))
 
@@ -60,12 +60,12 @@ def block_time_call() -> ContractCall:
 
 
 def is_block_time(contract: str, calldata: bytes) -> bool:
-    """Return whether a call is that of `block_time_call`."""
+    """Return whether a call is the one from `block_time_call`."""
     return contract == _NO_CONTRACT and not calldata
 
 
 def signed_felts(value: int) -> tuple[int, int]:
-    """Return the felts of a signed number as Ekubo and JediSwap have it: magnitude, and 1 for a negative one."""
+    """Return the felts of a signed number in the form of Ekubo and JediSwap: the magnitude, then 1 if negative."""
     return abs(value), int(value < 0)
 
 
@@ -75,7 +75,7 @@ def read_felts(data: ReturnData, count: int, function: str) -> tuple[int, ...]:
 
 
 def read_felt_address(data: ReturnData, function: str) -> str:
-    """Return the first felt as an address in canonical form; that of no contract is all zeros."""
+    """Return the first felt as an address in canonical form; all zeros means no contract."""
     return to_starknet_address(read_felts(data, 1, function)[0], function)
 
 
@@ -93,7 +93,7 @@ def read_felt_list(data: ReturnData, function: str, index: int = 0) -> tuple[int
 
 
 def join_u256(halves: tuple[int, ...], name: str) -> int:
-    """Return the number of two felts, the lower half first."""
+    """Return the number in two felts, with the lower half first."""
     low, high = halves
     if (low | high) >> _HALF_BITS:
         raise invalid_response(name, "half of a u256 exceeds 128 bits")
@@ -101,7 +101,7 @@ def join_u256(halves: tuple[int, ...], name: str) -> int:
 
 
 def join_signed(felts: tuple[int, ...], name: str) -> int:
-    """Return the number of a magnitude and its sign."""
+    """Return the number with this magnitude and sign."""
     magnitude, sign = felts
     if magnitude >> _HALF_BITS or sign > 1:
         raise invalid_response(name, "a magnitude beyond 128 bits, or a sign other than 0 and 1")

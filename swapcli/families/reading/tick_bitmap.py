@@ -2,8 +2,8 @@
 
 A word of the bitmap covers 256 ticks of the pool's spacing. Reading all of them would take up to 6,932 calls, so only
 some words to either side are read, and the table is closed at their ends: liquidity that extends beyond them is removed
-there. Inside, swaps equal the contract's to the unit, since their steps end at word boundaries anyway; a swap that
-would leave the range is rejected as if the pool had no more liquidity.
+there. Inside the range, swaps equal the contract's to the unit, since their steps end at word boundaries anyway; a swap
+that would leave the range is rejected as if the pool had no more liquidity.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from swapcli.families.rounding import WORD_BITS
 from swapcli.families.tick_math import MAX_TICK
 
 REACH: Final = 6
-"""Words to either side of the price's own. At a spacing of 10 the price can move to four times itself and more."""
+"""The number of words read on either side of the price's own.
+
+At a spacing of 10, the price can move to more than four times itself.
+"""
 
 
 class PriceState(NamedTuple):
-    """Price, active liquidity and fee of a pool; `protocol_fees_ppm` are added when token0 and when token1 is sold.
+    """The price, active liquidity and fee of a pool; `protocol_fees_ppm` are added when token0 or token1, respectively,
+    is sold.
 
     `has_dynamic_fee` means that the fee of a pool with its own contract can change without an event.
     """
@@ -65,13 +69,13 @@ class TickDataSource(Protocol):
 
 
 def read_near_last(source: TickDataSource, spacing: int, last: LastTicks | None) -> TickRead:
-    """Return what `read_around_price` returns; in one round if price and ticks are close to those of the last read."""
+    """Do the same as `read_around_price`, in one round if price and ticks are close to those of the last read."""
     read = read_around_price(source, spacing, last.tick if last else None)
     return with_prefetch(read, _guess_tick_calls(source, spacing, last) if last else ())
 
 
 def _guess_tick_calls(source: TickDataSource, spacing: int, last: LastTicks) -> Sequence[ContractCall]:
-    """Return calls for the ticks known from the last read, without those that only closed the table."""
+    """Return calls for the ticks known from the last read, except those that only closed the table."""
     ends = {number * spacing for number in _ends(words_around(last.tick, spacing, REACH))}
     ticks = [tick for tick in last.initialized if tick not in ends]
     return source.tick_calls(ticks) if ticks else ()
@@ -81,9 +85,9 @@ TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], tuple[PriceSt
 
 
 def read_around_price(source: TickDataSource, spacing: int, near_tick: int | None, reach: int = REACH) -> TickRead:
-    """Return the price state, and the fields of a market file for it and the ticks around it.
+    """Return the price state, and the market file fields for it and for the ticks around it.
 
-    Takes two rounds if `near_tick` is close enough to the price, otherwise three. Raises as `BatchRead`.
+    It takes two rounds if `near_tick` is close enough to the price, otherwise three. Raises the errors of `BatchRead`.
     """
     calls = source.position_calls()
     prefetched = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
@@ -120,7 +124,7 @@ def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) 
 
 
 def words_around(tick: int, spacing: int, reach: int) -> WordRange:
-    """Return the word that contains `tick`, and up to `reach` more on either side."""
+    """Return the word that contains `tick`, and up to `reach` words on either side."""
     own, bounds = tick // spacing // WORD_BITS, all_words(spacing)
     return WordRange(max(own - reach, bounds.first), min(own + reach, bounds.last))
 
@@ -143,9 +147,10 @@ def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
 
 
 def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRange, spacing: int) -> dict[int, int]:
-    """Return the ticks `nets` of the range `words`, closed so that all liquidity begins and ends within it.
+    """Return the ticks `nets` of the range `words`, closed so that all liquidity begins and ends within the range.
 
-    Raises `InvalidPoolState` if the range reaches an end of all ticks and the liquidity still does not add up there.
+    Raises `InvalidPoolState` if the range reaches the first or last possible tick and the liquidity does not add up
+    there.
     """
     bounds = all_words(spacing)
     first, last = (number * spacing for number in _ends(words))
@@ -157,9 +162,9 @@ def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRa
 def close_between(
     nets: Mapping[int, int], tick: int, liquidity: int, low: int | None, high: int | None
 ) -> dict[int, int]:
-    """Return the ticks `nets`, with liquidity that extends beyond them beginning at `low` and ending at `high`.
+    """Return the ticks `nets`, in which liquidity that extends beyond the range begins at `low` and ends at `high`.
 
-    None is an end of all ticks: raises `InvalidPoolState` if the liquidity does not add up there.
+    None means the first or last possible tick: raises `InvalidPoolState` if the liquidity does not add up there.
     """
     before = liquidity - sum(net for each, net in nets.items() if each <= tick)
     beyond = liquidity + sum(net for each, net in nets.items() if each > tick)
@@ -175,5 +180,5 @@ def close_between(
 
 
 def _ends(words: WordRange) -> tuple[int, int]:
-    """Return the first and the last tick of the words, in units of the spacing."""
+    """Return the first and the last tick of the words, in units of the tick spacing."""
     return words.first * WORD_BITS, words.last * WORD_BITS + WORD_BITS - 1

@@ -19,15 +19,15 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
 
 Decode = Callable[[ReturnData, str], Any]
-"""Decodes the return data of the function with a name, such as `read_word`. Raises `InvalidUpstreamResponse`."""
+"""Decodes the return data of the named function, like `read_word`. Raises `InvalidUpstreamResponse`."""
 
 
 PAIR_TOKENS: Final = ("token0()", "token1()")
-"""The functions that return the tokens of Uniswap's pairs and of most others."""
+"""The functions that return the tokens of Uniswap's pairs and of most other pairs."""
 
 
 class View(NamedTuple):
-    """A value to read: its name, the call that returns it, how it is decoded, and the function's name for errors."""
+    """A value to read: its name, the call that returns it, its decoder, and the function's name for errors."""
 
     field: str
     call: ContractCall
@@ -53,7 +53,7 @@ def read_views(*views: View) -> BatchRead[dict[str, Any]]:
 
 
 def address_views(contract: str, signatures: Sequence[str] = PAIR_TOKENS) -> list[View]:
-    """Return the views of addresses, by default of a pair's tokens; the functions are the fields."""
+    """Return the views of addresses, by default of a pair's tokens; the functions' names are the field names."""
     return [view(name, contract, name, decode=read_address) for name in signatures]
 
 

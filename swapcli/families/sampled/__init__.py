@@ -1,3 +1,3 @@
-"""Pools of which only the protocol's own quotes are known."""
+"""Pools for which only the protocol's own quotes are known."""
 
 PUBLIC = ("rows", "sampled", "sampled_curve", "sampled_discovery", "sampled_pools_reader", "sampled_reader")

@@ -1,4 +1,4 @@
-"""The row of pools that their protocol quotes."""
+"""The row of pools quoted by their protocol."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from swapcli.families.row import V4_AS_SINGLETON, ExtraData, FamilyRow, KindRow,
 
 
 class SampledConstants(NamedTuple):
-    """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
+    """The constants of a pool quoted by its protocol.
+
+    `values` are the arguments of its functions, as (name, value) pairs.
+    """
 
     pool_id: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
 
 def _v4_key_if_any(use: PoolUse) -> ExtraData:
-    """Return the key of a Uniswap V4 pool, nothing for others: what the public router wants is not published."""
+    """Return the key of a Uniswap V4 pool, nothing for others: the public router's format for them is not published."""
     return v4_pool_key(use) if "hooks" in use.pool.api_extra_data() else b""
 
 

@@ -1,11 +1,11 @@
-"""Pools whose maths is closed-source or too long to reimplement: only some of the protocol's own quotes are known.
+"""Pools whose maths is closed-source or too complex to reimplement: only some of the protocol's own quotes are known.
 
 The samples of each direction come from the protocol's quote function at one block. An amount that is one of them swaps
 for exactly the quoted output. Any other amount is interpolated linearly between its neighbouring samples, which never
 overstates a concave quote; the pool afterwards `is_estimated`, so that the amount is never shown as exact.
 
-The state after a swap is unknown, as the protocol only quotes its present state: a second swap reverts. Samples
-are valid only for their block, so they are not stored; without samples the pool trades nothing.
+The state after a swap is unknown, since the protocol only quotes its current state: a second swap reverts. Samples are
+valid only for their block, so they are not stored; without samples the pool trades nothing.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 MAX_SAMPLES: Final = 64
-"""Of one direction: more than any reader requests."""
+"""The maximum number of samples per direction: more than any reader requests."""
 _MAX_CONSTANTS: Final = 16  # far above the fields of any key
 _ID_BYTES: Final = 32  # bytes of a pool's id
 _KEY_ADDRESSES: Final = {"token0": "currency0", "token1": "currency1", "hooks": "hooks"}
-"""Addresses of the Fibrous API's extra data, and the constants that have them."""
+"""The addresses in the Fibrous API's extra data, and the constants that contain them."""
 _KEY_NUMBERS: Final = ("fee", "tickSpacing")
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled(Pool):
-    """`forward_samples` are those that sell the first token, `backward_samples` those that sell the second; by input.
+    """A sampled pool. `forward_samples` sell the first token, `backward_samples` the second; both are sorted by input.
 
-    `constants` are what the quote function needs to know about the pool besides its address and tokens, by name: texts
-    of numbers.
-    `pool_id` is 32 bytes in hex if one contract has many pools, otherwise empty. `balances` are the most that the pool
-    can pay of each token, None if unknown.
+    `constants` are the data about the pool that the quote function needs besides its address and tokens, by name, as
+    texts of numbers. `pool_id` is 32 bytes in hex if one contract has many pools, otherwise empty. `balances` are the
+    most that the pool can pay of each token, None if unknown.
     """
 
     constants: tuple[tuple[str, str], ...] = ()
@@ -62,12 +61,12 @@ class Sampled(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool id if one contract has many pools, otherwise the address."""
+        """Return the pool ID if one contract has many pools, otherwise the address."""
         return self.pool_id or self.address
 
     @property
     def changes_without_events(self) -> bool:
-        """Return whether it has samples, which only its block has."""
+        """Return whether it has samples, which are valid only at their block."""
         return self.has_samples
 
     @property
@@ -80,7 +79,7 @@ class Sampled(Pool):
         return self.forward_samples if is_forward(self, token_in, token_out) else self.backward_samples
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Return the quoted output of a sample, otherwise an estimate from below. Raises as `Pool.swap`."""
+        """Return the quoted output of a sample, otherwise an estimate from below. Raises the errors of `Pool.swap`."""
         samples = self.samples(token_in, token_out)
         if self.is_spent:
             raise SwapReverts(f"pool {self.key}: its protocol quotes no second swap")
@@ -105,10 +104,10 @@ class Sampled(Pool):
         return SampledCurve(samples) if samples and not self.is_spent else ZeroCurve()
 
     def with_sample(self, token_in: str, token_out: str, sample: QuotedSale) -> Self:
-        """Return the pool with one more sample, or another output for the same input.
+        """Return the pool with one more sample, or a different output for the same input.
 
-        Samples that contradict the new one, which is the newer, are dropped: those with less input and more output, and
-        those with more input and less output.
+        Older samples that contradict the new one are dropped: those with less input and more output, and those with
+        more input and less output.
         """
         others = [
             each
@@ -122,11 +121,11 @@ class Sampled(Pool):
         return replace(self, backward_samples=samples)
 
     def without_samples(self) -> Self:
-        """Return the pool as a store keeps it."""
+        """Return the pool in the form that a store keeps."""
         return replace(self, balances=None, forward_samples=(), backward_samples=(), is_estimated=False, is_spent=False)
 
     def state(self) -> dict[str, object]:
-        """Return `constants` and `pool_id`, if there are any: samples are never kept."""
+        """Return `constants` and `pool_id`, if there are any; samples are never kept."""
         state: dict[str, object] = {}
         if self.constants:
             state["constants"] = dict(self.constants)
@@ -136,7 +135,7 @@ class Sampled(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the optional `constants` and `pool_id`, and `balances` and `samples` as a reader has got them.
+        """Read the optional `constants` and `pool_id`, and the `balances` and `samples` from a reader.
 
         `samples` are two lists of [amount_in, amount_out]. Inputs rise; outputs never fall, nor exceed `balances`.
         """
@@ -199,7 +198,7 @@ def _parse_sample(value: object) -> Sequence[int]:
 
 
 def _check_samples(name: str, samples: Sequence[QuotedSale], balance: int | None) -> None:
-    """Raise `InvalidPoolState` unless the samples can be answers of one honest pool."""
+    """Raise `InvalidPoolState` unless the samples can be quotes from one honest pool."""
     if samples and not (samples[0].amount_in and samples[-1].amount_out):
         raise InvalidPoolState(name, "an input or all outputs are zero")
     for before, after in pairwise(samples):
@@ -216,5 +215,5 @@ def _check_samples(name: str, samples: Sequence[QuotedSale], balance: int | None
 
 
 def sampled_pools(pools: Iterable[Pool]) -> list[Sampled]:
-    """Return those pools whose amounts are quotes of their protocols."""
+    """Return the pools whose amounts are quotes from their protocols."""
     return [pool for pool in pools if isinstance(pool, Sampled)]

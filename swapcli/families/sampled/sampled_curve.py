@@ -1,4 +1,4 @@
-"""The rate curve of a sampled pool. A sample is an amount of input with the output that was quoted for it.
+"""The rate curve of a sampled pool. A sample is an input amount with its quoted output.
 
 The curve joins the vertices of the concave hull of the samples. Its marginal rate falls linearly between nodes: at a
 vertex it is the slope of the parabola through that vertex and its neighbours, and inside each edge there is a node
@@ -17,14 +17,17 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.hull_curve import concave_hull
 
 _TILT: Final = 1e-7
-"""The least relative fall of the rate along an edge. Without one, a constant price has no depth, and the solver jumps
-between nothing and everything; a thousandth of a basis point is far below what a quote shows."""
+"""The smallest relative decrease of the rate along an edge.
+
+Without one, a constant price has no depth, and the solver jumps between nothing and everything; a thousandth of a basis
+point is far below what a quote shows.
+"""
 _MIN_FALL: Final = 1e-9
-"""Edges whose slopes differ by less are one: floats would not distinguish their rates."""
+"""Edges whose slopes differ by less than this are merged: floats would not distinguish their rates."""
 
 
 class QuotedSale(NamedTuple):
-    """An amount of the sold token and the amount of the bought one that was quoted for it, in base units."""
+    """An amount of the sold token, and the quoted amount of the bought token, in base units."""
 
     amount_in: int
     amount_out: int
@@ -39,7 +42,7 @@ class _Node(NamedTuple):
 
 
 class SampledCurve:
-    """A concave curve over samples with increasing inputs, one of them at least with an output. See `RateCurve`.
+    """A concave curve over samples with increasing inputs, at least one of which has an output. See `RateCurve`.
 
     Example: `SampledCurve([QuotedSale(1, 2), QuotedSale(2, 3)]).amount_out(2.0)` is 3.0.
     """
@@ -90,7 +93,7 @@ class SampledCurve:
 
 
 def increasing_hull(samples: Sequence[QuotedSale]) -> list[QuotedSale]:
-    """Return the vertices of the least concave increasing curve from zero that lies nowhere below the samples.
+    """Return the vertices of the smallest concave increasing curve from zero that is nowhere below the samples.
 
     The first is (0, 0); the slopes fall strictly and are positive.
     """
@@ -102,7 +105,7 @@ def increasing_hull(samples: Sequence[QuotedSale]) -> list[QuotedSale]:
 
 
 def _merge_edges(hull: Sequence[QuotedSale]) -> list[QuotedSale]:
-    """Return the vertices at which the slope falls notably, and the ends."""
+    """Return the vertices at which the slope falls noticeably, and the ends."""
     vertices = [hull[0]]
     for sample in hull[1:]:
         if len(vertices) > 1 and _slope(vertices[-1], sample) > _slope(*vertices[-2:]) * (1.0 - _MIN_FALL):
@@ -122,18 +125,18 @@ def _nodes(hull: Sequence[QuotedSale]) -> list[_Node]:
     nodes = [_Node(0.0, 0.0, rates[0])]
     for number, (width, slope) in enumerate(zip(widths, slopes, strict=True)):
         start, end, first, last = hull[number], hull[number + 1], rates[number], rates[number + 1]
-        # So much of the edge has a rate above its slope that the mean over the edge is the slope.
+        # This much of the edge has a rate above its slope, so that the mean over the edge is the slope.
         part = width * (slope - last) / (first - last)
         gain = part * (first + slope) / 2.0
         middle = _Node(start.amount_in + part, start.amount_out + gain, slope)
-        # Rounding can put it beyond the end.
+        # Rounding can move it beyond the end.
         nodes.append(_Node(min(middle.amount_in, end.amount_in), min(middle.amount_out, end.amount_out), slope))
         nodes.append(_Node(float(end.amount_in), float(end.amount_out), last))
     return nodes
 
 
 def _vertex_rates(widths: Sequence[float], slopes: Sequence[float]) -> list[float]:
-    """Return the rate at each vertex: above the slope of the edge after it, below that of the edge before it."""
+    """Return the rate at each vertex: above the slope of the next edge and below that of the previous one."""
     margin = _MIN_FALL / 4.0  # from both slopes, so that every edge has a rate above its slope and one below
     inner = [
         min(

@@ -1,4 +1,4 @@
-"""Find the pools that a protocol quotes by itself, as the network's definition says: in its list, or one by one."""
+"""Find the pools that a protocol quotes itself, as the network's definition describes: in its list, or one by one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.sampled.sampled_pools_reader import PoolValues, function_call, with_value
 
 _MAX_LISTED: Final = 5_000
-"""Entries of a protocol's list: more than any has."""
+"""The maximum number of entries in a protocol's list: more than any has."""
 
 
 def find_sampled_pools(
     reader: BlockReader, network: Network, protocols: Iterable[str] | None = None
 ) -> Iterator[PoolRef | SkippedItem]:
-    """Yield the pools of `protocols` (all if None) that quoters of a network know, or why one is skipped.
+    """Yield the pools of `protocols` (all if None) that the quoters of a network have, or why one is skipped.
 
     Raises `UpstreamError`, and `ConfigError` for an invalid definition.
     """
@@ -53,7 +53,7 @@ def find_sampled_pools(
 
 
 def read_announced_pool(quoter: Quoter, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read a reference of the pool that a creation event of a quoter announces, a round for each value to be read."""
+    """Read the reference of a pool announced by a quoter's creation event, with one round for each value to read."""
     created = quoter.created
     assert created, "only protocols with creation events are scanned for them"
     data = b"".join(bytes.fromhex(topic[2:]) for topic in log.topics[1:]) + log.data
@@ -68,7 +68,7 @@ def read_announced_pool(quoter: Quoter, log: Log, wrapped_native: str | None) ->
 
 
 def listed_sampled_pools(market: MarketState) -> Iterator[Sampled]:
-    """Yield the pools, without samples, that the network's definition names in full, between tokens of the market.
+    """Yield the pools, without samples, that the network's definition lists in full, between tokens of the market.
 
     Raises `ConfigError` for an invalid definition.
     """
@@ -89,11 +89,11 @@ def _listed_in_definition(network: Network) -> Iterator[PoolRef]:
 
 
 def _new_ref(protocol: str, values: Mapping[str, str], quoter: Quoter, wrapped_native: str | None) -> PoolRef:
-    """Return the reference of a pool from the values that were found, without decimals."""
+    """Return the reference of a pool from its values, without decimals."""
     tokens = tuple(_wrapped(values[name], wrapped_native) for name in ("token0", "token1"))
     address, pool_id = values.get("pool", quoter.quotes[0].function.contract).lower(), values.get("pool_id", "")
     if quoter.has_pool_ids and not pool_id:
-        tokens = tuple(sorted(tokens))  # both orders of a pair are one pool
+        tokens = tuple(sorted(tokens))  # both orders of a pair are the same pool
         pool_id = f"0x{keccak256(b''.join(bytes.fromhex(each[2:]) for each in (address, *tokens))).hex()}"
     constants = SampledConstants(pool_id, tuple((name, values[name]) for name in sorted(quoter.constants)))
     return PoolRef(address, protocol, Sampled.family, ContractKind.SAMPLED, tokens, (), constants=constants)
@@ -128,7 +128,7 @@ def _read_rows(listing: PoolEnumeration, length: ContractFunction) -> BatchRead[
 
 
 def _split_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int, ...]]:
-    """Return the entries of a list of tuples of words."""
+    """Return the entries of a list whose items are tuples of words."""
     name, width = listing.function.signature, len(listing.entry)
     count = len(read_list(answer, name)) if answer else 0
     if not answer or count > _MAX_LISTED:
@@ -141,19 +141,22 @@ def _split_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int,
 
 
 def _nested_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int, ...]]:
-    """Return the entries of a list of lists of words. A shorter entry, as an empty one, is omitted."""
+    """Return the entries of a list whose items are lists of words.
+
+    Shorter entries, including empty ones, are omitted.
+    """
     name, width = listing.function.signature, len(listing.entry)
     offsets = read_list(answer, name)
     if answer is None or len(offsets) > _MAX_LISTED:
         raise invalid_response(name, f"a list of {len(offsets)} entries")
     start = read_word(answer, name) + WORD
-    # Each offset counts from the first of them; `read_list` counts from the start of the data.
+    # Each offset counts from the first entry; `read_list` counts from the start of the data.
     rows = [read_list(encode_word(start + offset) + answer[WORD:], name) for offset in offsets]
     return [row[:width] for row in rows if len(row) >= width]
 
 
 def _complete(values: PoolValues, quoter: Quoter) -> BatchRead[PoolValues]:
-    """Read the values that are missing, each in a round."""
+    """Read the missing values, each in one round."""
     for read in quoter.reads:
         values = yield from with_value(values, read)
     missing = [name for name in ("token0", "token1", *quoter.constants) if name not in values]
@@ -165,7 +168,7 @@ def _complete(values: PoolValues, quoter: Quoter) -> BatchRead[PoolValues]:
 
 
 def _in_text(values: PoolValues) -> dict[str, str]:
-    """Return the values as a store keeps them: addresses and ids in hex."""
+    """Return the values in a store's form: addresses and IDs in hex."""
     return {name: _text(name, value) for name, value in values.items()}
 
 
@@ -180,6 +183,6 @@ def _wrapped(token: str, wrapped_native: str | None) -> str:
 
 
 def _shown(values: PoolValues) -> str:
-    """Return the address of a pool, otherwise its tokens."""
+    """Return the address of a pool if it has one, otherwise its tokens."""
     names = ("pool",) if "pool" in values else ("token0", "token1")
     return " ".join(f"0x{values[name]:040x}" for name in names if name in values)

@@ -1,8 +1,8 @@
-"""Read pools that a protocol quotes by itself: samples of both directions, and the quotes of chosen amounts.
+"""Read pools that a protocol quotes itself: samples of both directions, and the quotes of chosen amounts.
 
-How to ask is in the network's definition; see `core.model.quoter`. What a quote function returns is untrusted: a sale
-that it reverts ends the samples of that direction, and anything that no honest pool returns raises an error, which
-leaves the pool out.
+The network's definition has the quote functions; see `core.model.quoter`. Their results are untrusted: a sale that
+reverts ends the samples of that direction, and results that no honest pool returns raise an error, which skips the
+pool.
 """
 
 from __future__ import annotations
@@ -31,28 +31,31 @@ from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.sampled.sampled_curve import QuotedSale
 
 _POWERS: Final = range(-7, 8)
-"""Powers of ten of a whole token that are sampled: from dust to more than any order."""
+"""The powers of ten of a whole token to sample: from dust to more than any order."""
 _FINE_POWERS: Final = range(-2, 6)
-"""Between these and the next one there is another sample, at about the geometric mean."""
+"""The powers after which there is another sample before the next power, at about the geometric mean."""
 _BALANCE_PARTS: Final = (1, 5, 25, 50, 100, 200, 300, 500, 700, 900, 990)
-"""Thousandths of the balance of the sold token that are sampled where it is known: a pool's depth is of that order."""
+"""The parts, in thousandths, of the sold token's balance to sample if it is known: a pool's depth is of that order."""
 _MAX_AMOUNT: Final = (1 << 127) - 1
-"""Fits every type that quote functions take."""
+"""The largest amount, which fits every type that quote functions take."""
 _BALANCE_OF: Final = "balanceOf(address)"
 
 PoolValues: TypeAlias = Mapping[str, int]
-"""What a definition names of a pool: addresses, ids and amounts, as numbers."""
+"""The values of a pool that a definition names: addresses, IDs and amounts, as numbers."""
 
 
 def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRead[Sampled]:
-    """Return the pool with the samples of both directions. Takes one round, and one more if values are to be read."""
+    """Return the pool with samples of both directions.
+
+    It takes one round, and more if there are values to read first.
+    """
     values = yield from _read_values(pool, quoter)
     sales = [
         Sale(is_forward, amount)
         for is_forward, decimals in zip((True, False), pool.decimals, strict=True)
         for amount in _amounts_to_sample(decimals, pool.balances[not is_forward] if pool.balances else None)
     ]
-    # The largest come last: they may use up all gas.
+    # The largest come last, because they may use up all gas.
     sales.sort(key=lambda sale: sale.amount_in / 10 ** pool.decimals[not sale.is_forward])
     holder = _contract(quoter.holder, values) if quoter.holder else None
     balances = [ContractCall(token, encode_call(_BALANCE_OF, holder)) for token in pool.tokens] if holder else []
@@ -77,7 +80,7 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
 
 
 def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: CallContext) -> BatchRead[Sampled]:
-    """Return the pool with samples of exactly these sales, in as many rounds as `read_samples`."""
+    """Return the pool with samples for exactly these sales, in as many rounds as `read_samples`."""
     values = yield from _read_values(pool, quoter)
     answers = yield _quote_calls(pool, quoter, sales, values, context)
     for sale, answer in zip(sales, answers, strict=True):
@@ -93,7 +96,7 @@ def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: C
 
 
 def read_check(pool: Pool, quoter: Quoter, sale: Sale, context: CallContext) -> BatchRead[int]:
-    """Return what the protocol of a computed pool quotes for a sale; 0 if it does not. Takes a round, or two."""
+    """Return a computed pool's quote from its protocol for a sale; 0 if there is none. It takes one round, or two."""
     known = pool.api_extra_data()
     constants = tuple((name, str(known[name])) for name in quoter.constants if name in known)
     named = Sampled(*pool.identity, constants=constants, pool_id=pool.pool_id)
@@ -121,7 +124,7 @@ def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[PoolValues]:
 
 
 def read_values(values: PoolValues, reads: Sequence[ReadValue], subject: str) -> BatchRead[PoolValues]:
-    """Return the values with those that calls return, in as many rounds as they depend on one another.
+    """Return the values with those that calls return, in as many rounds as their dependencies need.
 
     `subject` is what the definition describes, for errors.
     """
@@ -159,7 +162,7 @@ def _returned_word(read: ReadValue, answer: ReturnData) -> int:
 
 
 def with_value(values: PoolValues, read: ReadValue) -> BatchRead[PoolValues]:
-    """Return the values with one more, which takes a round."""
+    """Return the values with one more, which takes one round."""
     (answer,) = yield [function_call(read.function, values)]
     return {**values, read.name: _returned_word(read, answer)}
 
@@ -187,7 +190,7 @@ def _quote_of(quoter: Quoter, *, is_forward: bool) -> QuoteFunction:
 
 
 def _read_output(quoter: Quoter, sale: Sale, answer: ReturnData) -> int:
-    """Return the quoted output; 0 if the call reverts or not all of the input would be taken."""
+    """Return the quoted output; 0 if the call reverts or does not take the whole input."""
     quote = _quote_of(quoter, is_forward=sale.is_forward)
     if answer is None:
         return 0
@@ -227,7 +230,7 @@ def _resolve(argument: Argument, values: PoolValues) -> AbiValue:
 
 
 def resolve_number(argument: int | str, values: PoolValues) -> int:
-    """Return a number, what hex says, or the value that is named after `$`."""
+    """Return a number: as given, from hex, or the value named after `$`."""
     if isinstance(argument, int):
         return argument
     if not argument.startswith("$"):

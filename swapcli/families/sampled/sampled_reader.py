@@ -1,4 +1,4 @@
-"""Pools that their protocol quotes: what a store has of them never changes, so that nothing is read.
+"""Pools quoted by their protocol: the stored data about them never change, so nothing is read here.
 
 `sampled_pools` reads their samples, for live quotes.
 """
@@ -17,14 +17,14 @@ from swapcli.families.sampled.sampled_discovery import read_announced_pool
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Return the pool without samples, in no round."""
+    """Return the pool without samples, without any round."""
     yield from ()
     constants = ref.constants_as(SampledConstants)
     return build_pool(ref, 0, {"constants": dict(constants.values), "pool_id": constants.pool_id or None})
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read the values of a pool that its protocol announced, as the network's definition says."""
+    """Read the values of a pool that its protocol announced, as the network's definition describes."""
     assert factory.quoter, "only definitions have factories of sampled pools"
     return (yield from read_announced_pool(factory.quoter, log, wrapped_native))
 

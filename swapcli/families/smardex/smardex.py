@@ -1,12 +1,12 @@
-"""Pairs of SmarDex: constant product on fictive reserves, which follow a moving average of the price.
+"""SmarDex pairs: constant product on fictive reserves, which follow a moving average of the price.
 
 The fictive reserves have the price of the pair and a different depth than its real reserves. A sale that moves the
-price away from its average of the last 300 seconds trades on the fictive reserves as they are. One that moves it back
-trades on them only until the price reaches the average. At the average they are recomputed from the real reserves, at
-the same price. The way back then has another depth, so a sale to the average and back can gain.
+price away from its average over the last 300 seconds trades on the current fictive reserves. A sale that moves it back
+trades on them only until the price reaches the average. There, they are recomputed from the real reserves, at the same
+price. The way back then has a different depth, so a sale to the average and back can gain.
 
 The part of the fee for liquidity providers stays in both kinds of reserves, the protocol's part leaves them if the
-factory collects it. The average is that of the state's `timestamp`.
+factory collects it. The average is the one at the state's `timestamp`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from swapcli.families.uniswap.constant_product import ConstantProductCurve
 _AVERAGE_PERIOD_S: Final = 300  # the contract's `LATENCY_WINDOW`
 _COLLECTED_LIMIT: Final = 1 << 104  # above every uint104
 _MAX_FEE_PPM: Final = 100_000
-"""The contract's limit of both parts together."""
+"""The contract's limit for both parts together."""
 
 
 class PriceAverage(NamedTuple):
-    """The price as a ratio of two numbers, for each token, and the time of its last change; 0 if there was none."""
+    """The price as a ratio of two numbers, one per token, and the time of its last change; 0 if there was none."""
 
     first: int
     second: int
@@ -44,7 +44,7 @@ class PriceAverage(NamedTuple):
 
 
 class _Reserves(NamedTuple):
-    """What a side of a swap sees: real and fictive reserves of the sold and of the bought token."""
+    """One side of a swap: the real and fictive reserves of the sold and of the bought token."""
 
     real_in: int
     real_out: int
@@ -54,8 +54,11 @@ class _Reserves(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SmarDex(Pool):
-    """`fee_ppm` is the sum of the fees of the providers, `lp_fee_ppm`, and of the protocol, which stays in the pair if
-    it `keeps_protocol_fee`."""
+    """A pair.
+
+    `fee_ppm` is the sum of the providers' fee, `lp_fee_ppm`, and the protocol's fee, which stays in the pair if it
+    `keeps_protocol_fee`.
+    """
 
     reserves: tuple[int, int]
     fictive_reserves: tuple[int, int]
@@ -66,15 +69,15 @@ class SmarDex(Pool):
 
     family: ClassVar[str] = "smardex"
     swap_gas: ClassVar[int] = 66_700
-    """By the bytecode: 6,800 more than a pair of Uniswap V2 in the same EVM."""
+    """Measured with the bytecode: 6,800 more than a Uniswap V2 pair in the same EVM."""
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether the average still follows the price."""
+        """Whether the average is still moving towards the price."""
         return self.timestamp - self.average.updated_at < _AVERAGE_PERIOD_S
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as the contract's `swap`. Raises as `Pool.swap`."""
+        """Sell `amount_in` like the contract's `swap`. Raises the errors of `Pool.swap`."""
         try:
             return self._swap(token_in, token_out, amount_in)
         except ZeroDivisionError:
@@ -110,7 +113,8 @@ class SmarDex(Pool):
         return amount_out, pool
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats: a part up to the average price if the sale goes there, and one beyond it."""
+        """Return the curve of this direction in floats: one part up to the average price if the sale moves there, and
+        one beyond."""
         forward = is_forward(self, token_in, token_out)
         try:
             before, average = self._side(forward), self._current_average(forward)
@@ -138,7 +142,7 @@ class SmarDex(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`; without `keeps_protocol_fee` the protocol's fee leaves the pair."""
+        """Read the fields of `state`; without `keeps_protocol_fee`, the protocol's fee leaves the pair."""
         check_pair(identity)
         fields = StateFields(state)
         lp_fee_ppm = fields.integer("lp_fee_ppm", 1, _MAX_FEE_PPM)
@@ -171,7 +175,7 @@ class SmarDex(Pool):
         return (first, second) if forward else (second, first)
 
     def _current_average(self, forward: bool) -> tuple[int, int]:
-        """Return the average price at the state's time, as numbers of the sold and of the bought token."""
+        """Return the average price at the state's time, as numbers for the sold and the bought token."""
         average_in, average_out = self._ordered(forward, self.average.first, self.average.second)
         fictive_in, fictive_out = self._ordered(forward, *self.fictive_reserves)
         if not self.average.updated_at:
@@ -185,7 +189,7 @@ class SmarDex(Pool):
     def _sale_to_average(self, side: _Reserves, average: tuple[int, int], net: int) -> int | None:
         """Return the input after the fee that brings the price to its average; None if a sale moves it away.
 
-        `net` is the input that the contract compares it with, which may overflow.
+        `net` is the input with which the contract compares it; that comparison may overflow.
         """
         _, _, fictive_in, fictive_out = side
         average_in, average_out = average
@@ -217,7 +221,7 @@ class SmarDex(Pool):
         )
 
     def _part(self, side: _Reserves, max_in: int | None = None) -> RateCurve:
-        """Return the curve of a sale on constant fictive reserves, up to what the pair holds."""
+        """Return the curve of a sale on constant fictive reserves, up to the pair's balance."""
         if not (side.real_out and side.fictive_in and side.fictive_out):
             return ZeroCurve()
         limit = float(UINT128_LIMIT - 1 - side.fictive_in) if max_in is None else float(max_in)
@@ -231,14 +235,14 @@ _after_swap = fast_replace(SmarDex, "reserves", "fictive_reserves", "average")
 
 
 def _is_about(side: _Reserves, average: tuple[int, int]) -> bool:
-    """Return whether the price is its average, to a millionth."""
+    """Return whether the price equals its average to within a millionth."""
     x, y = (require_uint256(each) for each in (side.fictive_in * average[1], side.fictive_out * average[0]))
     low, high = min(x, y), max(x, y)
     return low == high or high < low + low // PPM
 
 
 def _with_new_fictive(side: _Reserves) -> _Reserves:
-    """Return the reserves with fictive ones that are computed from the real ones, at the same price."""
+    """Return the reserves with fictive ones recomputed from the real ones, at the same price."""
     real_in, real_out, fictive_in, fictive_out = side
     if require_uint256(real_out * fictive_in) < require_uint256(real_in * fictive_out):
         part = require_uint256(real_out * real_out // fictive_out * fictive_in) // real_in

@@ -1,6 +1,6 @@
-"""Pairs of SmarDex: reserves of both kinds, the average price and the fees, at the block's time.
+"""Read SmarDex pairs: reserves of both kinds, the average price and the fees, at the block's time.
 
-Whether the protocol collects its part of the fee is known to the factory.
+The factory records whether the protocol collects its part of the fee.
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
-"""Stable pairs of Solidly's descendants. Their volatile pairs are constant products."""
+"""Stable pairs of Solidly forks. Their volatile pairs are constant products."""
 
 PUBLIC = ("solidly_stable",)

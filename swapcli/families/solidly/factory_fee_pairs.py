@@ -1,4 +1,4 @@
-"""Read pairs whose fee is in their factory, which may have to be read from the pair first."""
+"""Read pairs whose fee is in their factory, the address of which may first have to be read from the pair."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def read_with_factory(
     decode: Callable[[ReturnData], str],
     read: Callable[[str], BatchRead[Pool]],
 ) -> BatchRead[Pool]:
-    """Read a pair by `read`, which takes its factory.
+    """Read a pair with `read`, which takes its factory.
 
-    One round if the factory is known, or is the one that the network names for the protocol; otherwise two.
+    It takes one round if the factory is known, or is the one that the network names for the protocol; otherwise two.
     """
     known = ref.constants_as(FactoryConstants)
     if known.factory:

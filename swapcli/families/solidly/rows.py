@@ -1,4 +1,4 @@
-"""The rows of stable pairs of Solidly's descendants, and of the contracts that have volatile pairs as well."""
+"""The rows of Solidly forks' stable pairs, and of the contracts that also have volatile pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
         ("reserves",),
         RouterEncoding(RouterPoolKind.PAIR, pair_data),
         kind_of_pairs,
-        lambda _: "solidly",  # other versions are named
+        lambda _: "solidly",  # other versions have a name
     ),
 }
 
@@ -38,7 +38,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "solidly_v1": KindRow(
         _PAIRS,
-        # The second is that of Ramses.
+        # The second is Ramses's.
         dict.fromkeys(("Sync(uint256,uint256)", "Sync(uint112,uint112)"), key_of_emitter),
         {"Swap(address,uint256,uint256,uint256,uint256,address)": swap_in_pair},
         list_functions=PAIR_LISTS,

@@ -1,4 +1,4 @@
-"""SithSwap on Starknet: Solidly's pairs in Cairo, stable and volatile, with a fee that each pair has itself."""
+"""Read SithSwap on Starknet: Solidly's pairs in Cairo, stable and volatile, each with its own fee."""
 
 from __future__ import annotations
 

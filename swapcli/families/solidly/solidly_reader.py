@@ -1,6 +1,6 @@
-"""Solidly's descendants as Aerodrome has them, stable and volatile: reserves, and a fee that the factory sets.
+"""Read Solidly forks like Aerodrome, stable and volatile: reserves, and a fee set by the factory.
 
-While a factory is paused, every swap in its pools reverts, so that they are omitted.
+While a factory is paused, every swap in its pools reverts, so they are omitted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IS_PAUSED = "isPaused()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if the factory is another than the network names."""
+    """Read a pool in one round; in two if its factory is not the one that the network names."""
     factory_call = ContractCall(ref.address, encode_call(_FACTORY))
     return (yield from read_with_factory(ref, factory_call, partial(read_address, name=_FACTORY), partial(_read, ref)))
 

@@ -1,11 +1,11 @@
-"""Stable pools of Solidly's descendants, x^3 y + x y^3 = k, exactly as their contracts compute them.
+"""Stable pools of Solidly forks, x^3 y + x y^3 = k, exactly as their contracts compute them.
 
 The fee comes off the input first, rounded down, and leaves the pool. Both reserves are scaled to 18 decimals, and an
 integer Newton iteration finds the new reserve y with f(x, y) >= k. Its branches for a step that rounds to zero are the
-contract's own, down to one that scales its arguments twice: with fewer than 18 decimals that test usually overflows,
-and the swap reverts where another input goes through. That is the second version, Velodrome V2's, which Aerodrome's
-`Pool` has. The first version, of Solidly and Velodrome V1, stops at a step of at most one unit, which may be too early
-for the invariant: then the swap reverts.
+contract's own, including one that scales its arguments twice: with fewer than 18 decimals, that test usually overflows,
+and the swap reverts although another input succeeds. This is the second version, from Velodrome V2, which Aerodrome's
+`Pool` uses. The first version, from Solidly and Velodrome V1, stops at a step of at most one unit, which may be too
+early for the invariant: then the swap reverts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from swapcli.families.swap_fees import FEE_PER_PPM, floored_fee_units, read_fee_
 from swapcli.families.token_positions import is_forward
 
 _MAX_NEWTON_STEPS: Final = 255
-"""As in the contract, which reverts after as many."""
+"""The number of steps after which the contract reverts."""
 _MAX_DECIMALS: Final = 36  # far above those of any token
 FIRST_VERSION: Final = 1  # of Solidly; its search for the balance has other steps
 LATEST_VERSION: Final = 2  # as Aerodrome has it
@@ -34,9 +34,10 @@ LATEST_VERSION: Final = 2  # as Aerodrome has it
 
 @dataclass(frozen=True, slots=True)
 class SolidlyStable(Pool):
-    """`reserves` in base units of the two tokens. `version` of the contract: 1 as Velodrome V1's, 2 as Aerodrome's.
+    """A stable pool: `reserves` of the two tokens in base units. `version` is the contract's: 1 like Velodrome V1, 2
+    like Aerodrome.
 
-    `fee_remainder_wad` is what `fee_ppm` rounds off, as a 10^18 fraction.
+    `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a 10^18 fraction.
     """
 
     reserves: tuple[int, int]
@@ -53,7 +54,7 @@ class SolidlyStable(Pool):
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the errors of `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)
         if not all(self.reserves):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -70,23 +71,23 @@ class SolidlyStable(Pool):
         return amount_out, pool_after
 
     def curve(self, token_in: str, token_out: str) -> SolidlyStableCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         return SolidlyStableCurve(
             self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (WAD - self.swap_fee) / WAD
         )
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return what the floored fee and the floors of the invariant are worth.
+        """Return the gain from rounding down the fee and the invariant.
 
         With X and Y in whole tokens, four floors may put k of the reserves before a swap (X + Y)^2 + 1 too low, in
-        10^-18. The contract pays down to that k, and k falls by at least X (X^2 + Y^2) for each token that is paid.
+        10^-18. The contract pays until that k is reached, and k falls by at least X (X^2 + Y^2) for each token paid.
         """
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         x, y = (self.reserves[k] / 10.0 ** self.decimals[k] for k in (i, j))
         if not (x and y):
             return None
-        too_low = 2.0 * ((x + y) ** 2 + 1.0) / (x * (x * x + y * y)) + 1.0  # twice as much as shown, and a unit
+        too_low = 2.0 * ((x + y) ** 2 + 1.0) / (x * (x * x + y * y)) + 1.0  # twice this amount, plus one unit
         units = min(too_low / WAD, y) * 10.0 ** self.decimals[j]
         return RoundingGain(floored_fee_units(self.swap_fee) if self.swap_fee else 0.0, units)
 
@@ -122,7 +123,8 @@ class SolidlyStable(Pool):
         return (y - find(x, k, y)) * unit_out // WAD
 
     def _find_reserve_out(self, x: int, k: int, y: int) -> int:
-        """The contract's `_get_y`: the smallest y that it finds with f(x, y) >= k, starting from the reserve before."""
+        """Return the contract's `_get_y`: the smallest y that it finds with f(x, y) >= k, starting from the previous
+        reserve."""
         for _ in range(_MAX_NEWTON_STEPS):
             f = _invariant(x, y)
             slope = _invariant_slope(x, y)
@@ -147,7 +149,7 @@ class SolidlyStable(Pool):
         raise SwapReverts(f"pool {self.key}: the contract finds no output reserve")
 
     def _invariant_of_reserves(self, x: int, y: int) -> int:
-        """The contract's `_k`, of amounts in base units."""
+        """Return the contract's `_k` for amounts in base units."""
         first, second = self.decimals
         return _invariant(
             require_uint256(x * WAD) // _base_units(first), require_uint256(y * WAD) // _base_units(second)
@@ -158,7 +160,8 @@ _replace_reserves = fast_replace(SolidlyStable, "reserves")
 
 
 class SolidlyStableCurve:
-    """The invariant is homogeneous, so the price depends on t = x / y alone, and every method has a closed form.
+    """A curve on which the price depends only on t = x / y, because the invariant is homogeneous. Every method has a
+    closed form.
 
     p = (3 t^2 + 1) / (t^3 + 3 t) gives (1 - p) / (1 + p) = ((t - 1) / (t + 1))^3: a cube root turns a price into
     s = (t - 1) / (t + 1). On the curve x^4 is proportional to t^3 / (1 + t^2). In the other direction y solves the
@@ -168,7 +171,7 @@ class SolidlyStableCurve:
     __slots__ = ("_gamma", "_net", "_s", "_t", "_unit", "_x", "_y", "capacity", "start_rate")
 
     def __init__(self, x: int, y: int, decimals_in: int, decimals_out: int, gamma: float) -> None:
-        """Reserves of the sold and the bought token in base units; `gamma` is one minus the fee."""
+        """Take the reserves of the sold and the bought token in base units; `gamma` is one minus the fee."""
         self._gamma = gamma
         self._x, self._y = float(x), float(y)
         unit_in, unit_out = 10.0**decimals_in, 10.0**decimals_out
@@ -182,13 +185,13 @@ class SolidlyStableCurve:
         self.start_rate = _price(t) * self._unit
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`. With equal reserves the slope is a huge number."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`. With equal reserves, the slope is a huge number."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         price = rate / self._unit
         s0, t0 = self._s, self._t
         s = cbrt((1.0 - price) / (1.0 + price))
-        if s <= s0:  # a rate that differs from the first unit's by rounding only
+        if s <= s0:  # a rate that differs from the first unit's only by rounding
             return 0.0, 0.0, 0.0
         apart = (s - s0) / (1.0 - s * s0) if s < 1.0 else 1.0
         log_t = 2.0 * atanh(apart) if apart < 1.0 else _MAX_LOG_RATIO
@@ -206,7 +209,7 @@ class SolidlyStableCurve:
         """Return the output for `amount_in`."""
         if amount_in > self.capacity:
             amount_in = self.capacity
-        # Where the output is far below a base unit, floats may say that it is less than nothing.
+        # If the output is far below one base unit, it may be negative in floats.
         return max(self._y * self._fraction_out(self._gamma * amount_in / self._x), 0.0) if amount_in > 0.0 else 0.0
 
     def rate(self, amount_in: float) -> float:
@@ -218,10 +221,10 @@ class SolidlyStableCurve:
         return _price(self._t * (1.0 + growth) / left) * self._unit if left > 0.0 else 0.0
 
     def _fraction_out(self, growth: float) -> float:
-        """Return the fraction of the output reserve paid when the input reserve grows by the fraction `growth`.
+        """Return the fraction of the output reserve that is paid when the input reserve grows by the fraction `growth`.
 
-        With y in units of the reserve before: y^3 + p y = q. The root alone would lose small trades to cancellation;
-        one Newton step on the change of the cubic restores them.
+        With y in units of the reserve before the swap: y^3 + p y = q. The root alone would lose small trades to
+        cancellation; one Newton step on the change of the cubic restores them.
         """
         tt = self._t * self._t
         x = 1.0 + growth
@@ -234,9 +237,9 @@ class SolidlyStableCurve:
 
 
 _MIN_SQUARED_SKEW: Final = 1e-10
-"""Lower bound of s^2 in the slope, which is infinite at s = 0 (equal reserves); chosen by hand."""
+"""A lower bound of s^2 in the slope, which is infinite at s = 0 (equal reserves); chosen by hand."""
 _MAX_LOG_RATIO: Final = 300.0
-"""Bound of ln(t / t0): e^300 is far beyond any pool, and its square stays within a float."""
+"""A bound on ln(t / t0): e^300 is far beyond any pool, and its square still fits a float."""
 
 
 def _price(t: float) -> float:
@@ -244,13 +247,13 @@ def _price(t: float) -> float:
 
 
 def _max_input(x: float, y: float) -> float:
-    """Return the input in whole tokens at which the contract's products overflow; 0.0 if they do already."""
+    """Return the input in whole tokens at which the contract's products overflow; 0.0 if they already do."""
     max_reserve = cbrt(min(2.0**256 * 1e-36 / (2.0 * y), 2.0**256 * 1e-36)) * 0.99
     return max_reserve - x if max_reserve > max(x, y) else 0.0
 
 
 def _find_reserve_out_first_version(x: int, k: int, y: int) -> int:
-    """Return the `_get_y` of the first version: the iterate that a step of at most one unit leads to."""
+    """Return the `_get_y` of the first version: the first iterate after a step of at most one unit."""
     for _ in range(_MAX_NEWTON_STEPS):
         before = y
         cube_x, square_y = require_uint256(x * x) // WAD * x // WAD, require_uint256(y * y) // WAD
@@ -281,7 +284,7 @@ def _invariant(x: int, y: int) -> int:
 
 
 def _invariant_slope(x: int, y: int) -> int:
-    """df/dy. `_f` of the same arguments has shown that their squares fit."""
+    """Return df/dy. `_f` with the same arguments has shown that their squares fit."""
     mixed, cube = 3 * x * (y * y // WAD), (x * x // WAD) * x
     require_uint256(mixed | cube)
     return mixed // WAD + cube // WAD

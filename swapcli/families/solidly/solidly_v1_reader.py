@@ -1,8 +1,8 @@
-"""Descendants of Solidly's first version. They differ in the view that gives the fee of a pair, and in its unit.
+"""Read forks of Solidly's first version. They differ in the view that returns the fee of a pair, and in its unit.
 
-What the forks may have changed besides cannot be seen. So a pair's own quotes of a token each way are read with its
-state, with the answers of all views that forks are known to have. The pair has the fee by which the maths of the family
-gives its quotes; one that quotes otherwise is omitted, and so is one whose factory is paused.
+Other changes in the forks cannot be seen. So a pair's own quotes for one token each way are read with its state, along
+with the results of all views that forks are known to have. The pair's fee is the one with which the family's maths
+reproduces its quotes. A pair whose quotes do not match is omitted, as is a pair whose factory is paused.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _OF_FACTORY = (
     ("pairFee(address)", BPS),
     ("getFee(bool)", BPS),
 )
-"""Views of factories for the fee of a pair, and what one is in them: those of Equalizer, Nest, Velocimeter, the first
-Ramses, and Solidly. The most particular come first: a factory with another view has base fees in the last one."""
+"""The factories' views for the fee of a pair, and the unit of each: Equalizer, Nest, Velocimeter, the first Ramses, and
+Solidly. The most specific come first: a factory with another view has base fees in the last one."""
 _OF_PAIR = ("fee()", PPM)
-"""That of pairs which know their fee, as those of Ramses elsewhere."""
+"""The view of pairs that know their own fee, such as Ramses's on other networks."""
 
 __all__ = ["load", "read_constants"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if the factory is another than the network names."""
+    """Read a pool in one round; in two if its factory is not the one that the network names."""
     factory_call = ContractCall(ref.address, encode_call(_FACTORY))
     return (yield from read_with_factory(ref, factory_call, partial(read_address, name=_FACTORY), partial(_read, ref)))
 
@@ -75,13 +75,16 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
 
 
 def _fee_call(name: str, ref: PoolRef) -> bytes:
-    """Encode the call of a view of the factory: its parameters are the pair, and whether it is stable."""
+    """Encode the call of a factory's view: its parameters are the pair, and whether it is stable."""
     values: dict[str, int | str] = {"address": ref.address, "bool": int(ref.family == SolidlyStable.family)}
     return encode_call(name, *(values[kind] for kind in name[name.index("(") + 1 : -1].split(",")))
 
 
 def _fees_wad(answers: Sequence[ReturnData]) -> list[int]:
-    """Return the fees that the pair and its factory give, each once. Raises `InvalidUpstreamResponse` without any."""
+    """Return the fees from the pair and its factory, without duplicates.
+
+    Raises `InvalidUpstreamResponse` if there are none.
+    """
     views = (_OF_PAIR, *_OF_FACTORY)
     fees = [
         read_word(answer, name) * WAD // whole
@@ -94,7 +97,7 @@ def _fees_wad(answers: Sequence[ReturnData]) -> list[int]:
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int:
-    """Return the output of a swap; 0 if it would revert, where the contract's quote is 0 or reverts."""
+    """Return the output of a swap; 0 if it would revert, in which case the contract's quote is 0 or reverts."""
     try:
         return pool.swap(token_in, token_out, amount_in)[0]
     except PoolError:

@@ -1,4 +1,4 @@
-"""StarkDefi on Starknet: Solidly's pairs in Cairo, stable and volatile, with a fee that the factory sets."""
+"""Read StarkDefi on Starknet: Solidly's pairs in Cairo, stable and volatile, with a fee set by the factory."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ _SNAPSHOT_FELTS: Final = 11
 """Two tokens, then their units and the reserves as pairs of felts, then whether the pair is stable."""
 _RESERVES_AT: Final = 6  # position of the first reserve
 _MAX_STABLE_TOKENS: Final = 8_000_000
-"""Whole tokens: the contract cubes reserves of 18 decimals in 256 bits, which overflows at 33 to 48 million; a quarter
-leaves room for what is sold. Its amounts were otherwise equal to Solidly's in 10,000 random swaps."""
+"""The maximum in whole tokens: the contract cubes reserves with 18 decimals in 256 bits, which overflows at 33 to 48
+million; a quarter leaves room for the sold amount. Otherwise its amounts were equal to Solidly's in 10,000 random
+swaps."""
 _FACTORY: Final = "factory"
 _FEE: Final = "get_fee"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if the factory is another than the network names."""
+    """Read a pool in one round; in two if its factory is not the one that the network names."""
     factory_call = starknet_call(ref.address, _FACTORY)
     return (
         yield from read_with_factory(

@@ -1,12 +1,12 @@
-"""Algebra Integral: the initialised ticks form a tree of three layers, so a few rounds find all of them.
+"""Read Algebra Integral pools: the initialised ticks form a tree of three layers, so a few rounds find all of them.
 
 Its leaves are words of 256 ticks, for every tick spacing; a bit of the second layer represents a leaf that is not
 empty, a bit of the root a word of the second layer.
 
-The fee is that of `fee()` at the block. A plugin that is called before swaps may set another for each swap, and `fee()`
-may then be wrong or revert, as the contract says itself. Such a pool's swaps of a token each way are therefore compared
-with the quoter of its deployment, if the network knows one, at the same block; one that the quoter contradicts is
-rejected. Whether plugins have that right is in `globalState().pluginConfig`.
+The fee is the result of `fee()` at the block. A plugin that is called before swaps may set a different fee for each
+swap, and `fee()` may then be wrong or revert, as the contract itself documents. For such a pool, swaps of one token
+each way are therefore compared with its deployment's quoter, if the network names one, at the same block; a pool that
+the quoter contradicts is rejected. `globalState().pluginConfig` shows whether plugins may do this.
 """
 
 from __future__ import annotations
@@ -34,28 +34,29 @@ _NAMES = ("globalState()", "liquidity()", "fee()", "tickSpacing()", "tickTreeRoo
 _CREATED = "Pool(address,address,address)"
 _CREATED_CUSTOM = "CustomPool(address,address,address,address)"
 _BEFORE_SWAP, _DYNAMIC_FEE = 1, 1 << 7
-"""Flags of `Plugins.sol`: the plugin is called before swaps, and it sets the fee."""
+"""The flags in `Plugins.sol`: the plugin is called before swaps, and it sets the fee."""
 _QUOTES = (
     "quoteExactInputSingle((address,address,address,uint256,uint160))",
     "quoteExactInputSingle((address,address,uint256,uint160))",
 )
-"""Of the quoters of factories with custom pools, whose third argument is the deployer, and of those before."""
+"""The functions of the quoters: of factories with custom pools, whose third argument is the deployer, and of earlier
+ones."""
 _MIN_QUOTED = 10**6
-"""Base units at least to compare, so that a part per million of the fee shows."""
+"""The minimum of base units to compare, so that a part per million of the fee shows."""
 _FEE = "fee()"
 _SECOND_LAYER = "tickTreeSecondLayer(int16)"
 _LEAF = "tickTable(int16)"
 _FIRST_LEAF = -3466
-"""The leaf that the second layer's first bit represents."""
+"""The leaf for the second layer's first bit."""
 _ROOT_BITS = 32  # bits of the tree's root
 _MAX_TICKS = 20_000
-"""A contract that sets all bits of its tree would cause millions of calls."""
+"""The maximum number of ticks: a contract that sets all bits of its tree would cause millions of calls."""
 
 __all__ = ["complete_ref", "load", "read_constants", "read_created"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in four rounds; one if it is empty, or if the reference knows its ticks."""
+    """Read a pool in four rounds; in one if it is empty, or if the reference has its ticks."""
     return (yield from with_prefetch(_load(ref), _guesses(ref)))
 
 
@@ -124,13 +125,13 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _read_global_state(answer: ReturnData) -> tuple[int, int, int, int]:
-    """Return price, tick, the fee of the last swap and the plugin's configuration."""
+    """Return the price, the tick, the fee of the last swap and the plugin's configuration."""
     price, tick, last_fee, config = read_words(answer, 4, _NAMES[0])
     return price, to_signed(tick), last_fee, config
 
 
 def _quote_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls for the quoter's output of a swap each way, in both forms of its function."""
+    """Return the calls for the quoter's output of one swap each way, in both forms of its function."""
     constants = ref.constants_as(AlgebraConstants)
     calls = []
     for token_in, token_out, amount in _compared_swaps(ref):
@@ -141,13 +142,13 @@ def _quote_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def _compared_swaps(ref: PoolRef) -> list[tuple[str, str, int]]:
-    """Return a swap each way of a hundredth of a token, or more if that is too little to show a fee."""
+    """Return a swap each way of a hundredth of a token, or more if that is too little to reveal a fee."""
     directions = zip(ref.tokens, reversed(ref.tokens), ref.decimals, strict=True)
     return [(sold, bought, max(10**places // 100, _MIN_QUOTED)) for sold, bought, places in directions]
 
 
 def _as_quoted(ref: PoolRef, pools: Sequence[Pool], quotes: Sequence[ReturnData]) -> Pool:
-    """Return the pool that swaps as the quoter says. Raises `InvalidUpstreamResponse` if none does."""
+    """Return the pool whose swaps match the quoter. Raises `InvalidUpstreamResponse` if none does."""
     outputs = [
         next((read_word(answer, _QUOTES[0]) for answer in pair if answer), None)
         for pair in (quotes[: len(_QUOTES)], quotes[len(_QUOTES) :])
@@ -159,7 +160,7 @@ def _as_quoted(ref: PoolRef, pools: Sequence[Pool], quotes: Sequence[ReturnData]
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:
-    """Return the output of a swap; None if it would revert, as the quoter does."""
+    """Return the output of a swap; None if it would revert, as in the quoter."""
     try:
         return pool.swap(token_in, token_out, amount_in)[0]
     except PoolError:

@@ -1,7 +1,7 @@
 """The curve of a Clanker pool whose fee rises with the swap: a concave upper bound, for the solver.
 
-The fee is that of the tick that the hook's trial reaches. The protocol's fifth is taken of the input in both directions
-here; where the hook takes it of the output, that makes the bound a little higher.
+The fee belongs to the tick that the hook's trial reaches. Here, the protocol's fifth is taken from the input in both
+directions; if the hook takes it from the output, this makes the bound slightly higher.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PROTOCOL_PART: Final = 0.2  # of the LP fee
 
 
 def volatile_curve(plain: Concentrated, volatility: ClankerVolatility, *, down: bool) -> RateCurve:
-    """Return the direction of selling token0 (`down`) or token1 in floats."""
+    """Return the curve for selling token0 (`down`) or token1 in floats."""
     tokens = (plain.tokens[0], plain.tokens[1]) if down else (plain.tokens[1], plain.tokens[0])
     inner = with_lp_fee(plain, 0).curve(*tokens)
     if not inner.start_rate:
@@ -30,7 +30,7 @@ def volatile_curve(plain: Concentrated, volatility: ClankerVolatility, *, down: 
     buys = down != volatility.token_is_first
 
     def fee(amount_in: float) -> float:
-        """Return what fees take of an input, as a fraction."""
+        """Return the part of an input that fees take, as a fraction."""
         rate = inner.rate(amount_in * (1.0 - start))
         distance = log(rate) / _LOG_TICK if rate > 0.0 else -MAX_TICK
         tick = min(max(int(distance if down else -distance), MIN_TICK), MAX_TICK)

@@ -1,14 +1,14 @@
-"""Read the fees of the hooks of Clanker and its forks.
+"""Read the fees of Clanker's hooks and their forks.
 
 The hook sets the LP fee of each swap: one for each direction, or one that depends on the ticks that swaps cross. A
-fifth of that fee goes to the protocol, always in the paired token: from the input of who buys the launched token, and
-from the output of who sells it. Before every swap the hook has the pool's locker collect the fees of its positions; a
-locker may swap them in the pool, if a recipient prefers the other token. In the first two minutes a module against
-snipers may set another fee. Neither is computed here: such a pool is rejected.
+fifth of that fee goes to the protocol, always in the paired token: from the input when the launched token is bought,
+and from the output when it is sold. Before every swap the hook has the pool's locker collect the fees of its positions;
+a locker may swap them in the pool, if a recipient prefers the other token. In the first two minutes, an anti-sniper
+module may set a different fee. Neither is computed here: such a pool is rejected.
 
 Source: `ClankerHook.sol`, `ClankerHookV2.sol`, `ClankerHookStaticFee.sol`, `ClankerHookDynamicFee.sol`,
-`ClankerLpLockerFeeConversion.sol` of clanker-devco/v4-contracts. `protocolFee()` of the hook is what the last swap in
-any of its pools left: only trials with dynamic fees use it.
+`ClankerLpLockerFeeConversion.sol` of clanker-devco/v4-contracts. The hook's `protocolFee()` is the value left by the
+last swap in any of its pools; only trials with dynamic fees use it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ from swapcli.families.uniswap.hook_fees import HookFees
 from swapcli.families.uniswap.rows import V4Constants
 
 _MODULE_SECONDS: Final = 120
-"""After that time the hook calls no module."""
+"""The number of seconds after which the hook no longer calls a module."""
 _MAX_RECIPIENTS: Final = 7  # the locker's limit of a token's reward recipients
 _FACTORY: Final = "factory"
 _KNOWN_LOCKERS: Final = ("locker", "converting_locker")
-"""The contracts of a rule whose code is known: one that only collects, and one that swaps for who prefers it."""
+"""The contracts of a rule whose code is known: one that only collects, and one that swaps for recipients who prefer the
+other token."""
 _FEES_OF_TOKEN: Final = ("clankerFee(bytes32)", "liquidFee(bytes32)")
-"""The fee of selling the launched token, as Clanker and its fork Liquid name it."""
+"""The fee for selling the launched token, as named by Clanker and its fork Liquid."""
 _CONFIG: Final = "poolConfigVars(bytes32)"
 _VARIABLES: Final = "poolFeeVars(bytes32)"
 _PROTOCOL_FEE: Final = "protocolFee()"
@@ -53,21 +54,25 @@ _PREFERENCE: Final = "feePreferences(address,uint256)"
 
 
 class ClankerFees(NamedTuple):
-    """`state` is the field of the pool's state. `is_proven` says that the code of all that the hook calls is known."""
+    """`state` is a field of the pool's state.
+
+    `is_proven` means that the code of everything that the hook calls is known.
+    """
 
     state: Mapping[str, object]
     is_proven: bool
 
 
 class _LaunchedToken(NamedTuple):
-    """The token that was launched with a pool, and who keeps its positions; the zero address if no one does."""
+    """The token that was launched with a pool, and the contract that holds its positions; the zero address if none
+    does."""
 
     token: str
     locker: str
 
 
 def fee_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
-    """Return the calls that `read_fees` begins with."""
+    """Return the calls with which `read_fees` begins."""
     key = ref.constants_as(V4Constants)
     if rule.rule == CLANKER_DYNAMIC:
         calls = [_call(key, _CONFIG), _call(key, _VARIABLES), ContractCall(key.hooks, encode_call(_PROTOCOL_FEE))]
@@ -79,7 +84,7 @@ def fee_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
 def read_fees(ref: PoolRef, rule: HookRule, time: int) -> BatchRead[ClankerFees]:
     """Read the fees of a pool in two rounds, or three with the hook's first version.
 
-    `time` is that of the block. Raises `InvalidPoolState` where the pool cannot be computed.
+    `time` is that of the block. Raises `InvalidPoolState` if the pool cannot be computed.
     """
     answers = yield fee_calls(ref, rule)
     of_fees, launch = answers[:_FEE_CALLS], answers[_FEE_CALLS:]
@@ -128,7 +133,7 @@ def _launch_calls(ref: PoolRef, key: V4Constants, rule: HookRule) -> list[Contra
     return [
         _call(key, _MODULE_ENABLED),
         _call(key, _CREATED_AT),
-        # The first version of the hook keeps these two to itself, and the factory has to tell.
+        # The first version of the hook does not expose these two, so they come from the factory.
         _call(key, _TOKEN_IS_FIRST)._replace(may_revert=True),
         _call(key, _LOCKER)._replace(may_revert=True),
         *([ContractCall(factory, encode_call(_DEPLOYMENT, token)) for token in ref.tokens] if factory else ()),
@@ -136,7 +141,7 @@ def _launch_calls(ref: PoolRef, key: V4Constants, rule: HookRule) -> list[Contra
 
 
 def _read_launch(ref: PoolRef, answers: Sequence[ReturnData], time: int) -> BatchRead[_LaunchedToken]:
-    """Read which token was launched, and check that nothing swaps before the swap or sets another fee."""
+    """Read which token was launched, and check that no contract swaps before the swap or sets a different fee."""
     enabled, created, first, locker, *deployments = answers
     open_at = read_word(created, _CREATED_AT) + _MODULE_SECONDS
     if read_word(enabled, _MODULE_ENABLED) and time < open_at:
@@ -152,7 +157,7 @@ def _read_launch(ref: PoolRef, answers: Sequence[ReturnData], time: int) -> Batc
 
 
 def _find_launched(ref: PoolRef, deployments: Sequence[ReturnData]) -> BatchRead[_LaunchedToken]:
-    """Return the token whose rewards come from this very pool, as the factory and the token's locker say."""
+    """Return the token whose rewards come from this very pool, according to the factory and the token's locker."""
     key = ref.constants_as(V4Constants)
     candidates: list[_LaunchedToken] = []
     for token, answer in zip(ref.tokens, deployments, strict=False):
@@ -169,7 +174,7 @@ def _find_launched(ref: PoolRef, deployments: Sequence[ReturnData]) -> BatchRead
 
 
 def _check_preferences(launched: _LaunchedToken) -> BatchRead[None]:
-    """Raise `InvalidPoolState` if the locker swaps the fees of a recipient in the pool, before each swap."""
+    """Raise `InvalidPoolState` if the locker swaps a recipient's fees in the pool before each swap."""
     preferences = yield [
         ContractCall(launched.locker, encode_call(_PREFERENCE, launched.token, number), may_revert=True)
         for number in range(_MAX_RECIPIENTS)

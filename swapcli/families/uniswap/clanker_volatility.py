@@ -1,11 +1,10 @@
-"""The fee of Clanker's hook with dynamic fees: a base fee, and one that grows with the square of the ticks crossed.
+"""The fee of Clanker's hook with dynamic fees: a base fee, plus one that grows with the square of the ticks crossed.
 
-The hook first swaps as a trial, and undoes it. The distance from a reference tick to the tick that the trial reaches,
-and what earlier volatility has left, is the accumulator, from which the fee follows. The first swap after the filter
-period renews the reference; after the reset period nothing is left of earlier swaps. So the fee depends on the amount
-and the time of the swap. The trial runs with the fee that the last swap has left in the manager, or with an estimate
-where the reference is renewed; it takes the protocol's fee as the last swap in any pool of the hook has left it, or a
-fifth of the estimate.
+The hook first makes a trial swap and undoes it. The fee follows from an accumulator: the distance from a reference tick
+to the tick that the trial reaches, plus the rest of earlier volatility. The first swap after the filter period renews
+the reference; after the reset period, earlier swaps no longer count. So the fee depends on the amount and the time of
+the swap. The trial uses the fee that the last swap left in the manager, or an estimate if the reference is renewed. Its
+protocol fee is the one left by the last swap in any of the hook's pools, or a fifth of the estimate.
 
 Source: `ClankerHookDynamicFee.sol` of clanker-devco/v4-contracts.
 """
@@ -33,12 +32,12 @@ _TIME_BITS: Final = 40  # seconds, a uint40
 
 
 def fees_of_selling(lp_fee_ppm: int) -> DirectionFees:
-    """Return the fees of who sells the launched token, at an LP fee: the protocol's part is taken of the output."""
+    """Return the fees for selling the launched token at an LP fee: the protocol's part is taken from the output."""
     return DirectionFees(lp_fee_ppm, output_fee=lp_fee_ppm // _PROTOCOL_PART * (WAD // PPM))
 
 
 def fees_of_buying(lp_fee_ppm: int) -> DirectionFees:
-    """Return the fees of who pays in the paired token: the protocol's fee p is p / (1 + p) of the input."""
+    """Return the fees for paying in the paired token: the protocol's fee p is p / (1 + p) of the input."""
     return DirectionFees(lp_fee_ppm, input_fee=_part_of_input(lp_fee_ppm // _PROTOCOL_PART))
 
 
@@ -47,7 +46,7 @@ def _part_of_input(protocol_fee_ppm: int) -> int:
 
 
 class ClankerVolatility(NamedTuple):
-    """The hook's configuration of a pool, its variables as the last swap left them, and the next swap's `timestamp`.
+    """The hook's configuration of a pool, its variables after the last swap, and the next swap's `timestamp`.
 
     `protocol_fee_ppm` is the hook's `protocolFee()`. Periods are in seconds.
     """
@@ -77,12 +76,12 @@ class ClankerVolatility(NamedTuple):
         return HookFees(selling, buying) if self.token_is_first else HookFees(buying, selling)
 
     def fee_ppm_at(self, plain: Concentrated, tick: int) -> int:
-        """Return the LP fee of a swap whose trial reaches a tick."""
+        """Return the LP fee of a swap whose trial reaches a given tick."""
         reference_tick, applied, _, _ = self._renewed(plain)
         return self._fee_ppm(abs(reference_tick - tick) + applied)
 
     def fees_of_swap(self, plain: Concentrated, amount_in: int, *, down: bool) -> DirectionFees:
-        """Return the fees of selling `amount_in` of token0 (`down`) or token1. Raises as `Pool.swap`."""
+        """Return the fees for selling `amount_in` of token0 (`down`) or token1. Raises the errors of `Pool.swap`."""
         reference_tick, applied, trial_fee_ppm, protocol_fee_ppm = self._renewed(plain)
         buys = down != self.token_is_first
         trial = amount_in - amount_in * _part_of_input(protocol_fee_ppm) // WAD if buys else amount_in
@@ -92,7 +91,7 @@ class ClankerVolatility(NamedTuple):
             _, _, tick, _ = walk_ticks(with_lp_fee(plain, trial_fee_ppm), trial, down=down)
         except InsufficientLiquidity:
             # The trial ends beyond the known ticks. Beyond the reference, the fee only grows with the distance from it:
-            # if the last known tick has the maximum fee already, so has the end.
+            # if the last known tick already has the maximum fee, so does the end.
             ticks = plain.tick_list.ticks
             tick = ticks[0] if down else ticks[-1]
             is_beyond_reference = tick <= reference_tick if down else tick >= reference_tick
@@ -123,7 +122,7 @@ class ClankerVolatility(NamedTuple):
         return min(product // _FEE_CONTROL_UNIT + self.base_fee_ppm, self.max_fee_ppm)
 
     def state(self) -> dict[str, object]:
-        """Return the object that `read_clanker_volatility` reads."""
+        """Return the object in the form that `read_clanker_volatility` reads."""
         return {**self._asdict(), "fee_control": str(self.fee_control)}
 
 

@@ -32,16 +32,17 @@ from swapcli.families.uniswap.concentrated_curve import ConcentratedCurve
 from swapcli.families.uniswap.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
 
 CROSSING_GAS = 37_400
-"""Gas units of crossing one initialised tick, measured on the contracts' bytecode in a local EVM."""
+"""Gas units for crossing one initialised tick, measured on the contracts' bytecode in a local EVM."""
 _LOG_TICK = log(1.0001)
 
 
 @dataclass(frozen=True, slots=True)
 class Concentrated(Pool):
-    """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active liquidity.
+    """A concentrated pool. `sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active
+    liquidity.
 
-    `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. No swap changes
-    `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's.
+    `tick` is the contract's tick: one below that of the price after a downward swap that stopped on a boundary. No swap
+    changes `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's.
     """
 
     sqrt_price_x96: int
@@ -55,12 +56,12 @@ class Concentrated(Pool):
 
     @property
     def key(self) -> str:
-        """The pool id where one contract holds all pools; otherwise the address."""
+        """The pool ID if one contract holds all pools; otherwise the address."""
         return self.tick_list.pool_id or self.address
 
     @property
     def is_single_use(self) -> bool:
-        """Whether a hook that is called after each swap may change the pool, so that a second swap is unpredictable."""
+        """Whether a hook is called after each swap and may change the pool, which makes a second swap unpredictable."""
         return self.tick_list.has_hook_after_swaps
 
     def swap_fee_ppm(self, *, down: bool) -> int:
@@ -68,22 +69,22 @@ class Concentrated(Pool):
         protocol_fee_ppm = self.tick_list.protocol_fees_ppm[0 if down else 1]
         if not protocol_fee_ppm:
             return self.fee_ppm
-        from swapcli.families.protocol_fees import with_protocol_fee  # hardly a quote needs it
+        from swapcli.families.protocol_fees import with_protocol_fee  # hardly any quote needs it
 
         return with_protocol_fee(self.fee_ppm, protocol_fee_ppm)
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether a hook, a plugin or the time sets the fee; PancakeSwap Infinity has an event for that."""
+        """Whether a hook, a plugin or the time sets the fee; PancakeSwap Infinity emits an event for this."""
         return self.tick_list.has_dynamic_fee and not self.tick_list.parameters
 
     @property
     def holds_reserves_in_vault(self) -> bool:
-        """Whether the pool is one of PancakeSwap Infinity."""
+        """Whether the pool belongs to PancakeSwap Infinity."""
         return self.tick_list.parameters > 0
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises as `Pool.swap`.
+        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`.
 
         The contracts take only part of an input that is too large and pay nothing for one that is too small. A router
         can use neither, so both raise an error here.
@@ -96,7 +97,7 @@ class Concentrated(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
-        """Return the direction in floats. It builds its table of ticks on first use."""
+        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
         down = is_forward(self, token_in, token_out)
         tick_list = self.tick_list
         return ConcentratedCurve(
@@ -122,11 +123,11 @@ class Concentrated(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `sqrt_price_x96, tick, liquidity, tick_spacing, ticks: [[tick, liquidity_net], ...]`.
 
-        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks`, `native` (true
-        where currency0 is the native token, listed under its wrapped form), `dynamic_fee` (true where the key's fee is
-        0x800000) and `protocol_fees_ppm` (of selling token0, of selling token1); for PancakeSwap Infinity also
-        `parameters`, those of its key. Other pools have `dynamic_fee` where the fee changes without an event, and
-        custom pools of Algebra Integral their `deployer`.
+        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks`, `native` (true if
+        currency0 is the native token, listed in its wrapped form), `dynamic_fee` (true if the key's fee is 0x800000)
+        and `protocol_fees_ppm` (for selling token0, for selling token1); for PancakeSwap Infinity also the `parameters`
+        of its key. Other pools have `dynamic_fee` if the fee changes without an event, and custom pools of Algebra
+        Integral their `deployer`.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -161,7 +162,7 @@ class Concentrated(Pool):
     def api_extra_data(self) -> dict[str, int | str]:
         """Return `fee` (ppm) and `tickSpacing`; for a pool with an id also that and its key.
 
-        The fee of a key is `DYNAMIC_FEE` where a hook sets it.
+        The fee in a key is `DYNAMIC_FEE` if a hook sets it.
         """
         tick_list = self.tick_list
         if not tick_list.pool_id:
@@ -187,13 +188,13 @@ _replace_fee = fast_replace(Concentrated, "fee_ppm")
 
 
 def with_lp_fee(pool: Concentrated, fee_ppm: int) -> Concentrated:
-    """Return the pool with another LP fee, as a hook sets it."""
+    """Return the pool with the LP fee that a hook sets."""
     replaced: Concentrated = _replace_fee(pool, fee_ppm)
     return replaced
 
 
 def with_position(pool: Concentrated, sqrt_price_x96: int, tick: int, liquidity: int) -> Concentrated:
-    """Return the pool at another price, as `walk_ticks` returns it."""
+    """Return the pool at a different price, in the form that `walk_ticks` returns."""
     moved: Concentrated = _replace_position(pool, sqrt_price_x96, tick, liquidity)
     return moved
 
@@ -219,7 +220,7 @@ def _sell_token0(pool: Concentrated, amount_remaining: int) -> tuple[int, int, i
         if i < 0:
             raise _out_of_liquidity(pool)
         step_end_tick = ticks[i]
-        if word_ticks and liquidity:  # without liquidity a step costs nothing, so empty words are skipped
+        if word_ticks and liquidity:  # without liquidity, a step costs nothing, so empty words are skipped
             word_start = tick // word_ticks * word_ticks
             if word_start > step_end_tick:
                 step_end_tick = word_start

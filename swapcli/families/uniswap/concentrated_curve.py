@@ -5,7 +5,7 @@ when token1 is. Over a segment of liquidity L, from q_a to q_b, with g = 1 - fee
 
     amount_in = L (q_b - q_a) / g        amount_out = L (1 / q_a - 1 / q_b)        marginal rate = g / q^2
 
-A table holds q and the amounts so far at each tick; every method is then one bisection and one such formula. It is
+A table has q and the cumulative amounts at each tick, so every method is one bisection and one such formula. It is
 built only as far as it is used: most directions of a market never trade, or stay near the price.
 """
 
@@ -22,16 +22,16 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import CAPACITY_MARGIN
 from swapcli.families.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
 
-# Where the table's walk continues: index of the next tick, q and the amounts so far, liquidity, last tick
-# (None at the pool's price).
+# The point at which the table's walk continues: the index of the next tick, q and the amounts so far, the liquidity,
+# and the last tick (None at the pool's price).
 _Walk = tuple[int, float, float, float, int, int | None]
 
 
 class _Table(NamedTuple):
-    """Segments by their start: q, input and output so far, liquidity; then the end, where the liquidity is 0.
+    """Segments by their start: q, input and output so far, and liquidity; then the end, at which the liquidity is 0.
 
-    The table answers for a q below `q_limit` and an input below `in_limit`, which are infinite once it is whole. It
-    never changes: a thread that reads it while another one extends it sees the one or the other.
+    The table is valid for a q below `q_limit` and an input below `in_limit`, which are infinite once it is complete. It
+    never changes: a thread that reads it while another one extends it sees either the old or the new table.
     """
 
     qs: list[float]
@@ -46,9 +46,9 @@ class _Table(NamedTuple):
 _LOG_SQRT_TICK = log1p(1e-4) / 2
 _BLOCK_BITS = 9
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
-# The contract rounds ratios to whole units of 2^-96: below this tick a float would show the difference.
+# The contract rounds ratios to whole units of 2^-96: below this tick, a float would show the difference.
 _MIN_FLOAT_TICK = -580_000
-# A segment that adds a larger part to the input starts below the capacity, however much liquidity follows.
+# A segment that adds a larger part than this to the input starts below the capacity, however much liquidity follows.
 _MIN_GROWTH = 1.0 + 2.0**-40
 
 
@@ -57,7 +57,7 @@ class TickScale(NamedTuple):
 
     `unit` is the square-root price of 1. `sqrt_price(tick)` is a float; `growth(price, tick, down)` is the relative
     growth of q from a price to a tick, and `growth_between(a, b)` from one tick to another. `safe_growth_per_tick` is
-    less than half of what q grows in a tick, so that as much a tick certainly stays inside the first segment.
+    less than half the growth of q in a tick, so that this growth per tick certainly stays inside the first segment.
     """
 
     unit: int
@@ -68,9 +68,10 @@ class TickScale(NamedTuple):
 
 
 class ConcentratedCurve:
-    """See `RateCurve`. `liquidity_nets` is the liquidity that each tick adds on the way up; `down` sells token0.
+    """A curve; see `RateCurve`. `liquidity_nets` has the liquidity that each tick adds on the way up; `down` sells
+    token0.
 
-    The fee is `fee / whole` of the input. `scale` is that of Uniswap V3 if it is not given.
+    The fee is `fee / whole` of the input. `scale` defaults to that of Uniswap V3.
     """
 
     __slots__ = (
@@ -108,7 +109,7 @@ class ConcentratedCurve:
         self._start_q = q = scale.unit / sqrt_price if down else sqrt_price / scale.unit
         self._table: _Table | None = None
         ticks_ahead = self._ticks_ahead() if liquidity else 0
-        # Below this q the first segment alone gives the table's result.
+        # Below this q, the first segment alone gives the table's result.
         self._first_segment_end = q * (1.0 + ticks_ahead * scale.safe_growth_per_tick) if ticks_ahead else 0.0
         if ticks_ahead:
             self.start_rate = self._gamma / (q * q)
@@ -195,9 +196,9 @@ class ConcentratedCurve:
         return table if table is not None and table.q_limit == inf else self._extend_table(inf, inf)
 
     def _extend_table(self, target_q: float, target_in: float) -> _Table:
-        """Extend the table by a walk over the ticks until it answers for a q and an input.
+        """Extend the table by walking over the ticks until it is valid for a given q and input.
 
-        It starts at the first liquidity, and answers for them as the whole table does.
+        It starts at the first liquidity, and gives the same results as the complete table.
         """
         ticks, nets, gamma, down = self._ticks, self._liquidity_nets, self._gamma, self._down
         price = self._price
@@ -247,7 +248,7 @@ def _close_segments(
     capacity: float,
     gamma: float,
 ) -> None:
-    """End the segments of a table where the input reaches `capacity`; `q` is the end of the last one."""
+    """End the segments of a table when the input reaches `capacity`; `q` is the end of the last one."""
     amount_out = 0.0
     while ins and ins[-1] >= capacity:
         q, amount_out = qs.pop(), outs.pop()
@@ -284,7 +285,7 @@ def _growth_over(ticks: int) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _sqrt_price(tick: int) -> float:
-    """Return the square-root price at `tick`, good to 3 units in the last place; far cheaper than the exact one."""
+    """Return the square-root price at `tick`, accurate to 3 units in the last place; far cheaper than the exact one."""
     if tick <= _MIN_FLOAT_TICK:
         return limited_sqrt_ratio(tick) / Q96
     return _block_ratio(tick >> _BLOCK_BITS << _BLOCK_BITS) * _block_ratio(tick & _BLOCK_MASK)
@@ -296,4 +297,4 @@ def _block_ratio(tick: int) -> float:
 
 
 UNISWAP_SCALE: Final = TickScale(Q96, 2.4e-5, _sqrt_price, _relative_growth, _relative_growth_between)
-"""Ticks of 1.0001 and Q64.96: a tick is a growth of 5e-5."""
+"""Ticks of 1.0001 and Q64.96: one tick is a growth of 5e-5."""

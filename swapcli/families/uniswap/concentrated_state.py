@@ -36,15 +36,15 @@ _PAIR_TYPES = frozenset({list, tuple})
 class TickList(NamedTuple):
     """The part of the state that swaps do not change: the initialised `ticks`, ascending, with their net liquidity.
 
-    `word_ticks` is the width in ticks of a word of the contract's bitmap, 0 if it keeps a list. Amounts are below
+    `word_ticks` is the width, in ticks, of a word of the contract's bitmap, 0 if it keeps a list. Amounts are below
     2^`amount_bits`.
 
     A Uniswap V4 pool has a `pool_id`; `is_native` means that its currency0 is the native token, `has_dynamic_fee` that
-    its hook can set the LP fee. `protocol_fees_ppm` are the protocol's fees of selling token0 and of selling token1. A
-    pool of PancakeSwap Infinity has the same and the `parameters` of its key, which are 0 for all others.
+    its hook can set the LP fee. `protocol_fees_ppm` are the protocol's fees for selling token0 and for selling token1.
+    A PancakeSwap Infinity pool also has the `parameters` of its key, which are 0 for all others.
 
-    Of a pool with its own contract, `has_dynamic_fee` means that the fee can change without an event: with time, as
-    Slipstream's, or by a plugin of Algebra's. `deployer` is who made a custom pool of Algebra, empty for all others.
+    For a pool with its own contract, `has_dynamic_fee` means that the fee can change without an event: with time, as in
+    Slipstream, or through an Algebra plugin. `deployer` is the creator of a custom Algebra pool, empty for all others.
     """
 
     tick_spacing: int
@@ -65,7 +65,7 @@ class TickList(NamedTuple):
         """Whether a hook is called after each swap."""
         if self.hooks == ZERO_ADDRESS:
             return False
-        # Loaded on demand: hardly a quote needs them.
+        # Loaded on demand: hardly any quote needs them.
         if self.parameters:
             from swapcli.families.infinity_key import is_infinity_hook_called_after_swaps
 
@@ -98,9 +98,9 @@ class TickList(NamedTuple):
 
 
 def read_tick_list(fields: StateFields, fee_ppm: int, *, accepts_any_hook: bool = False) -> TickList:
-    """Check and read all but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
+    """Check and read everything but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
 
-    A hook of Uniswap V4 that may change the amounts of a swap is rejected, unless this `accepts_any_hook`.
+    A Uniswap V4 hook that may change the amounts of a swap is rejected, unless `accepts_any_hook` is set.
     """
     spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
@@ -112,7 +112,7 @@ def read_tick_list(fields: StateFields, fee_ppm: int, *, accepts_any_hook: bool 
     if deployer and not in_list:
         raise InvalidPoolState("deployer", "only Algebra Integral has custom pools")
     ticks, nets = read_ticks(fields)
-    # Algebra's spacing can change while older positions stay.
+    # Algebra's spacing can change while older positions remain.
     if not in_list and gcd(spacing, *ticks) != spacing:
         off = next(i for i, tick in enumerate(ticks) if tick % spacing)
         raise InvalidPoolState(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
@@ -137,8 +137,8 @@ def _read_hooks_and_fees(
 ) -> tuple[str, bool, int, tuple[int, int]]:
     """Read (hooks, has_dynamic_fee, parameters, protocol_fees_ppm).
 
-    Of these, pools without an id can only have a dynamic fee. The modules of the others are loaded on demand: hardly a
-    quote needs them.
+    Pools without an ID can only have a dynamic fee. The modules for the others are loaded on demand: hardly any quote
+    needs them.
     """
     hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
     has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
@@ -173,14 +173,14 @@ def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, i
         raise InvalidPoolState("sqrt_price_x96", f"{price} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
     tick = fields.integer("tick", MIN_TICK, MAX_TICK - 1)
     actual = tick_at_sqrt_ratio(price)
-    # On the way down a price that stops on a boundary already counts to the tick below it.
+    # On the way down, a price that stops on a boundary already counts as the tick below.
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
         raise InvalidPoolState("tick", f"{tick} does not contain the square-root price {price}")
     return price, tick, read_liquidity(fields, tick, tick_list.ticks, tick_list.liquidity_nets)
 
 
 def read_liquidity(fields: StateFields, tick: int, ticks: Sequence[int], nets: Sequence[int]) -> int:
-    """Read `liquidity`, the sum of the ticks' net liquidity up to the price's own."""
+    """Read `liquidity`, which must be the sum of the ticks' net liquidity up to the price's own."""
     liquidity = fields.uint("liquidity", 128)
     active = sum(nets[: bisect_right(ticks, tick)])
     if liquidity != active:
@@ -191,9 +191,9 @@ def read_liquidity(fields: StateFields, tick: int, ticks: Sequence[int], nets: S
 def read_ticks(
     fields: StateFields, max_tick: int = MAX_TICK, net_bits: int = 127
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Check and read `ticks: [[tick, liquidity_net], ...]`, return both columns. Raises `InvalidPoolState`.
+    """Check and read `ticks: [[tick, liquidity_net], ...]`, and return both columns. Raises `InvalidPoolState`.
 
-    Ticks are at most `max_tick` either way, and the net liquidity is below 2^`net_bits`.
+    Ticks are at most `max_tick` in either direction, and the net liquidity is below 2^`net_bits`.
     """
     ticks, nets = fields.read("ticks", _parse_columns)
     net_limit = 1 << net_bits

@@ -1,10 +1,10 @@
 """Constant product pools, x * y = k: Uniswap V2, its forks with any fee, and volatile Solidly pools.
 
-Uniswap V2 keeps the fee inside the reserves: the output is the largest with
-(x * 10^6 + in * (10^6 - fee)) * (y - out) >= x * y * 10^6, and reserves are 112 bits wide. Solidly, Velodrome and
-Aerodrome (`variant` "solidly") cut the fee off the input first, rounded down, and move it out of the pool, so that both
-the output and the reserves afterwards differ; some have fees finer than a part per million. Such a pool pays no more
-than is requested of it: `variant` "solidly_v2_output" is one whose trader requests the output of Uniswap's formula.
+Uniswap V2 keeps the fee inside the reserves: the output is the largest with (x * 10^6 + in * (10^6 - fee)) * (y - out)
+>= x * y * 10^6, and reserves are 112 bits wide. Solidly, Velodrome and Aerodrome (`variant` "solidly") first deduct the
+fee from the input, rounded down, and move it out of the pool, so both the output and the reserves afterwards differ;
+some have fees finer than one part per million. Such a pool pays no more than requested: with the `variant`
+"solidly_v2_output", the trader requests the output of Uniswap's formula.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ MAX_RESERVE = (1 << 112) - 1  # uint112
 
 @dataclass(frozen=True, slots=True)
 class ConstantProduct(Pool):
-    """`reserves` in base units of the two tokens; `is_solidly` and `has_v2_output` select the variant.
+    """A pair: `reserves` of the two tokens in base units; `is_solidly` and `has_v2_output` select the variant.
 
-    `fee_remainder_wad` is what `fee_ppm` rounds off, as a 10^18 fraction; only Solidly pools have such fees.
+    `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a 10^18 fraction; only Solidly pools have
+    such fees.
     """
 
     reserves: tuple[int, int]
@@ -57,7 +58,7 @@ class ConstantProduct(Pool):
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the largest output that the pair allows. Raises as `Pool.swap`."""
+        """Sell `amount_in` for the largest output that the pair allows. Raises the errors of `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)
         x, y = self.reserves if forward else self.reserves[::-1]
         if not (x and y):
@@ -71,13 +72,13 @@ class ConstantProduct(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
-        """Return the direction in floats."""
+        """Return the curve of this direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
         max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm + self.fee_remainder_wad / FEE_PER_PPM, max_in)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return what Solidly's floored fee is worth; every other rounding of either contract is for the pool."""
+        """Return the gain from Solidly's rounded-down fee; all other rounding in either contract favours the pool."""
         del token_in, token_out
         return RoundingGain(floored_fee_units(self.swap_fee)) if self.computes_output and self.swap_fee else None
 
@@ -119,12 +120,12 @@ class ConstantProduct(Pool):
 
 
 SOLIDLY_GAS = 117_100
-"""Gas units of a swap in a volatile Solidly pool, measured on the contract's bytecode in a local EVM."""
+"""The gas units of a swap in a volatile Solidly pool, measured on the contract's bytecode in a local EVM."""
 _replace_reserves = fast_replace(ConstantProduct, "reserves")
 
 
 class ConstantProductCurve:
-    """out = g a y / (x + g a) with g = 1 - fee: every method has a closed form.
+    """The curve out = g a y / (x + g a) with g = 1 - fee. Every method has a closed form.
 
     With q = (x + g a) / x the marginal rate is start_rate / q^2.
     """
@@ -132,7 +133,8 @@ class ConstantProductCurve:
     __slots__ = ("_gamma", "_x", "_y", "capacity", "start_rate")
 
     def __init__(self, x: float, y: float, fee_ppm: float, max_in: float) -> None:
-        """Reserves of the sold and the bought token; `max_in` is the largest input that the contract accepts."""
+        """Take the reserves of the sold and the bought token; `max_in` is the largest input that the contract
+        accepts."""
         self._x, self._y = float(x), float(y)
         self._gamma = (PPM - fee_ppm) / PPM
         sellable = x > 0 and y > 0 and max_in > 0
@@ -183,7 +185,7 @@ def _swap_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tupl
     x_after = x + amount_in_after_fee
     amount_out = amount_in_after_fee * y // x_after
     if pool.has_v2_output:
-        # The fee is not rounded down here, so this is at most what the pool would pay.
+        # The fee is not rounded down here, so this is at most the pool's output.
         scaled_in_after_fee = amount_in * (WAD - pool.swap_fee)
         amount_out = scaled_in_after_fee * y // (x * WAD + scaled_in_after_fee)
     require_uint256(amount_in_after_fee * y | x_after * (y - amount_out))

@@ -20,28 +20,28 @@ _FIELD: Final = "fee_in_token"
 
 
 class FeeInToken(NamedTuple):
-    """`fee_ppm` is taken in the pool's first token, or in its second."""
+    """The fee: `fee_ppm` is taken in the pool's first token or in its second."""
 
     token_is_first: bool
     fee_ppm: int
 
     def is_sold(self, *, down: bool) -> bool:
-        """Return whether a sale of token0 (`down`) or token1 pays the fee in the input."""
+        """Return whether a sale of token0 (`down`) or token1 pays the fee from the input."""
         return down == self.token_is_first
 
     def taken_of_input(self, amount_in: int) -> int:
-        """Return the fee of an input, in base units of the sold token."""
+        """Return the fee on an input, in base units of the sold token."""
         return mul_div_up(amount_in, self.fee_ppm, PPM)
 
     def taken_of_output(self, plain: Concentrated, amount_in: int) -> int:
-        """Return the fee of an input, in base units of the bought token at the price of `plain`."""
+        """Return the fee on an input, in base units of the bought token at the price of `plain`."""
         fee, price = self.taken_of_input(amount_in), plain.sqrt_price_x96
         if self.token_is_first:  # token1 is sold
             return mul_div_up(mul_div_up(fee, Q96, price), Q96, price)
         return mul_div_up(mul_div_up(fee, price, Q96), price, Q96)
 
     def rate(self, plain: Concentrated) -> float:
-        """Return `taken_of_output` of a unit of the input in floats."""
+        """Return `taken_of_output` per unit of the input, in floats."""
         price = (plain.sqrt_price_x96 / Q96) ** 2
         return self.fee_ppm / PPM * (1.0 / price if self.token_is_first else price)
 

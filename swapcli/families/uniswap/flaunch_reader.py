@@ -1,13 +1,13 @@
-"""The fees of Flaunch's hooks, and the collected tokens that they sell before a swap.
+"""Read the fees of Flaunch's hooks, and the collected tokens that they sell before a swap.
 
-The hook keeps a part of each output, as its fee calculator says. Fees in the launched token are collected, and sold to
-later buyers (`internal_swap`). For a while after the start, the launched token has one price for buyers and cannot be
-sold, and the first swap after that moves liquidity; so does the first one after a week in which the bid wall was left
-alone with fees of its own. None of these is computed here: such a pool is rejected. Some addresses are exempt from
-fees, but no router is known to be.
+The hook keeps a part of each output, determined by its fee calculator. Fees in the launched token are collected, and
+sold to later buyers (`internal_swap`). For a while after the start, the launched token has one price for buyers and
+cannot be sold, and the first swap after that moves liquidity. So does the first swap after a week in which the bid wall
+had fees and was not touched. None of these is computed here: such a pool is rejected. Some addresses are exempt from
+fees, but no known router is.
 
 Source: `PositionManager.sol`, `AnyPositionManager.sol`, `FeeDistributor.sol`, `FairLaunch.sol`, `BidWall.sol` of
-flayerlabs/flaunchgg-contracts. Its first version has no clock in the bid wall; pools for other tokens have no launch.
+flayerlabs/flaunchgg-contracts. The first version's bid wall has no clock; pools for other tokens have no launch.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _WALL_INFO: Final = "poolInfo(bytes32)"
 _WALL_USED_AT: Final = "lastPoolTransaction(bytes32)"
 _STALE_AFTER: Final = "staleTimeWindow()"
 _STALE_SECONDS: Final = 7 * 86_400
-"""A constant of the second version, which it has no function to read."""
+"""A constant of the second version, which has no function to read it."""
 _CALCULATED: Final = "determineSwapFee((address,address,uint24,int24,address),(bool,int256,uint160),uint24)"
 _LAUNCH_WORDS, _CLOSED_WORD = 6, 5
 _WALL_WORDS, _PENDING_WORD = 6, 4
 
 
 def flaunch_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls that `read_flaunch_pool` begins with."""
+    """Return the calls with which `read_flaunch_pool` begins."""
     key = ref.constants_as(V4Constants)
     return [
         ContractCall(key.hooks, encode_call(_NATIVE)),
@@ -63,9 +63,9 @@ def flaunch_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def read_flaunch_pool(ref: PoolRef, lp_fee_ppm: int, time: int) -> BatchRead[Mapping[str, object]]:
-    """Read the fields of the pool's state in two rounds, `time` being that of the block.
+    """Read the fields of the pool's state in two rounds; `time` is the block's.
 
-    Raises `InvalidPoolState` where the pool cannot be computed.
+    Raises `InvalidPoolState` if the pool cannot be computed.
     """
     key = ref.constants_as(V4Constants)
     answers = yield flaunch_calls(ref)
@@ -108,7 +108,7 @@ def _wall_calls(wall: str, key: V4Constants) -> list[ContractCall]:
 
 
 def _check_wall(answers: Sequence[ReturnData], time: int) -> None:
-    """Raise `InvalidPoolState` if the next swap moves the liquidity of the bid wall before it."""
+    """Raise `InvalidPoolState` if the next swap first moves the liquidity of the bid wall."""
     info, used, window = answers
     if not used or not read_words(info, _WALL_WORDS, _WALL_INFO)[_PENDING_WORD]:
         return

@@ -1,7 +1,7 @@
 """A Uniswap V4 hook's fees on a swap: the LP fee it sets, a part of the input, and a part of the output.
 
-Most hooks of launchers do no more than that. What they take of each direction is read at one block, and kept as the
-pool's `hook_fees`.
+Most launchers' hooks do no more than that. Their fees in each direction are read at one block, and kept as the pool's
+`hook_fees`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FIELD: Final = "hook_fees"
 class DirectionFees(NamedTuple):
     """The fees of one direction: the LP fee in ppm, and the hook's parts as fractions of 10^18, rounded down.
 
-    `cut_ppm` is for hooks that take a part of the LP fee for themselves, before the pool takes the whole fee of the
-    rest: that part is rounded up, and the fee as `cut_rounds_up` says.
+    `cut_ppm` is for hooks that take a part of the LP fee for themselves before the pool takes the whole fee from the
+    rest. That part is rounded up, and the fee is rounded according to `cut_rounds_up`.
 
     Example: `DirectionFees(3_000, 0, 10**16).taken_of_output(250)` is 2.
     """
@@ -41,11 +41,11 @@ class DirectionFees(NamedTuple):
 
     @property
     def input_part(self) -> float:
-        """What the hook leaves of an input, as a fraction."""
+        """The part of an input that the hook leaves, as a fraction."""
         return 1.0 - self.input_fee / WAD - self.lp_fee_ppm / PPM * (self.cut_ppm / PPM)
 
     def taken_of_input(self, amount_in: int) -> int:
-        """Return what the hook takes before the swap."""
+        """Return the amount that the hook takes before the swap."""
         taken = amount_in * self.input_fee // WAD
         if self.cut_ppm:
             round_up = PPM - 1 if self.cut_rounds_up else 0
@@ -53,22 +53,22 @@ class DirectionFees(NamedTuple):
         return taken
 
     def taken_of_output(self, amount_out: int) -> int:
-        """Return what the hook takes after the swap."""
+        """Return the amount that the hook takes after the swap."""
         return amount_out * self.output_fee // WAD
 
 
 class HookFees(NamedTuple):
-    """The fees of selling token0 and of selling token1."""
+    """The fees for selling token0 and for selling token1."""
 
     sell_token0: DirectionFees
     sell_token1: DirectionFees
 
     def of_direction(self, *, down: bool) -> DirectionFees:
-        """Return the fees of selling token0 (`down`) or token1."""
+        """Return the fees for selling token0 (`down`) or token1."""
         return self.sell_token0 if down else self.sell_token1
 
     def state(self) -> dict[str, object]:
-        """Return the object that `read_hook_fees` reads."""
+        """Return the object in the form that `read_hook_fees` reads."""
         state: dict[str, object] = {
             "lp_fees_ppm": [each.lp_fee_ppm for each in self],
             "input_fees": [str(each.input_fee) for each in self],
@@ -82,8 +82,8 @@ class HookFees(NamedTuple):
 def read_hook_fees(fields: StateFields, tick_list: TickList, fee_ppm: int) -> HookFees:
     """Read `hook_fees: {lp_fees_ppm, input_fees, output_fees}`, each for selling token0 and token1.
 
-    Optional: `cuts_ppm`, the hook's parts of the LP fees, and `cuts_round_up`, a boolean for both.
-    Raises `InvalidPoolState`, also for fees that the hook has no permission to take; `fee_ppm` is the fee of the pool.
+    Optional: `cuts_ppm`, the hook's parts of the LP fees, and `cuts_round_up`, a boolean for both. Raises
+    `InvalidPoolState`, also for fees that the hook has no permission to take. `fee_ppm` is the fee of the pool.
     """
     nested = fields.nested(_FIELD)
     lp_fees_ppm = nested.integers("lp_fees_ppm", 2, 0, PPM - 1)

@@ -1,7 +1,7 @@
-"""Read a Uniswap V4 hook's fees on a swap, by its rule in the network's definition.
+"""Read a Uniswap V4 hook's fees on a swap, according to its rule in the network's definition.
 
-A rule holds for code, so something has to show that the hook has it: the hash of its code, or the network's quoter,
-which runs the hook. A rule that nothing confirms is not used.
+A rule describes code, so it must be confirmed that the hook has that code: by the hash of its code, or by the network's
+quoter, which runs the hook. An unconfirmed rule is not used.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _QUOTE: Final = "quoteExactInputSingle(((address,address,uint24,int24,address),b
 _CODE_HASH: Final = b"\x73%s\x3f\x60\x00\x52\x60\x20\x60\x00\xf3"
 """EVM code that returns the hash of the code at an address: PUSH20, EXTCODEHASH, MSTORE at 0, RETURN 32 bytes."""
 _TIME: Final = bytes.fromhex("4260005260206000f3")
-"""The same for TIMESTAMP, the time of the block."""
+"""The same with TIMESTAMP, which returns the block's time."""
 _COMPARED_RATES: Final = (0.999, 0.9)
-"""Where the compared trades end, as parts of the first marginal rate: a small trade and a large one."""
+"""The rates at which the compared trades end, as parts of the first marginal rate: a small trade and a large one."""
 _MAX_COMPARED: Final = 1 << 120  # far below the range of a signed amount of 128 bits
 
 
 class HookReading(NamedTuple):
-    """`state` has the fields of the pool's state that say what the hook takes.
+    """The result of reading a hook: `state` has the fields of the pool's state that describe what the hook takes.
 
-    `is_proven` says that the code of the hook, and of what it calls, is known, so that no quoter has to confirm. Where
-    sources differ about a hook, `alternatives` are the other readings: the quoter decides.
+    `is_proven` means that the code of the hook and of the contracts that it calls is known, so that no quoter needs to
+    confirm it. If sources differ about a hook, `alternatives` are the other possible results: the quoter decides.
     """
 
     state: Mapping[str, object]
@@ -54,9 +54,9 @@ class HookReading(NamedTuple):
 
 
 def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
-    """Read what the hook takes, `lp_fee_ppm` being the fee that the pool manager has. Raises `InvalidPoolState`.
+    """Read what the hook takes; `lp_fee_ppm` is the fee in the pool manager. Raises `InvalidPoolState`.
 
-    Takes one round, and more where what a rule needs depends on other values.
+    It takes one round, or more if values of the rule depend on other values.
     """
     if rule.rule != FEES:
         return with_prefetch(_read_hook(ref, rule, lp_fee_ppm), _first_calls(ref, rule))
@@ -64,7 +64,7 @@ def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookRe
 
 
 def _first_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
-    """Return the calls that the reader of a rule begins with."""
+    """Return the calls with which the reader of a rule begins."""
     if rule.rule == DELI:
         return deli_calls(ref)
     return flaunch_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
@@ -130,7 +130,7 @@ def _fees_of_terms(rule: HookRule, values: PoolValues, lp_fee_ppm: int) -> HookF
 
 
 def _direction_fees(terms: FeeTerms, unit: int, values: PoolValues, lp_fee_ppm: int) -> DirectionFees:
-    """Return the fees of one direction. Raises `InvalidPoolState` for a fraction that 18 decimals cannot hold."""
+    """Return the fees of one direction. Raises `InvalidPoolState` for a fraction that needs more than 18 decimals."""
     parts = [_resolve_fee(term, values) * WAD for term in (terms.input, terms.output)]
     if any(part % unit for part in parts):
         raise InvalidPoolState("hook_fees", f"a fee in {unit} has more than 18 decimals")
@@ -140,7 +140,7 @@ def _direction_fees(terms: FeeTerms, unit: int, values: PoolValues, lp_fee_ppm: 
 
 
 def _resolve_fee(term: FeeTerm, values: PoolValues) -> int:
-    """Return a fee at the block's time. A schedule without a length is at its first fee for ever."""
+    """Return a fee at the block's time. A schedule without a length stays at its first fee."""
     if isinstance(term, Sum):
         return sum(resolve_number(part, values) for part in term.parts)
     if isinstance(term, Either):
@@ -159,7 +159,7 @@ def _resolve_fee(term: FeeTerm, values: PoolValues) -> int:
 def confirm_by_quoter(ref: PoolRef, key: V4Constants, pool: Pool) -> BatchRead[None]:
     """Compare swaps of both directions with the network's quoter, in one round.
 
-    Raises `InvalidPoolState` unless it quotes the same amounts to the unit.
+    Raises `InvalidPoolState` unless the quoter returns the same amounts to the unit.
     """
     if not key.quoter:
         raise InvalidPoolState("hooks", f"neither its code's hash nor a quoter confirms the rule of {key.hooks}")
@@ -177,7 +177,7 @@ def confirm_by_quoter(ref: PoolRef, key: V4Constants, pool: Pool) -> BatchRead[N
 
 
 def _trades_to_compare(pool: Pool, token_in: str, token_out: str) -> Iterator[tuple[int, int]]:
-    """Yield inputs and outputs of one direction; none that the pool rejects."""
+    """Yield the inputs and outputs of one direction; none that the pool rejects."""
     curve = pool.curve(token_in, token_out)
     for part in _COMPARED_RATES if curve.start_rate else ():
         amount_in = min(int(curve.trade_to_marginal_rate(curve.start_rate * part)[0]), _MAX_COMPARED)

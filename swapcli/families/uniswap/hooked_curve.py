@@ -1,4 +1,4 @@
-"""A curve between two fees: one that is taken of the input before the trade, and one of the output after it."""
+"""A curve between two fees: one taken from the input before the trade, and one from the output after it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from swapcli.core.model.pool import RateCurve
 
 
 class HookedCurve:
-    """See `RateCurve`. `input_part` and `output_part` are what the fees leave, as fractions.
+    """A curve; see `RateCurve`. `input_part` and `output_part` are the fractions that remain after the fees.
 
-    With the curve F of the pool itself, the output is `output_part` F(`input_part` x), which is concave as F is.
+    With the curve F of the pool itself, the output is `output_part` F(`input_part` x), which is concave because F is.
     """
 
     __slots__ = ("_inner", "_input_part", "_output_part", "_rate_part")

@@ -1,4 +1,5 @@
-"""Concentrated pools of PancakeSwap Infinity whose hooks leave swaps alone, from the storage of their manager."""
+"""Read PancakeSwap Infinity's concentrated pools, whose hooks do not change swap amounts, from the storage of their
+manager."""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.uniswap_v3_reader import last_ticks_of
 
 _POOLS_SLOT: Final = 4
-"""The storage slot of the manager's mapping from pool id to pool."""
+"""The storage slot of the manager's mapping from pool ID to pool."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; one if price and ticks are close to the known ones."""
+    """Read a pool in three rounds; in one if price and ticks are close to the known ones."""
     check_key(ref)
     key = ref.constants_as(InfinityConstants)
     source = ConcentratedInManager(ref.address, key.pool_id, _POOLS_SLOT, PAUSED_SLOT)
@@ -37,7 +38,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """As `read_initialized`."""
+    """The same as `read_initialized`."""
     return read_initialized(factory, log, wrapped_native, Concentrated.family)
 
 

@@ -1,9 +1,10 @@
-"""The tokens that a hook of Flaunch has collected as fees: it sells them to a buyer before the pool's own swap.
+"""The tokens that a Flaunch hook has collected as fees, which it sells to buyers before the pool's own swap.
 
-Fees in the launched token have to become the paired one, so the hook fills buyers first. Its price is that of a swap in
-the opposite direction: what the pool would ask, in launched tokens, for the buyer's whole input, with the liquidity of
-the current tick and without a fee. If it has fewer tokens than that, it pays all of them, and charges the same part of
-the input. The rest of the input is swapped in the pool. The hook's fee is taken of both outputs, each rounded down.
+Fees in the launched token must be converted to the paired token, so the hook fills buyers first. Its price is that of a
+swap in the opposite direction: the amount of launched tokens that the pool would require for the buyer's whole input,
+with the liquidity of the current tick and without a fee. If the hook has fewer tokens than that, it pays all of them
+and charges the same part of the input. The rest of the input is swapped in the pool. The hook's fee is taken from both
+outputs, each rounded down.
 
 Source: `InternalSwapPool.sol` of flayerlabs/flaunchgg-contracts, and `SwapMath.sol` of Uniswap v4-core.
 """
@@ -20,11 +21,11 @@ from swapcli.families.uniswap.concentrated import Concentrated
 
 _FIELD: Final = "internal_swap"
 _AMOUNT_BITS: Final = 127
-"""The pool manager counts deltas in signed 128-bit integers."""
+"""The pool manager stores deltas as signed 128-bit integers."""
 
 
 class InternalSwap(NamedTuple):
-    """`amount`, in base units, is the hook's balance of the launched token: the pool's first token or its second."""
+    """The hook's balance of the launched token: `amount` in base units. The token is the pool's first or its second."""
 
     token_is_first: bool
     amount: int
@@ -58,9 +59,10 @@ def read_internal_swap(fields: StateFields) -> InternalSwap | None:
 
 
 def _opposite_step(plain: Concentrated, amount: int, *, down: bool) -> tuple[int, int]:
-    """Return what the pool requests `amount` of token0 (`down`) or token1 with its current liquidity, and what it pays.
+    """Return the input of token0 (`down`) or token1 that buys `amount` with the current liquidity, and the amount that
+    it buys.
 
-    It pays less than the amount only where the liquidity does not have it up to the end of all prices.
+    It buys less than `amount` only if the liquidity does not suffice up to the end of the price range.
     """
     price, liquidity = plain.sqrt_price_x96, plain.liquidity
     if down:

@@ -1,9 +1,9 @@
-"""The curve of a pool whose hook first sells tokens of its own, as `internal_swap` describes: its concave hull.
+"""The curve of a pool whose hook first sells its own tokens, as described in `internal_swap`: its concave hull.
 
 With the pool's marginal rate r and the tokens A of the hook, a buyer of x pays the hook (A / r) (1 - k x), where k is
 the relative rise of its price with x; the rest goes to the pool, whose curve is F. So the output is A + F(s x - A / r)
-with s = 1 + k A / r. For an input below A / (r s) the hook does not sell all that it has; there the hull is the chord,
-whose rate is r s.
+with s = 1 + k A / r. For an input below A / (r s), the hook does not sell its whole balance; there, the hull is the
+chord, whose rate is r s.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from swapcli.families.uniswap.internal_swap import InternalSwap
 
 
 class InternalSwapCurve:
-    """See `RateCurve`. `inner` is the pool's own direction, `rate` its marginal rate without a fee."""
+    """A curve; see `RateCurve`. `inner` is the pool's own direction, and `rate` its marginal rate without a fee."""
 
     __slots__ = ("_amount", "_inner", "_offset", "_scale", "_start", "start_rate")
 
@@ -52,7 +52,7 @@ class InternalSwapCurve:
 
 
 def internal_swap_curve(inner: RateCurve, plain: Concentrated, internal: InternalSwap, *, down: bool) -> RateCurve:
-    """Return the direction of selling token0 (`down`) or token1, of which `inner` is the pool's own part, in floats."""
+    """Return the curve for selling token0 (`down`) or token1 in floats; `inner` is the pool's own part of it."""
     if not plain.liquidity:
         return inner
     price = plain.sqrt_price_x96 / Q96

@@ -1,6 +1,6 @@
-"""JediSwap V2 on Starknet: Uniswap V3 in Cairo, whose contracts do not show their bitmap of ticks.
+"""Read JediSwap V2 on Starknet: Uniswap V3 in Cairo, whose contracts do not expose their tick bitmap.
 
-So the ticks around the price are read one by one, and the table of ticks is closed at both ends as `tick_bitmap` does.
+So the ticks around the price are read one by one, and the table of ticks is closed at both ends, as in `tick_bitmap`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from swapcli.families.uniswap.uniswap_v3_reader import complete_ref
 __all__ = ["complete_ref", "load", "read_created"]
 
 REACH: Final = 120
-"""Multiples of the tick spacing to either side of the price: at a spacing of 60 the price can double."""
+"""The number of tick spacings read on either side of the price: at a spacing of 60, the price can double."""
 _POSITION: Final = ("get_sqrt_price_X96", "get_tick", "get_liquidity", "get_fee", "get_tick_spacing")
 _TICK: Final = "get_tick_info"
 _CREATED_FELTS: Final = 5  # felts of the event's data
@@ -41,7 +41,7 @@ _SPACING_OF: Final = "fee_amount_tick_spacing"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds; one if the price is where it was."""
+    """Read a pool in two rounds; in one if the price has not moved far."""
     last, spacing = ref.last_ticks, ref.constants_as(TickConstants).tick_spacing
     expected = _tick_calls(ref.address, last.tick, spacing) if last else ()
     return (yield from with_prefetch(_read(ref), expected))
@@ -83,13 +83,13 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def read_fees(factory: Factory, candidates: Sequence[int]) -> BatchRead[Sequence[int]]:
-    """Read which of these fees in ppm the factory has enabled, in one round."""
+    """Read which of these fees (in ppm) the factory has enabled, in one round."""
     answers = yield [starknet_call(factory.address, _SPACING_OF, fee) for fee in candidates]
     return [fee for fee, answer in zip(candidates, answers, strict=True) if answer and any(answer)]
 
 
 def find_by_tokens(factory: Factory, pair: tuple[str, str], fees_ppm: Sequence[int]) -> BatchRead[Sequence[PoolRef]]:
-    """Read the pools of two tokens, one for each fee at most, in two rounds; one if there are none."""
+    """Read the pools of two tokens, at most one per fee, in two rounds; in one if there are none."""
     tokens = [int(token, 16) for token in pair]
     answers = yield [starknet_call(factory.address, _GET_POOL, *tokens, fee) for fee in fees_ppm]
     refs = [
@@ -120,6 +120,6 @@ def _tick_calls(pool: str, tick: int, spacing: int) -> Sequence[ContractCall]:
 
 
 def _read_net(answer: ReturnData) -> int | None:
-    """Return the net liquidity of a tick, None if it is not initialised."""
+    """Return the net liquidity of a tick; None if it is not initialised."""
     gross, *net = read_felts(answer, 3, _TICK)
     return join_signed(tuple(net), _TICK) if gross else None

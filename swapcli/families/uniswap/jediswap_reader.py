@@ -1,4 +1,4 @@
-"""JediSwap V1 on Starknet: Uniswap V2 in Cairo. The contract code has the fee, so the catalogue must know it."""
+"""Read JediSwap V1 on Starknet: Uniswap V2 in Cairo. The fee is in the contract code, so the catalogue must have it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Nostra's pairs on Starknet: Uniswap V2 in Cairo, with a fee that each pair has itself.
+"""Read Nostra's pairs on Starknet: Uniswap V2 in Cairo, each with its own fee.
 
-A pair tells its fee without a unit, and its source is not published. It also quotes by itself, so that every read asks
-for some amounts: only a pair that pays Uniswap V2's amounts, with its fee in one unit alone, is used. The factory's
-stable pairs, which have another curve, are omitted by this too. In a swap of a mainnet transaction with a fee of 5
-basis points, the amount was Uniswap V2's to the unit.
+A pair returns its fee without a unit, and its source is not published. It also has a quote function, so every read
+compares some quotes: a pair is used only if it pays Uniswap V2's amounts with its fee in exactly one unit. This also
+omits the factory's stable pairs, which have a different curve. In a swap of a mainnet transaction with a fee of 5 basis
+points, the amount was Uniswap V2's to the unit.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ _RESERVES: Final = "get_reserves"
 _FEE: Final = "swap_fee"
 _QUOTE: Final = "out_given_in"
 _UNITS: Final = (1_000, 10_000, 100_000, PPM)
-"""What a fee may be a part of. Each divides 10^6, so that Uniswap's formula has the same amounts in each."""
+"""The possible units of a fee. Each divides 10^6, so that Uniswap's formula gives the same amounts in each."""
 _MORE_THAN_ONE: Final = 7
-"""What is sold besides a whole token, so that rounding shows."""
+"""The amount sold in addition to a whole token, so that rounding shows."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. Raises `InvalidPoolState` for a pair whose own amounts differ from the pool's."""
+    """Read a pool in one round.
+
+    Raises `InvalidPoolState` for a pair whose own quotes differ from the pool's amounts.
+    """
     amounts = [10**decimals + _MORE_THAN_ONE for decimals in ref.decimals]
     state_calls = [starknet_call(ref.address, name) for name in (_RESERVES, _FEE)]
     quotes = [starknet_call(ref.address, _QUOTE, amount, 0, int(not sold)) for sold, amount in enumerate(amounts)]
@@ -58,7 +61,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _amounts(pool: Pool, amounts: list[int]) -> list[int]:
-    """Return what the pool pays for an amount of each of its tokens; 0 for nothing."""
+    """Return the pool's output for an amount of each of its tokens; 0 for none."""
     outputs = []
     for token, amount in zip(pool.tokens, amounts, strict=True):
         (bought,) = (each for each in pool.tokens if each != token)

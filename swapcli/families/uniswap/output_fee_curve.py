@@ -6,7 +6,10 @@ from swapcli.core.model.pool import RateCurve
 
 
 class OutputFeeCurve:
-    """See `RateCurve`. `fee` is output per unit of input; trades end where one more unit costs more than it brings."""
+    """A curve; see `RateCurve`.
+
+    `fee` is output per unit of input; trades end when one more unit costs more than it pays.
+    """
 
     __slots__ = ("_fee", "_inner", "capacity", "start_rate")
 

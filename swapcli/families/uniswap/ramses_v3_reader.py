@@ -1,7 +1,7 @@
-"""Ramses: Uniswap V3's contract with a fee that can change.
+"""Read Ramses: Uniswap V3's contract with a fee that can change.
 
-A dynamic pool answers `currentFee()` with the fee that a swap pays, and `fee()` with that of its creation. Other pools
-of the protocol only have `fee()`. Nothing else shows which of the two a factory makes, so each read asks both.
+For a dynamic pool, `currentFee()` returns the fee that a swap pays, and `fee()` the fee at its creation. Other pools of
+the protocol only have `fee()`. Nothing else shows which of the two kinds a factory creates, so each read calls both.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["complete_ref", "load", "read_constants", "read_created"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in as many rounds as one of Uniswap V3."""
+    """Read a pool in as many rounds as a Uniswap V3 pool."""
     return (yield from load_from(ref, _Ramses(ref.address)))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, whose fee may have changed since."""
+    """Decode the event of a pool's creation; the fee may have changed since."""
     ref = yield from read_created_by_v3(factory, log, wrapped_native)
     return ref._replace(fee_ppm=0)
 

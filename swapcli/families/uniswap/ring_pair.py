@@ -1,4 +1,4 @@
-"""Pairs of RingSwap: Uniswap V2 between wrapped tokens, which wrappers exchange one to one.
+"""RingSwap pairs: Uniswap V2 between wrapped tokens, which wrappers exchange one to one.
 
 A swap wraps the input, sells it in the pair, and unwraps the output; `tokens` are the underlying ones. All wrapped
 tokens have 18 decimals, but base units are exchanged one to one. The protocol may mint wrapped tokens without a
@@ -27,7 +27,10 @@ from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProdu
 
 @dataclass(frozen=True, slots=True)
 class RingPair(Pool):
-    """`reserves` are the pair's, of the wrapped tokens; `deposits` are what the `wrappers` hold of `tokens`."""
+    """A pair.
+
+    `reserves` are its balances of the wrapped tokens; `deposits` are the balances of `tokens` in the `wrappers`.
+    """
 
     reserves: tuple[int, int]
     deposits: tuple[int, int]
@@ -35,15 +38,15 @@ class RingPair(Pool):
 
     family: ClassVar[str] = "ring_pair"
     swap_gas: ClassVar[int] = 225_000
-    """The estimate of kyberswap-dex-lib with wrapping and unwrapping; a pair of Uniswap V2 alone takes 59,900."""
+    """The estimate of kyberswap-dex-lib, including wrapping and unwrapping; a Uniswap V2 pair alone takes 59,900."""
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the deposits of each wrapper, which swaps in other pairs change as well."""
+        """Return the deposits of each wrapper, which swaps in other pairs also change."""
         return tuple(SharedState(*each) for each in zip(self.wrappers, zip(self.deposits), strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pair with other deposits of a wrapper."""
+        """Return the pair with different deposits in a wrapper."""
         held = (
             shared.reserves[0] if wrapper == shared.address else own
             for wrapper, own in zip(self.wrappers, self.deposits, strict=True)
@@ -52,7 +55,7 @@ class RingPair(Pool):
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Wrap `amount_in`, sell it, and unwrap the output. Raises as `Pool.swap`."""
+        """Wrap `amount_in`, sell it, and unwrap the output. Raises the errors of `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         if not (x and y):
@@ -74,7 +77,7 @@ class RingPair(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
-        """Return the direction in floats, up to what the wrapper of the bought token holds."""
+        """Return the curve of this direction in floats, up to the bought token's balance in its wrapper."""
         i, j = token_indices(self, token_in, token_out)
         x, y, held = self.reserves[i], self.reserves[j], self.deposits[j]
         max_in = MAX_RESERVE - x
@@ -92,7 +95,7 @@ class RingPair(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves` and `deposits`, and the addresses `wrappers`."""
+        """Read `reserves`, `deposits` and the addresses in `wrappers`."""
         check_pair(identity)
         fields = StateFields(state)
         first, second = (

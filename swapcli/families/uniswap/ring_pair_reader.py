@@ -1,7 +1,7 @@
-"""Pairs of RingSwap: the reserves, and what both wrappers hold of their tokens, in one round.
+"""Read RingSwap pairs in one round: the reserves, and the balances of both wrappers in their tokens.
 
-The fee is fixed in the contract code, as Uniswap V2's. The factory lists pairs of wrapped tokens, each of which
-names the token that it wraps.
+The fee is fixed in the contract code, as in Uniswap V2. The factory lists pairs of wrapped tokens, each of which names
+the token that it wraps.
 """
 
 from __future__ import annotations

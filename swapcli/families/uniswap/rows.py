@@ -38,9 +38,9 @@ from swapcli.families.row import (
 
 
 class AlgebraConstants(NamedTuple):
-    """Of a pool of Algebra Integral: the quoter of its deployment, and the deployer of a custom pool.
+    """The constants of an Algebra Integral pool: the quoter of its deployment, and the deployer of a custom pool.
 
-    `has_dynamic_fee` is whether its plugin could set the fee of a swap at the last read.
+    `has_dynamic_fee` records whether its plugin could set the fee of a swap at the last read.
     """
 
     quoter: str = ""
@@ -49,11 +49,11 @@ class AlgebraConstants(NamedTuple):
 
 
 class V4Constants(NamedTuple):
-    """The key of a Uniswap V4 pool, besides its tokens and a constant fee, and its id.
+    """The key of a Uniswap V4 pool, besides its tokens and a constant fee, and its ID.
 
-    A pool that trades the native token lists it in its wrapped form. Of a pool whose hook changes swaps, `hook_rule` is
-    the rule of the network's definition, as JSON; `quoter` can confirm it, and `is_quoted` says that the pool can be
-    sampled where the rule does not hold.
+    A pool that trades the native token lists it in its wrapped form. For a pool whose hook changes swaps, `hook_rule`
+    is the rule in the network's definition, as JSON; `quoter` can confirm it, and `is_quoted` means that the pool can
+    be sampled if the rule does not hold.
     """
 
     pool_id: str = ""
@@ -67,20 +67,20 @@ class V4Constants(NamedTuple):
 
 
 class RingConstants(NamedTuple):
-    """Of a pair of RingSwap: the contracts that wrap its tokens."""
+    """The constants of a RingSwap pair: the contracts that wrap its tokens."""
 
     wrappers: tuple[str, ...] = ()
 
 
 def kind_of_pairs(protocol: ProtocolInfo, network: Network) -> str:
-    """Return the kind of a protocol's pairs: Solidly's have their own function for the output."""
+    """Return the kind of a protocol's pairs: Solidly pairs have their own function for the output."""
     from swapcli.core.networks.pool_addresses import is_solidly
 
     return "solidly" if is_solidly(network, protocol.amm_name) else "uniswap_v2"
 
 
 def pair_data(use: PoolUse) -> ExtraData:
-    """Return the fee of a pair, which does not expose it; nothing where the pair computes the output itself."""
+    """Return the fee of a pair, which does not expose it; nothing if the pair computes the output itself."""
     return b"" if use.pool.computes_output else fee_data(use.pool.fee_ppm)
 
 
@@ -91,12 +91,12 @@ def swap_in_pair(log: Event) -> SwapAmounts:
 
 
 def _swap(log: Event) -> SwapAmounts:
-    """Read the amounts from the pool's view: what it receives is positive."""
+    """Read the amounts from the pool's point of view: what it receives is positive."""
     return _signed(log, 5)
 
 
 def _swap_in_manager(log: Event) -> SwapAmounts:
-    """Read the amounts from the swapper's view, and the whole fee."""
+    """Read the amounts from the swapper's point of view, and the whole fee."""
     amounts = _signed(log, 6, view=-1)
     return amounts._replace(fee_ppm=read_words(log, 6)[5])
 
@@ -114,7 +114,7 @@ def _kind_of_pair(pool: Pool) -> str:
 
 
 def _kind_of_concentrated_protocol(protocol: ProtocolInfo, network: Network) -> str:
-    """Return the kind by the extra data that the router needs."""
+    """Return the kind, based on the extra data that the router needs."""
     del network
     return "uniswap_v3" if protocol.extra_keys else "algebra_integral"
 
@@ -131,7 +131,7 @@ def _kind_of_concentrated(pool: Pool) -> str:
 
 
 def _concentrated_data(use: PoolUse) -> ExtraData:
-    """A protocol that the network knows only by its id is treated as a fork of Uniswap V3."""
+    """A protocol known to the network only by its ID is treated as a fork of Uniswap V3."""
     traits = use.pool.api_extra_data()
     if "poolId" in traits:
         return infinity_pool_key(use) if "parameters" in traits else v4_pool_key(use)
@@ -148,7 +148,7 @@ def _quoter_of_deployment(pool: Pool, network: Network) -> AlgebraConstants:
 
 
 def _rule_of_hook(pool: Pool, network: Network) -> V4Constants:
-    """Return the rule that a network has for the hook of a Uniswap V4 pool, and who can confirm it."""
+    """Return the network's rule for the hook of a Uniswap V4 pool, and the contract that can confirm it."""
     from swapcli.core.networks.hook_rules import hook_rule_text
     from swapcli.core.networks.quoter_definitions import quoted_protocols
     from swapcli.families.reading.pool_ref import network_quoter
@@ -175,14 +175,14 @@ _TICK_EVENTS: Final = dict.fromkeys(
     key_of_emitter,
 )
 _PANCAKE_SWAP: Final = "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)"
-"""With the protocol's fees behind."""
+"""The event with the protocol's fees at the end."""
 _ALGEBRA_SWAP: Final = "Swap(address,address,int256,int256,uint160,uint128,int24,uint24,uint24)"
-"""Of the releases from 1.2.0 on, with the fees behind that the plugin has set for this swap."""
+"""The event of releases from 1.2.0 on, with the fees set by the plugin for this swap at the end."""
 _V4_SWAP: Final = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)"
 _INFINITY_SWAP: Final = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24,uint16)"
 _POOL_CREATED: Final = "PoolCreated(address,address,uint24,int24,address)"
 _SLIPSTREAM_POOL_CREATED: Final = "PoolCreated(address,address,int24,address)"
-"""Without a fee."""
+"""The event without a fee."""
 
 STARKNET_PAIR: Final = KindRow(
     ("constant_product",),
@@ -239,7 +239,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         {
             **_TICK_EVENTS,
             "FeeAdjustment(uint24,uint24)": key_of_emitter,
-            # Of pools without a dynamic fee.
+            # For pools without a dynamic fee.
             "Mint(address,address,uint256,int24,int24,uint128,uint256,uint256)": key_of_emitter,
         },
         {_SWAP: _swap},
@@ -250,7 +250,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         ("concentrated",),
         {
             **_TICK_EVENTS,
-            # With the plugin's fees, for which 1.2.10 has events besides the usual ones.
+            # With the plugin's fees; 1.2.10 has events for them besides the usual ones.
             _ALGEBRA_SWAP: key_of_emitter,
             "Burn(address,int24,int24,uint128,uint256,uint256,uint24)": key_of_emitter,
             "Fee(uint16)": key_of_emitter,
@@ -306,7 +306,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         ("ring_pair",),
         swaps={_SWAP_IN_PAIR: swap_in_pair},
         parts={"Sync(uint112,uint112)": announces},
-        # Of wrappers, whose deposits only limit what can be unwrapped.
+        # From wrappers, whose deposits only limit what can be unwrapped.
         harmless=(
             "Mint(address,uint256,address)",
             "Burn(address,uint256,address)",

@@ -1,4 +1,4 @@
-"""Solidly V3: Uniswap V3's contract with the fee, which its owner can change, as the third field of `slot0`."""
+"""Read Solidly V3: Uniswap V3's contract with the fee, which its owner can change, as the third field of `slot0`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["complete_ref", "load", "read_constants", "read_created"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in as many rounds as one of Uniswap V3."""
+    """Read a pool in as many rounds as a Uniswap V3 pool."""
     return (yield from load_from(ref, _SolidlyV3(ref.address)))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, whose fee may have changed since."""
+    """Decode the event of a pool's creation; the fee may have changed since."""
     ref = yield from read_created_by_v3(factory, log, wrapped_native)
     return ref._replace(fee_ppm=0)
 

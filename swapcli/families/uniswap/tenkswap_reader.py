@@ -1,4 +1,4 @@
-"""10kSwap on Starknet: Uniswap V2 in Cairo. The fee is fixed in the contract code, so the catalogue must know it."""
+"""Read 10kSwap on Starknet: Uniswap V2 in Cairo. The fee is in the contract code, so the catalogue must have it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIST: Final = "allPairs"
 _LENGTH: Final = "allPairsLength"
 _RESERVES: Final = "getReserves"
 _FELTS_OF_U256: Final = 5
-"""Two reserves of two felts each, and a time; the other class of pairs has reserves of one felt."""
+"""Two reserves of two felts each, and a time; the other class of pairs has one felt per reserve."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -41,7 +41,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pairs: in one round as a list, otherwise one by one."""
+    """Read the addresses of all pairs, as a list in one round or otherwise one by one."""
     whole, length = yield [starknet_call(factory.address, name) for name in (_LIST, _LENGTH)]
     (count,) = read_felts(length, 1, _LENGTH)
     try:

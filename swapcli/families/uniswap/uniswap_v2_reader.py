@@ -1,4 +1,4 @@
-"""Uniswap V2 and its forks: the reserves. The fee is fixed in the contract code, so the catalogue must know it."""
+"""Read Uniswap V2 and its forks: the reserves. The fee is in the contract code, so the catalogue must have it."""
 
 from __future__ import annotations
 

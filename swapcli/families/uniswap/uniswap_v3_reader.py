@@ -1,7 +1,7 @@
-"""Uniswap V3, PancakeSwap V3, Slipstream and compatible contracts.
+"""Read Uniswap V3, PancakeSwap V3, Slipstream and compatible contracts.
 
-The fee is read with the state. Slipstream's moves with time, for ten minutes after a change of the price and without an
-event; its `slot0` shows the contract, as it lacks the protocol's fee.
+The fee is read with the state. Slipstream's fee moves for ten minutes after a price change, without an event. Its
+contract is recognized by `slot0`, which lacks the protocol's fee.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ from swapcli.families.uniswap.concentrated import Concentrated
 _POSITION = ("slot0()", "liquidity()", "fee()")
 _SPACING = "tickSpacing()"
 _SLIPSTREAM_SLOT0_WORDS = 6
-"""Uniswap's and PancakeSwap's have 7."""
+"""The number of words in Slipstream's `slot0`; Uniswap's and PancakeSwap's have 7."""
 _BITMAP = "tickBitmap(int16)"
 _TICKS = "ticks(int24)"
 _CREATED = "PoolCreated(address,address,uint24,int24,address)"
 _CREATED_BY_SPACING = "PoolCreated(address,address,int24,address)"
-"""Slipstream's: its pools of two tokens differ in the spacing, and the fee may change."""
+"""Slipstream's event: its pools for two tokens differ in the spacing, and the fee may change."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; one if price and ticks are close to the known ones; one more without a spacing."""
+    """Read a pool in three rounds; in one if price and ticks are close to the known ones; it takes one more without a
+    spacing."""
     return (yield from load_from(ref, PoolContract(ref.address)))
 
 
 def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
-    """Read a pool from a contract that is Uniswap V3's but for where it has the fee."""
+    """Read a pool from a contract that equals Uniswap V3's except for the location of the fee."""
     spacing = ref.constants_as(TickConstants).tick_spacing
     if not spacing:
         (answer,) = yield [ContractCall(ref.address, encode_call(_SPACING))]
@@ -56,7 +57,7 @@ def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens and the tick spacing of a pool in one round. Its fee is that of the factory reference."""
+    """Read the tokens and the tick spacing of a pool in one round. Its fee comes from the factory reference."""
     values = yield from read_views(*address_views(address), view(_SPACING, address, _SPACING, decode=read_signed))
     *tokens, spacing = values.values()
     return factory.new_ref(address, tuple(tokens))._replace(fee_ppm=factory.fee_ppm, constants=TickConstants(spacing))
@@ -86,12 +87,12 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 
 def last_ticks_of(pool: Concentrated) -> LastTicks:
-    """Return what the last read of a pool found."""
+    """Return the result of the last read of a pool."""
     return LastTicks(pool.tick, tuple(pool.tick_list.ticks))
 
 
 def read_spacing(answer: ReturnData) -> int:
-    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is rejected with the state."""
+    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is rejected later with the state."""
     return max(read_word(answer, _SPACING), 1)
 
 

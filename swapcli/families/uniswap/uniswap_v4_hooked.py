@@ -1,9 +1,9 @@
 """Uniswap V4 pools with a hook whose rule is known: it sets the LP fee, and takes a part of the input or the output.
 
 The pool itself is `Concentrated`. The hook takes its parts before and after the swap: `hook_fees` describes them, or
-`clanker_volatility` if they depend on the amount. `internal_swap` is for hooks that first sell tokens of their own, and
-`fee_in_token` for hooks that always take their fee in the same token. All of these hold for one block: hooks change
-them without an event, with time, or as an effect of a swap. So a route swaps in such a pool once.
+`clanker_volatility` if they depend on the amount. `internal_swap` is for hooks that first sell their own tokens, and
+`fee_in_token` for hooks that always take their fee in the same token. All of these are valid for one block: hooks
+change them without an event, with time, or through a swap. So a route swaps in such a pool once.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _MAX_HOOK_GAS: Final = 10_000_000  # gas units
 
 @dataclass(frozen=True, slots=True)
 class UniswapV4Hooked(Pool):
-    """`plain` is the pool as it would swap without its hook, and `hook_gas` what the hook adds to the gas of a swap.
+    """A pool with a hook. `plain` is the pool without its hook, and `hook_gas` the gas that the hook adds to a swap.
 
-    `fees` are those of the smallest swaps. If there is a `volatility`, larger ones may cost more. `internal_swap`
-    has the tokens that the hook sells before the pool does, `fee_in_token` a fee that is always in the same token.
+    `fees` are those of the smallest swaps. With a `volatility`, larger swaps may cost more. `internal_swap` has the
+    tokens that the hook sells before the pool does; `fee_in_token` is a fee that is always in the same token.
     """
 
     plain: Concentrated
@@ -63,7 +63,7 @@ class UniswapV4Hooked(Pool):
         return self.plain.key
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`, of which the hook may take a part. Raises as `Pool.swap`."""
+        """Sell exactly `amount_in`, part of which the hook may take. Raises the errors of `Pool.swap`."""
         if amount_in >> self.plain.tick_list.amount_bits:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
         down = is_forward(self, token_in, token_out)
@@ -88,14 +88,14 @@ class UniswapV4Hooked(Pool):
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
         if self.volatility is not None:
-            self.volatility.start_fees(plain_after)  # no swap could follow one that makes them overflow
+            self.volatility.start_fees(plain_after)  # no swap could follow one that makes these overflow
         after: Self = _replace_plain(self, with_lp_fee(plain_after, self.fee_ppm))
         return amount_out, after
 
     def _buy_from_hook(
         self, internal: InternalSwap, fees: DirectionFees, amount_in: int, *, down: bool
     ) -> tuple[int, Self]:
-        """Sell `amount_in` to the hook first, and what is left to the pool. The hook keeps its fees of both outputs."""
+        """Sell `amount_in` to the hook first, and the rest to the pool. The hook keeps its fees from both outputs."""
         paid, filled = internal.fill(self.plain, amount_in, down=down)
         plain = with_lp_fee(self.plain, fees.lp_fee_ppm)
         bought, *position = walk_ticks(plain, amount_in - paid, down=down)
@@ -109,7 +109,8 @@ class UniswapV4Hooked(Pool):
         return filled + bought - kept, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats; a bound from above where the fee rises with the amount, or the hook sells."""
+        """Return the curve of this direction in floats; it is an upper bound if the fee rises with the amount, or the
+        hook sells."""
         down = is_forward(self, token_in, token_out)
         fees = self.fees.of_direction(down=down)
         if self.volatility is not None:
@@ -136,8 +137,8 @@ class UniswapV4Hooked(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read the fields of `Concentrated` for a Uniswap V4 pool, `hook_fees` (`hook_fees`) and `hook_gas`.
 
-        `fee_ppm` is the LP fee that the pool manager has; the hook may set another one. A pool of Clanker with dynamic
-        fees has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`. Optional: `internal_swap`
+        `fee_ppm` is the LP fee in the pool manager; the hook may set a different one. A Clanker pool with dynamic fees
+        has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`. Optional: `internal_swap`
         (`internal_swap`), what the hook sells before the pool does, or `fee_in_token` (`fee_in_token`).
         """
         check_pair(identity)
@@ -164,7 +165,7 @@ class UniswapV4Hooked(Pool):
         return cls(*identity, plain, fees, gas, volatility, internal, one_sided)
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of the pool's own swap and that of its hook."""
+        """Return the gas of the pool's own swap plus that of its hook."""
         assert isinstance(after, UniswapV4Hooked)
         return self.plain.gas_units(after.plain) + self.hook_gas
 
@@ -176,7 +177,7 @@ class UniswapV4Hooked(Pool):
         return plain.gas_units_to(token_in, token_out, inner_rate) + self.hook_gas
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the id of the pool and its key, as `Concentrated`."""
+        """Return the ID of the pool and its key, like `Concentrated`."""
         return self.plain.api_extra_data()
 
 

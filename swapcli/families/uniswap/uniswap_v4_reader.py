@@ -1,6 +1,5 @@
-"""Uniswap V4 pools, from the storage of the pool manager: those whose hooks leave swap amounts alone, and those whose
-hooks have a rule.
-"""
+"""Read Uniswap V4 pools from the storage of the pool manager: those whose hooks do not change swap amounts, and those
+whose hooks have a rule."""
 
 from __future__ import annotations
 
@@ -35,14 +34,14 @@ from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.v4_hooks import check_hook_address, check_hooks, may_change_amounts
 
 POOLS_SLOT: Final = 6
-"""The storage slot of the manager's mapping from pool id to pool."""
+"""The storage slot of the manager's mapping from pool ID to pool."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; one if price and ticks are close to the known ones.
+    """Read a pool in three rounds; in one if price and ticks are close to the known ones.
 
-    The key must hash to the pool's id, since a swap names the pool by its key. A pool whose hook has a rule takes a
-    round or two more; where the rule does not hold, it is one that the network's quoter quotes, if it can.
+    The key must hash to the pool's ID, since a swap identifies the pool by its key. A pool whose hook has a rule takes
+    one or two more rounds; if the rule does not hold, the pool is sampled with the network's quoter, if possible.
     """
     if ref.family == UniswapV4Hooked.family:
         return (yield from _load_hooked(ref))
@@ -53,7 +52,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _read_state(ref: PoolRef, key: V4Constants) -> BatchRead[tuple[int, Mapping[str, object]]]:
-    """Return the LP fee that the manager has, and the fields of a market file."""
+    """Return the LP fee in the manager, and the fields of a market file."""
     if _id_of_key(ref, key) != key.pool_id:
         raise InvalidPoolState("pool_id", "not the hash of the pool's key")
     source = ConcentratedInManager(ref.address, key.pool_id, POOLS_SLOT)
@@ -108,9 +107,10 @@ def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Reject hooks that change the amounts of a swap unknowably.
+    """Decode the event of a pool's creation, without a call. Reject hooks with unknown effects on the amounts of a
+    swap.
 
-    A hook that has a rule is known; pools with others are sampled where the network has a quoter.
+    The effects of a hook with a rule are known; pools with other hooks are sampled if the network has a quoter.
     """
     yield from ()
     ref = ref_of_initialize(factory, log, wrapped_native)
@@ -128,7 +128,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def with_hook_rule(factory: Factory, ref: PoolRef) -> PoolRef:
-    """Return the reference of a pool whose hook has a rule, with that rule."""
+    """Return the reference of a pool whose hook has a rule, including that rule."""
     key = ref.constants_as(V4Constants)
     constants = key._replace(
         hook_rule=factory.hook_rules[key.hooks],
@@ -139,7 +139,7 @@ def with_hook_rule(factory: Factory, ref: PoolRef) -> PoolRef:
 
 
 def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
-    """Return the pool as one that the network's quoter quotes."""
+    """Return the pool as one that the network's quoter samples."""
     fee = DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm
     values = {
         "currency0": ZERO_ADDRESS if key.is_native else ref.tokens[0],
@@ -154,7 +154,7 @@ def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
 
 
 def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
-    """Return the reference by which a sampled pool is read exactly; None if the network has no rule for its hook."""
+    """Return the reference for reading a sampled pool exactly; None if the network has no rule for its hook."""
     traits = pool.api_extra_data()
     hooks = str(traits.get("hooks", ""))
     rule = hook_rule_text(network, hooks)
@@ -178,7 +178,7 @@ def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
 
 
 def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
-    """Return a Uniswap V4 pool with any hook, as its only event that names its key describes it."""
+    """Return a Uniswap V4 pool with any hook, from its initialisation event, the only one that contains its key."""
     if len(log.topics) < 4:
         raise invalid_response(factory.address, "an event of a different kind")
     fee, spacing, hooks_word, _, tick = read_words(log.data, 5, "Initialize")

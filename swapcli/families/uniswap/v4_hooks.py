@@ -14,17 +14,17 @@ _AFTER_SWAP: Final = 1 << 6
 _TAKES_INPUT: Final = 1 << 3
 _TAKES_OUTPUT: Final = 1 << 2
 _CHANGES_AMOUNTS: Final = {7: "beforeSwap", 3: "beforeSwapReturnsDelta", 2: "afterSwapReturnsDelta"}
-"""The permissions, by bit, with which a hook may change the amounts of a swap.
+"""The permissions (bits) with which a hook may change the amounts of a swap.
 
-beforeSwap may set the fee of this swap, or trade and move liquidity in the pool before it.
+With beforeSwap, it may set the fee of the swap, or first trade and move liquidity in the pool.
 """
 _NEEDS: Final = {3: 7, 2: 6, 1: 10, 0: 8}
-"""Permissions to return amounts, by bit, and the bit of the callback that would return them."""
+"""The permissions (bits) to return amounts, with the bit of the callback that would return them."""
 _PERMISSIONS: Final = (1 << 14) - 1  # the lowest bits of a hook's address
 
 
 def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
-    """Raise `InvalidPoolState` unless a pool can have this hook, and the hook leaves the amounts of swaps alone."""
+    """Raise `InvalidPoolState` unless a pool can have this hook and the hook does not change swap amounts."""
     check_hook_address(hooks, has_dynamic_fee=has_dynamic_fee)
     if may_change_amounts(hooks):
         bits = _bits(hooks)
@@ -46,7 +46,7 @@ def may_change_amounts(hooks: str) -> bool:
 
 
 def may_set_fee(hooks: str) -> bool:
-    """Return whether a hook is called before each swap, where it can set the fee of a pool with a dynamic one."""
+    """Return whether a hook is called before each swap, when it can set the fee of a pool with a dynamic fee."""
     return bool(_bits(hooks) & _BEFORE_SWAP)
 
 
@@ -61,12 +61,12 @@ def may_take_output(hooks: str) -> bool:
 
 
 def is_called_after_swaps(hooks: str) -> bool:
-    """Return whether a hook is called after each swap. Swaps and liquidity of its own then move the price."""
+    """Return whether a hook is called after each swap. Its own swaps and liquidity then move the price."""
     return bool(_bits(hooks) & _AFTER_SWAP)
 
 
 def _is_valid(hooks: str, bits: int, has_dynamic_fee: bool) -> bool:
-    """Return whether the pool manager creates pools with this hook, as `Hooks.isValidHookAddress`."""
+    """Return whether the pool manager creates pools with this hook, like `Hooks.isValidHookAddress`."""
     if any(bits >> bit & 1 and not bits >> needed & 1 for bit, needed in _NEEDS.items()):
         return False
     return bits > 0 or (int(hooks, 16) != 0) == has_dynamic_fee

@@ -1,4 +1,4 @@
-"""The key of a Uniswap V4 pool as an argument of calls."""
+"""The key of a Uniswap V4 pool as a call argument."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, read_wo
 
 
 def _by_direction_with_fee(log: Event) -> SwapAmounts:
-    """Read the direction, the input including the fee, and the output; the fee stands between them."""
+    """Read the direction, the input including the fee, and the output; the fee is between them."""
     forward, amount_in, _, amount_out = read_words(log, 4)
     return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
 

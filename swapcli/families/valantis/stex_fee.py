@@ -1,8 +1,8 @@
-"""The fees of Valantis STEX by the amount of a sale: how they follow the pool's reserves, and where they change.
+"""The fees of Valantis STEX by the size of a sale: how they depend on the pool's reserves, and where they change.
 
-The two modules of ValantisLabs/valantis-stex (src/swap-fee-modules, commit cbcd594) follow a ratio or go by steps. Both
-take the reserves after the sale, with what the withdrawal module has elsewhere, and charge one fee on the whole
-amount, so that a larger sale may be paid less than a smaller one.
+Of the two modules in ValantisLabs/valantis-stex (src/swap-fee-modules, commit cbcd594), one follows a ratio and the
+other uses steps. Both use the reserves after the sale, including the withdrawal module's amounts elsewhere, and charge
+one fee on the whole amount, so a larger sale may be paid less than a smaller one.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import div_up, require_uint256
 
 MAX_FEE_BPS: Final = BPS // 2 - 1
-"""Both modules reject a fee of a half or more."""
+"""Both modules reject fees of one half or more."""
 
 
 class StexReserves(NamedTuple):
     """The amounts on which the fee depends, in base units.
 
-    `staked` is the reserve of the staking token plus what is being unstaked; `owed` of it belongs to liquidity
-    providers who have left. `wrapped` is the reserve of the wrapped native token plus what is lent out, and `rate_wad`
-    the worth of one staking token in it, with 18 decimals.
+    `staked` is the reserve of the staking token plus the amount being unstaked; `owed` of it belongs to liquidity
+    providers who have left. `wrapped` is the reserve of the wrapped native token plus the amount lent out, and
+    `rate_wad` is the value of one staking token in it, with 18 decimals.
     """
 
     staked: int
@@ -33,7 +33,7 @@ class StexReserves(NamedTuple):
     rate_wad: int
 
     def value_of(self, amount: int) -> int:
-        """Return the worth of an amount of the staking token in the wrapped native one."""
+        """Return the value of an amount of the staking token in the wrapped native token."""
         return amount * self.rate_wad // WAD
 
     def max_amount_worth(self, value: int) -> int:
@@ -42,7 +42,7 @@ class StexReserves(NamedTuple):
 
 
 class StexRatioFee(NamedTuple):
-    """A fee that rises in whole basis points between two ratios of the staking token to the wrapped native one."""
+    """A fee that rises in whole basis points between two ratios of the staking token to the wrapped native token."""
 
     min_ratio_bps: int
     max_ratio_bps: int
@@ -51,11 +51,11 @@ class StexRatioFee(NamedTuple):
 
     @property
     def levels_bps(self) -> range:
-        """The fees that sales may pay, the lowest first."""
+        """The fees that sales may pay, with the lowest first."""
         return range(self.min_fee_bps, self.max_fee_bps + 1)
 
     def fee_bps(self, reserves: StexReserves, amount_in: int) -> int:
-        """Return the fee on the whole of a sale of the staking token."""
+        """Return the fee on a whole sale of the staking token."""
         total = require_uint256(reserves.staked + amount_in) - reserves.owed
         if total < 0:
             raise SwapReverts("more is owed to providers than the pool has")
@@ -70,7 +70,7 @@ class StexRatioFee(NamedTuple):
         return self.min_fee_bps + rise * (ratio_bps - self.min_ratio_bps) // width
 
     def largest_sales(self, reserves: StexReserves) -> Iterator[int]:
-        """Yield the largest sale that pays each fee but the highest one; a negative one says that none does."""
+        """Yield the largest sale that pays each fee except the highest; a negative one means that none does."""
         rise, width = self.max_fee_bps - self.min_fee_bps, self.max_ratio_bps - self.min_ratio_bps
         for level in range(1, rise + 1):
             next_ratio_bps = self.min_ratio_bps + div_up(level * width, rise)
@@ -78,15 +78,15 @@ class StexRatioFee(NamedTuple):
 
 
 class StexStepwiseFee(NamedTuple):
-    """A list of fees: the first one while more than `max_reserve` of the wrapped native token is left, the others in
-    equal steps on the way down to `min_reserve`."""
+    """A list of fees: the first as long as more than `max_reserve` of the wrapped native token is left, the others in
+    equal steps down to `min_reserve`."""
 
     min_reserve: int
     max_reserve: int
     levels_bps: tuple[int, ...]
 
     def fee_bps(self, reserves: StexReserves, amount_in: int) -> int:
-        """Return the fee on the whole of a sale of the staking token."""
+        """Return the fee on a whole sale of the staking token."""
         left = max(0, reserves.wrapped - require_uint256(reserves.value_of(amount_in)))
         if left > self.max_reserve:
             return self.levels_bps[0]
@@ -95,7 +95,7 @@ class StexStepwiseFee(NamedTuple):
         return self.levels_bps[min(steps, last)]
 
     def largest_sales(self, reserves: StexReserves) -> Iterator[int]:
-        """Yield the largest sale that pays each fee but the highest one; a negative one says that none does."""
+        """Yield the largest sale that pays each fee except the highest; a negative one means that none does."""
         width, count = self.max_reserve - self.min_reserve, len(self.levels_bps)
         for level in range(1, count):
             yield reserves.max_amount_worth(reserves.wrapped - self.max_reserve + div_up(level * width, count) - 1)
@@ -105,5 +105,5 @@ StexFee = StexRatioFee | StexStepwiseFee
 
 
 def fee_on_net_bps(fee_bps: int) -> int:
-    """Return a fee on the whole input in basis points of the input after the fee, as the pool counts it."""
+    """Return a fee on the whole input, expressed in basis points of the input after the fee, as the pool counts it."""
     return BPS * fee_bps // (BPS - fee_bps)

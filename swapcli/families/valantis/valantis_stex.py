@@ -1,9 +1,9 @@
-"""Valantis STEX: a pool of a staking token and the wrapped native one, at the rate of the staking protocol.
+"""Valantis STEX: a pool of a staking token and the wrapped native token, at the rate of the staking protocol.
 
-The first token is the staking one. Its sale pays a fee on the whole amount, which a module of the pool takes from the
-reserves after the sale (`stex_fee`); the wrapped native token is sold without a fee. A part of the fee leaves the
-pool for its manager. The sovereign pool of ValantisLabs/valantis-core (commit 18ee8bb) rounds down what is left after
-the fee, and what it is worth.
+The first token is the staking token. Selling it costs a fee on the whole amount, which a module of the pool derives
+from the reserves after the sale (`stex_fee`); the wrapped native token is sold without a fee. Part of the fee leaves
+the pool for its manager. The sovereign pool of ValantisLabs/valantis-core (commit 18ee8bb) rounds down the amount after
+the fee, and its value.
 
 The balance of stHYPE is a number of shares times their price, so that its reserve after a swap may differ by some
 units.
@@ -40,19 +40,19 @@ from swapcli.families.valantis.stex_fee import (
 _RATIO: Final = "ratio"
 _STEPWISE: Final = "stepwise"
 _MAX_STEPS: Final = 256
-"""Far above the five of the deployed pool."""
+"""The maximum number of steps: far above the five of the deployed pool."""
 _RATIO_BITS: Final = 32  # thresholds of the ratio are uint32
 _AMOUNT_BITS: Final = 192
-"""Far above any supply; no sum of such amounts, times the basis points, exceeds a word."""
+"""The maximum number of bits: far above any supply; no sum of such amounts, times the basis points, exceeds a word."""
 _RATE_BITS: Final = 128  # a 10^18 fraction, far above any rate
 
 
 @dataclass(frozen=True, slots=True)
 class ValantisStex(Pool):
-    """`rate_wad` is the worth of one staking token in the wrapped native one, with 18 decimals.
+    """A pool. `rate_wad` is the value of one staking token in the wrapped native token, with 18 decimals.
 
-    `lent` (of the wrapped native token), `unstaking` and `owed` (of the staking one) are base units that the withdrawal
-    module reports, and count for the fee. `manager_fee_bps` is the manager's part of the fee.
+    `lent` (of the wrapped native token), `unstaking` and `owed` (of the staking token) are base units reported by the
+    withdrawal module, which count for the fee. `manager_fee_bps` is the manager's part of the fee.
     """
 
     reserves: tuple[int, int]
@@ -65,13 +65,15 @@ class ValantisStex(Pool):
 
     family: ClassVar[str] = "valantis_stex"
     swap_gas: ClassVar[int] = 110_000
-    """In a local EVM 60,300, with a model of the withdrawal module. The deployed ones ask a lending pool and the
-    staking protocol, which is estimated at 50,000."""
+    """60,300 in a local EVM, with a model of the withdrawal module.
+
+    The deployed modules call a lending pool and the staking protocol, which is estimated at 50,000.
+    """
     changes_without_events: ClassVar[bool] = True
     """Rewards of the staking protocol, interest on loans, and tokens that finish unstaking change the state."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises as `Pool.swap`."""
+        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
         staked, wrapped = self.reserves
         if is_forward(self, token_in, token_out):
             amount_out, fee = self._sell_staked(amount_in)
@@ -91,11 +93,11 @@ class ValantisStex(Pool):
         return amount_out, after
 
     def fee_on_net_bps(self, amount_in: int) -> int:
-        """Return the fee of a sale of the staking token, in basis points of the input after the fee."""
+        """Return the fee for selling the staking token, in basis points of the input after the fee."""
         return fee_on_net_bps(self.fee_module.fee_bps(self._fee_reserves, amount_in))
 
     def _sell_staked(self, amount_in: int) -> tuple[int, int]:
-        """Return the output and the fee of a sale of the staking token."""
+        """Return the output and the fee for selling the staking token."""
         net = amount_in * BPS // (BPS + self.fee_on_net_bps(amount_in))
         return require_uint256(net * self.rate_wad // WAD), amount_in - net
 
@@ -105,10 +107,10 @@ class ValantisStex(Pool):
         return StexReserves(staked + self.unstaking, self.owed, wrapped + self.lent, self.rate_wad)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the direction in floats: the concave hull of the largest sales at each level of the fee.
+        """Return the curve of this direction in floats: the concave hull of the largest sales at each level of the fee.
 
-        Between two of them the contract pays one rate for the whole amount, so that no amount pays more than the hull,
-        and the corners are exact.
+        Between two of them, the contract pays one rate for the whole amount, so no amount pays more than the hull, and
+        the corners are exact.
         """
         if not is_forward(self, token_in, token_out):
             return fixed_rate_curve(WAD / self.rate_wad, self.reserves[0])
@@ -127,7 +129,8 @@ class ValantisStex(Pool):
         )
 
     def _largest_sales(self) -> set[int]:
-        """Return the largest sales before each rise of the fee, and those that the reserve could pay at each fee."""
+        """Return the largest sales before each rise of the fee, and those that the reserve could pay for at each
+        fee."""
         reserves = self._fee_reserves
         net = reserves.max_amount_worth(self.reserves[1])
         paid = {div_up((net + 1) * (BPS + fee_on_net_bps(fee)), BPS) - 1 for fee in self.fee_module.levels_bps}
@@ -155,8 +158,11 @@ class ValantisStex(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. `fee_ppm` of the identity is the lowest fee; `owed` and `unstaking` may be
-        absent where the fee does not depend on them."""
+        """Read the fields of `state`.
+
+        The identity's `fee_ppm` is the lowest fee; `owed` and `unstaking` may be absent if the fee does not depend on
+        them.
+        """
         check_pair(identity)
         fields = StateFields(state)
         module = _read_fee_module(fields)

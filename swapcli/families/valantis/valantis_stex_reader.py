@@ -1,8 +1,8 @@
-"""Pools of Valantis STEX, in three rounds: the pool, then its two modules and their parameters, then the amounts and
+"""Read Valantis STEX pools in three rounds: the pool, then its two modules and their parameters, then the amounts and
 the rate of the withdrawal module.
 
-Other kinds of Valantis pools are omitted, as are pools that are paused or ask a verifier, and those whose fee or rate
-does not follow the maths. In the catalogue an AMM stands as the factory of its one pool.
+Other kinds of Valantis pools are omitted, as are pools that are paused or use a verifier, and those whose fee or rate
+does not match the maths. In the catalogue, an AMM is listed as the factory of its only pool.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _THRESHOLDS: Final = ("minThresholdToken1()", "maxThresholdToken1()")
 _FEE: Final = "getSwapFeeInBips(address,address,uint256,address,bytes)"
 _TO_WRAPPED: Final = "convertToToken1(uint256)"
 _CHECKED_SALES: Final = (0, 10**20, 10**23, 10**25)
-"""Sales up to ten million tokens, whose fees are compared."""
+"""The sales, up to ten million tokens, whose fees are compared."""
 
 
 class _FeeParameters(NamedTuple):
@@ -98,7 +98,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _fee_view(module: str, tokens: Sequence[str], amount: int) -> View:
-    """Return the view of the fee of a sale of the first token, without any context."""
+    """Return the view of the fee for selling the first token, without any context."""
     context_offset, context_length = 5 * WORD, 0
     arguments: tuple[int | str, ...] = (*tokens, amount, ANY_ADDRESS, context_offset, context_length)
     return optional_view(f"fee of {amount}", module, _FEE, *arguments, decode=_decode_fee)

@@ -1,3 +1,3 @@
-"""Checks of a payload before it is signed, and what makes it dangerous."""
+"""Check a payload before it is signed, and find what makes it dangerous."""
 
 PUBLIC = ("payments", "payload_findings", "presign_checks", "recipients", "settlement", "simulated_variants")

@@ -44,11 +44,11 @@ def payload_findings(
 ) -> tuple[Finding, ...]:
     """Return the findings on a quote, and those on the router and the checks of its payload.
 
-    `has_own_router` says that the settings name the router. `with_approval` says that the approvals that the payload
-    needs are sent before it. A successful simulation on the real state makes findings on the router and on unsafe state
+    `has_own_router` means that the settings name the router. `with_approval` means that the approvals for the payload
+    are sent before it. A successful simulation on the real state makes findings on the router and on unsafe state
     unnecessary.
     """
-    # Only the public router's code is not published.
+    # Only the public router's code is unpublished.
     is_router_own = network.router_dialect != FIBROUS or has_own_router
     is_simulated = checked is not None and checked.simulation is not None
     found = [each if is_simulated or each.code not in _UNSAFE_STATES else _not_to_sign(each) for each in on_quote]
@@ -69,7 +69,10 @@ def payload_findings(
 
 
 def _not_to_sign(finding: Finding) -> Finding:
-    """Return a finding on the state of the pools as a danger, without the kind of the state, which the code has."""
+    """Return a finding on the pools' state as a danger.
+
+    The message omits the kind of state, because the code has it.
+    """
     reason = finding.message.partition(": ")[2] if finding.code in UNREAL_STATE_CODES else finding.message
     return finding._replace(message=f"{DO_NOT_SIGN}: {reason}")
 
@@ -99,7 +102,7 @@ def _check_findings(checked: PayloadCheck, payload: UnsignedTransaction, *, with
         )
     yield from checked.signing.excesses if checked.signing else ()
     upfront_wei = sum(fields.max_cost_wei for fields in checked.signing.fields) if checked.signing else 0
-    gas_wei = upfront_wei or checked.gas_wei or 0  # a node requires what the transactions' own fields may cost
+    gas_wei = upfront_wei or checked.gas_wei or 0  # a node requires the maximum cost by the transactions' own fields
     if holdings.account.balance_wei < payload.value + gas_wei:
         balance, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, gas_wei))
         extra = " on top of the amount sold" if payload.value else ""
@@ -115,7 +118,7 @@ def _format_amount(amount: int, token: Token) -> str:
 def _variant_findings(
     payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
 ) -> Iterator[Finding]:
-    """Yield a finding on how certain the variant of the payload is, unless a simulation has just shown it."""
+    """Yield a finding on the certainty of the payload's variant, unless a simulation has just confirmed it."""
     if payloads is None or (checked is not None and checked.proven):
         return
     read = (checked.read_payload if checked else None) or ReadPayload(payloads.network.router_variant, payload)

@@ -1,4 +1,4 @@
-"""Find a swap's payments to strangers: not to the signer, the recipient or the chosen integrator."""
+"""Find a swap's payments to strangers: to anyone but the signer, the recipient and the chosen integrator."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from swapcli.core.model.units import BPS, E18_PER_BPS
 def find_strangers(
     call: DecodedCall, integrator: Integrator | None, own: Collection[str | None]
 ) -> tuple[DecodedPayment, ...]:
-    """Return the payments that are to no one of `own`, and that are not the one that the integrator is allowed."""
+    """Return the payments to addresses outside `own`, except the one that the integrator is allowed."""
     expected = find_integrator_payment(call, integrator)
     return tuple(each for each in call.payments if each != expected and each.recipient not in own)
 
 
 def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) -> DecodedPayment | None:
-    """Return the one payment of at most an integrator's shares of the output; None if there is none, or several."""
+    """Return the only payment that is within an integrator's shares of the output; None if there is none, or
+    several."""
     if integrator is None or call.order is None:
         return None
     outputs = {call.order.token_out, *((ZERO_ADDRESS,) if call.order.is_native_out else ())}
@@ -40,7 +41,7 @@ def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) ->
 
 
 def describe_payment(payment: DecodedPayment, token: Token | None, shown: str) -> str:
-    """Return how much a payment is, in words; `shown` stands for its token, `token` is None if it is unknown."""
+    """Return the amount of a payment in words; `shown` is the name of its token, and `token` is None if unknown."""
     if payment.amount is not None:
         return f"{whole_tokens(payment.amount, token.decimals) if token else payment.amount} {shown}"
     parts = []

@@ -1,10 +1,10 @@
-"""Checks of a payload before it is signed: the balances of its sender, and a simulation of the swap on a node.
+"""Check a payload before it is signed: the balances of its sender, and a simulation of the swap on a node.
 
 A quote on a block of the network is simulated on that block, and the swap must then pay the quoted amount to the unit.
 Any other quote (on modelled state, or from a remote service that does not report its state) is simulated on the newest
-block, one on a pending block on what is pending now. So is a quote on a block if the node turns out to ignore block
-numbers. The swap must then pay at least the minimum of the payload, and the result shows how much it differs from the
-quote.
+block, or on the current pending state for a quote on a pending block. The same applies to a quote on a block if the
+node turns out to ignore block numbers. The swap must then pay at least the minimum of the payload, and the result shows
+how much it differs from the quote.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class CheckOptions(NamedTuple):
     """Which checks to run. Without a `sender`, no balances are checked, and the recipient is the sender.
 
-    `max_fee_usd` is what the gas of all transactions may cost; `allows_fees` makes a warning of a refusal of a node's
-    gas, fees or nonce.
+    `max_fee_usd` is the maximum gas cost of all transactions. `allows_fees` turns the rejection of a node's gas, fees
+    or nonce into a warning.
     """
 
     simulate: bool = False
@@ -56,12 +56,11 @@ class PayloadCheck(NamedTuple):
     """The results of the checks.
 
     `read_payload` is the payload in the variant that pays, None if other variants were not tried. `proven` are all
-    payloads that paid what they should.
-    `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
-    transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
-    exact. `signing` has the fields that only a node knows. `sender` and `signing` are None if no sender was given.
-    `tag` names the block of the quote, on which the gas is estimated too. `invoke` is the transaction of an account on
-    Starknet, with the fee that a node has estimated.
+    payloads that paid the expected amount. `holdings` are the balances of the sender, None if no sender was given.
+    `gas_wei` estimates the cost of the transaction, None if unknown. `is_rounded` means that a token stores balances as
+    shares, so that the quote is not exact. `signing` has the fields that only a node can provide. `sender` and
+    `signing` are None if no sender was given. `tag` names the block of the quote, on which the gas is estimated too.
+    `invoke` is the transaction of an account on Starknet, with the fee that a node has estimated.
     """
 
     tokens: TradedTokens
@@ -78,7 +77,7 @@ class PayloadCheck(NamedTuple):
 
     @property
     def allowances(self) -> tuple[int, ...]:
-        """What each spender of the payload's approvals may spend; empty if it was not read."""
+        """The amounts that each spender in the payload's approvals may spend; empty if they were not read."""
         return self.holdings.allowances if self.holdings else ()
 
 
@@ -96,9 +95,10 @@ def check_payload(
     """Return the results of the checks that `options` request.
 
     `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
-    balances as shares, so that the swap need only pay the minimum. `variants` builds the payload for other variants of
-    the router. Raise `InsufficientBalance` if the sender has less than the swap sells, `SimulationError` if the swap
-    reverts, pays another amount or cannot be simulated, and `UpstreamError`. Of several causes, the gravest is raised.
+    balances as shares, so the swap need only pay the minimum. `variants` builds the payload for other variants of the
+    router. Raises `InsufficientBalance` if the sender has less than the swap sells, `SimulationError` if the swap
+    reverts, pays a different amount or cannot be simulated, and `UpstreamError`. If there are several causes, the
+    gravest one is raised.
     """
     head = node.read_head(BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST)
     at, is_exact = _block_to_check(origin, head)
@@ -126,11 +126,11 @@ def _check_by_simulation(
     variants: RoutePayloads | None,
     is_exact: bool,
 ) -> PayloadCheck:
-    """Return `checked` with the simulation. `is_exact` shows whether the quote is for the block."""
+    """Return `checked` with the simulation. `is_exact` means that the quote is for the block."""
     node, tokens, block = runner.node, runner.tokens, block_number(runner.at)
     trials = simulate_variants(runner, payload, variants)
     if is_exact and block and not any(trial.is_exact for trial in trials):
-        # A node that ignores block numbers has simulated on a different state than the one that was quoted on.
+        # A node that ignores block numbers has simulated on a different state from the quoted one.
         answering_block = find_answering_block(node, block - 1)
         is_exact = answering_block is None or answering_block == block - 1
     must_match = is_exact and not checked.is_rounded
@@ -151,14 +151,16 @@ def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool
 
 
 def proven_block(origin: StateSource) -> int | None:
-    """Return the block that a quote is for; None if it is unknown. A block that a service reports is unproven, and a
-    pending one may have changed since."""
+    """Return the block of a quote; None if unknown.
+
+    A block reported by a service is unproven, and a pending one may have changed since.
+    """
     is_fixed = origin.is_live and origin.tag is not BlockTag.PENDING
     return origin.block if origin.service_url is None and is_fixed else None
 
 
 def _tag_to_estimate_on(origin: StateSource, head: ChainHead) -> BlockTag:
-    """Return the name of the block of a quote; the newest block's, unless the quote is on state of this node."""
+    """Return the tag of a quote's block; the newest block's, unless the quote is on state of this node."""
     if origin.tag is BlockTag.PENDING:
         return head.tag or BlockTag.LATEST  # the latest, if the node has no pending state
     return origin.tag if origin.tag and origin.service_url is None else BlockTag.LATEST

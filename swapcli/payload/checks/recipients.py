@@ -1,4 +1,5 @@
-"""Reject recipients that would lose the output: contracts without a way to withdraw, and addresses without a key."""
+"""Reject recipients that would lose the output: contracts without a withdrawal function, and addresses without a
+key."""
 
 from __future__ import annotations
 
@@ -12,21 +13,21 @@ from swapcli.core.networks.address import display_address, is_foreign_account
 from swapcli.core.networks.permit2 import PERMIT2
 
 POOL: Final = "a pool of the market"
-"""What the contract of a pool is."""
+"""The description of a pool's contract."""
 BURN_ADDRESS: Final = "0x" + "dead".zfill(40)
-"""Where tokens are sent on purpose to take them out of circulation; it is a number without a known key."""
+"""The address to which tokens are sent on purpose to take them out of circulation; no key for it is known."""
 
 _MIN_ETHEREUM_ADDRESS: Final = 1 << 64
-"""Smaller numbers are placeholders: no key is known whose address begins with twelve zero bytes."""
+"""Smaller numbers are placeholders: no key is known for an address that begins with twelve zero bytes."""
 _MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
-"""Its address on nearly every EVM network; anyone can take what it holds."""
+"""Its address on nearly every EVM network; anyone can take its balance."""
 _PREDEPLOYS: Final = range(0x42 << 152, (0x42 << 152) + (1 << 11))
 """The 2,048 system contracts of an OP-stack network (its specification, "Predeploys")."""
-_HYPEREVM_CHAIN_ID: Final = 999  # whose HyperCore has system addresses
+_HYPEREVM_CHAIN_ID: Final = 999  # the chain whose HyperCore has system addresses
 _HYPERCORE_TOKENS: Final = range(0x20 << 152, (0x20 << 152) + (1 << 64))
 _HYPERCORE_NATIVE: Final = 0x22 * ((1 << 160) - 1) // 0xFF
-"""The system addresses that move tokens and HYPE to HyperCore, where the sender of the transfer is credited: the router
-(Hyperliquid's documentation, "HyperCore <> HyperEVM transfers")."""
+"""The system addresses that move tokens and HYPE to HyperCore, where the sender of the transfer, the router, is
+credited (Hyperliquid's documentation, "HyperCore <> HyperEVM transfers")."""
 
 
 def describe_contract(address: str, network: Network) -> str | None:
@@ -60,17 +61,17 @@ def describe_contract(address: str, network: Network) -> str | None:
 
 
 def describe_token(symbol: str) -> str:
-    """Return what the contract of a token is."""
+    """Return the description of a token's contract."""
     return f"the contract of the token {symbol}"
 
 
 def check_recipient(
     recipient: str, contract: str | None, network: Network, allowed: Collection[str] = (), option: str = ""
 ) -> None:
-    """Raise `UnsafeRecipient` for a contract that loses what it is sent, unless it is among the `allowed` addresses.
+    """Raise `UnsafeRecipient` for a contract that loses what it is sent, unless it is in `allowed`.
 
-    `contract` shows what the market has at the address, None if nothing. Addresses are canonical. The caller can allow
-    a recipient by its `option`.
+    `contract` describes the market's contract at the address, None if there is none. Addresses are canonical. The
+    caller can allow a recipient by its `option`.
     """
     found = contract or describe_contract(recipient, network)
     if found is None or recipient in allowed:
@@ -84,12 +85,12 @@ def check_recipient(
 
 
 def describe_loss(shown: str, contract: str) -> str:
-    """Return the sentence for a recipient that loses the output: its address as people see it, and its contract."""
+    """Return the sentence for a recipient that loses the output: its displayed address, and its contract."""
     return f"the recipient {shown} is {contract}: the output would be lost"
 
 
 def recipient_warnings(recipient: str | None) -> Iterator[Finding]:
-    """Yield a warning where the recipient of a swap is known to have no key."""
+    """Yield a warning if the recipient of a swap is known to have no key."""
     if recipient == BURN_ADDRESS:
         shown = "0x" + "dEaD".zfill(40)
         message = f"the recipient {shown} has no key: the output would be burned"

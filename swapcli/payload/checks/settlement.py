@@ -1,4 +1,4 @@
-"""Decide whether findings allow a payload, and raise the error of one that does not."""
+"""Decide whether findings allow a payload, and raise the error if they do not."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from swapcli.core.records import NamedTuple
 
 
 class _Refusal(NamedTuple):
-    """The error of a finding that blocks, and the setting with which the user can allow it.
+    """The error for a finding that blocks, and the setting with which the user can allow it.
 
-    The templates know the finding's `message` and `hint`, the `count` of other findings, and the `setting`.
+    The templates can use the finding's `message` and `hint`, the `count` of other findings, and the `setting`.
     """
 
     error: type[UnsafeSwap]
@@ -48,7 +48,7 @@ _VERDICT: Final = _Refusal(
     "{hint}; to build the transaction anyway, set {setting} to never",
     more="; and {count} more",
 )
-"""The refusal for the findings of a simulated swap, which all have one setting."""
+"""The refusal for findings on a simulated swap, which share one setting."""
 
 
 def settle(
@@ -58,10 +58,10 @@ def settle(
     name_setting: Callable[[str], str] = str,
     details: Mapping[str, object] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the findings, those of an `allowed` code as warnings.
+    """Return the findings, with those of an `allowed` code as warnings.
 
-    If any other finding blocks, raise the error of the first one. `name_setting` returns the name by which the caller
-    knows a setting, such as its option. The error has the facts of the finding, or the given `details`.
+    If any other finding blocks, raises the error of the first one. `name_setting` returns the caller's name for a
+    setting, such as its option. The error has the facts of the finding, or the given `details`.
     """
     settled = tuple(each._replace(level=Level.WARN) if each.code in allowed else each for each in findings)
     blocking = at_level(settled, Level.BLOCK)

@@ -1,7 +1,7 @@
-"""Simulations of a swap before it is signed, one for each way in which the public router may read its payload.
+"""Simulate a swap before it is signed, once for each way in which the public router may read its payload.
 
 How the public router reads its calls is not published. Payloads for each variant are simulated together, and the first
-one that pays what the replay under its variant says takes the place of the payload.
+one that pays the replayed amount for its variant replaces the payload.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from swapcli.state.rpc.node import BlockId, ChainHead, StateOverrideNode, block_
 
 _HINT_DO_NOT_SIGN: Final = "do not sign: the router may read payloads differently, or a token may take a cut"
 _MIN_AMOUNT_PER_UNIT: Final = 10**7
-"""A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong variant of a rate
-leaves at least a millionth of a token unsold."""
+"""A difference of one unit may be a router's rounding if it is less than this part of the output.
+
+A wrong rate variant leaves at least a millionth of a token unsold.
+"""
 HINT_NO_ROUTER: Final = "check the router in the network's settings"
 _HINT_OTHER_STATE: Final = "the quote used different state: quote again with this node"
 
 
 class TradedTokens(NamedTuple):
-    """The sold and the bought token, either may be the native one; and the native token."""
+    """The sold and the bought token, one of which may be the native token, and the native token."""
 
     token_in: Token
     token_out: Token
@@ -45,7 +47,7 @@ class Simulation(NamedTuple):
 
     `gas_used` is before refunds, which are at most a fifth of it. `assumed` names the balances and allowances that the
     sender lacks and that the simulation granted. `variant` is how the router reads the payload, None if other variants
-    were not tried, or if the state was not the quote's, which proves nothing.
+    were not tried, or if the state was not the quote's, in which case nothing is proven.
     """
 
     block: int
@@ -81,7 +83,7 @@ class VariantTrial(NamedTuple):
 
     @property
     def is_reported_truly(self) -> bool:
-        """Whether the router returned what it paid. What it returns for an integrator's swap is not published."""
+        """Whether the router returned the amount it paid. What it returns for an integrator's swap is not published."""
         call = self.payload.call
         if isinstance(call, EncodedCall) or call.integrator_data:
             return True
@@ -89,14 +91,14 @@ class VariantTrial(NamedTuple):
 
     @property
     def is_as_replayed(self) -> bool:
-        """Whether the swap paid the amount of its replay, but for a unit a swap, and the router returned it."""
+        """Whether the swap paid its replayed amount, up to one unit per swap, and the router returned that amount."""
         expected, difference = self.simulation.expected, self.simulation.received - self.simulation.expected
         tolerance = min(len(self.payload.router_call.swaps), expected // _MIN_AMOUNT_PER_UNIT)
         return self.run.status is SimulationStatus.DONE and abs(difference) <= tolerance and self.is_reported_truly
 
 
 class TrialRunner(NamedTuple):
-    """Simulates payloads that differ only in their variant, together."""
+    """Simulates payloads that differ only in their variant, all together."""
 
     node: StateOverrideNode
     at: BlockId
@@ -106,7 +108,7 @@ class TrialRunner(NamedTuple):
     head: ChainHead
 
     def run(self, payloads: Sequence[ReadPayload]) -> list[VariantTrial]:
-        """Simulate the payloads on the node, in one request."""
+        """Simulate the payloads on the node in one request."""
         swaps = [SimulatedCall.from_payload(each.payload) for each in payloads]
         simulated = simulate_swaps(self.node, self.at, swaps, self.sender, self.holdings, self.head)
         block = block_number(self.at)
@@ -121,7 +123,8 @@ class TrialRunner(NamedTuple):
 def simulate_variants(
     runner: TrialRunner, payload: UnsignedTransaction, variants: RoutePayloads | None
 ) -> list[VariantTrial]:
-    """Simulate the payload and its other variants: together, or after it if its variant is known and it pays less."""
+    """Simulate the payload and its other variants together; if its variant is known, try the others only if it pays
+    less."""
     if variants is None:
         return runner.run([ReadPayload(DEFAULT_VARIANT, payload)])
     first = ReadPayload(variants.network.router_variant, payload)
@@ -135,13 +138,13 @@ def simulate_variants(
 
 
 def proven_trials(trials: Sequence[VariantTrial]) -> tuple[VariantTrial, ...]:
-    """Return the trials that paid the amount of their replay, to the unit if there are any such."""
+    """Return the trials that paid their replayed amounts; if some paid them to the unit, only those."""
     near = [trial for trial in trials if trial.is_as_replayed]
     return tuple([trial for trial in near if trial.is_exact] or near)
 
 
 def best_unproven(trials: Sequence[VariantTrial], tokens: TradedTokens, is_exact: bool) -> VariantTrial:
-    """Return the trial that pays the most of those that pay their minimum, if the state was not the quote's.
+    """Return the trial that pays most among those that pay their minimum, if the state was not the quote's.
 
     On the quote's state, and if none pays enough, raises `SimulationError` for the first one.
     """
@@ -150,11 +153,11 @@ def best_unproven(trials: Sequence[VariantTrial], tokens: TradedTokens, is_exact
     if not is_exact and paying:
         return max(paying, key=lambda trial: trial.simulation.received)
     require_expected(first, tokens, is_exact)
-    raise _false_report_error(first, tokens)  # it paid enough, so it is unproven because the router returned otherwise
+    raise _false_report_error(first, tokens)  # it paid enough: only the router's return value is wrong
 
 
 def _false_report_error(trial: VariantTrial, tokens: TradedTokens) -> SimulationError:
-    """Return the error for a router that paid enough, but returned another amount than it paid."""
+    """Return the error for a router that paid enough, but returned a different amount than it paid."""
     simulation, return_data = trial.simulation, trial.run.return_data
     paid = in_tokens(simulation.received, tokens.token_out)
     returned = in_tokens(int.from_bytes(return_data[:WORD]), tokens.token_out)
@@ -215,13 +218,14 @@ def describe_failure(run: SimulationRun, payload: UnsignedTransaction, tokens: T
 
 
 def describe_shortfall(received: int, due: int, tokens: TradedTokens, where: str = "", *, is_exact: bool) -> str:
-    """Return the sentence for a swap that pays less than is due: than its quote if `is_exact`, else its minimum."""
+    """Return the sentence for a swap that pays too little: less than its quote if `is_exact`, otherwise less than its
+    minimum."""
     pays, promised = (in_tokens(amount, tokens.token_out) for amount in (received, due))
     return f"the swap pays {pays}{where}, but {'the quote is' if is_exact else 'it promises at least'} {promised}"
 
 
 def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
-    """Raise `SimulationError` if nothing is deployed at the called address, which would keep what it is sent.
+    """Raise `SimulationError` if the called address has no code, because it would keep what it is sent.
 
     This costs a request, so it is done only before a less grave error of the same payload is raised.
     """

@@ -19,7 +19,7 @@ from swapcli.payload.starknet.decode_felts import FUNCTIONS, decode_felts
 def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     """Decode a transaction; `wrapped` is the wrapped native token of its network.
 
-    An unknown function, or none, gives a call without a name. Raises `InvalidInput`.
+    For an unknown function, or none, the call has no name. Raises `InvalidInput`.
     """
     if not given.has_content:
         return DecodedCall("")
@@ -34,7 +34,7 @@ def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
 
 
 def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: str | None) -> DecodedCall:
-    """Return the call of a message: for a Safe's transaction its call, otherwise one with the message's name."""
+    """Return the call of a message: a Safe transaction's call, otherwise a call with the message's name."""
     if given.calldata != "0x":
         return decode_calldata(given.calldata, wrapped, given.value)._replace(message=message)
     if message.is_judged and not message.approvals:
@@ -46,10 +46,10 @@ def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: s
 def guess_network(
     given: PayloadInput, meant: Collection[str], others: Iterable[str], open_market: Callable[[str], MarketState]
 ) -> str | None:
-    """Return the network whose tokens, pools and routers the payload names most of; None if none of them has any.
+    """Return the network that has the most of the payload's tokens, pools and routers; None if no network has any.
 
-    Among equals it is the one that is `meant` by default, if only one of them is. Networks without a market are left
-    out.
+    If several are equal, it is the one in `meant`, the default networks, if exactly one of them is. Networks without a
+    market are ignored.
     """
     scores: dict[str, int] = {}
     for name in (*meant, *others):
@@ -80,7 +80,7 @@ def _count_known(given: PayloadInput, market: MarketState) -> int:
 
 
 def parse_value(text: str, label: str = "value") -> int:
-    """Parse a value in wei, decimal or in hex with 0x. Raises `InvalidInput` with `label` in front of its message."""
+    """Parse a value in wei, in decimal or in hex with 0x. Raises `InvalidInput` with `label` before its message."""
     digits = text.strip().replace("_", "")
     try:
         value = int(digits, 16 if digits[:2].lower() == "0x" else 10)
@@ -92,5 +92,5 @@ def parse_value(text: str, label: str = "value") -> int:
 
 
 def describes_other(network: Network, given: PayloadInput) -> bool:
-    """Return whether a payload cannot be of a network of this kind."""
+    """Return whether a payload cannot belong to a network of this kind."""
     return network.kind.traits.has_felts != (given.payload.felts is not None)

@@ -1,7 +1,7 @@
-"""Parse a payload: calldata, felts, transactions of wallets and nodes, swapcli's own documents.
+"""Parse a payload: calldata, felts, transactions from wallets and nodes, swapcli's own documents.
 
-A document that carries several transactions is read whole: the last router call among them is the payload, and the
-others are compared with what that payload needs.
+A document with several transactions is read completely: the last router call is the payload, and the others are
+compared with the transactions that it needs.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from swapcli.payload.starknet.decode_felts import parse_felts
 
 _MAX_TRANSACTIONS: Final = 256  # a bound against hostile input; chosen
 _MAX_TEXT_LEVELS: Final = 2
-"""How many JSON strings may be wrapped around the text to decode."""
+"""The maximum number of JSON strings that may be nested around the text to decode."""
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _INVOKE: Final = "INVOKE"
-"""Prefix of the type of an account's transaction on Starknet."""
+"""The prefix of the type of a Starknet account's transaction."""
 _FEE_FIELDS: Final = ("max_fee_wei", "max_priority_fee_wei", "max_total_fee_fri", "max_total_fee_wei")
 _EXECUTE: Final = "__execute__"
 _PARAMETERS: Final = "swap_parameters"
@@ -47,14 +47,14 @@ _HINT_BYTES: Final = "POST the route to /NETWORK/execute (not on hyperevm), or p
 
 
 class PayloadInput(NamedTuple):
-    """A payload, and what came with it.
+    """A payload, and the other content of its document.
 
-    `payload` is the transaction to decode, `network` the name or chain id of its network. `listed` are all transactions
-    of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
-    object that has the payload itself, `chain_ids` and `chain_names` are all that the whole document names. `oddities`
-    are sentences about content outside the grammar of its form. `messages` are those to sign that the document has
-    beside its transactions. `written` is the transaction as the document has it, where the user gave a contract, sender
-    or value of their own; None if they gave none.
+    `payload` is the transaction to decode, `network` the name or chain ID of its network. `listed` are all transactions
+    of a document that lists them, in order, and `position` is the payload's position among them. `document` is the JSON
+    object that contains the payload itself; `chain_ids` and `chain_names` are all those in the whole document.
+    `oddities` are sentences about content outside the grammar of its form. `messages` are the messages to sign that the
+    document has besides its transactions. `written` is the transaction as in the document if the user gave a different
+    contract, sender or value; otherwise None.
     """
 
     payload: GivenTransaction
@@ -69,7 +69,7 @@ class PayloadInput(NamedTuple):
     written: GivenTransaction | None = None
 
     def with_own(self, to: str | None, sender: str | None, value: int | None) -> PayloadInput:
-        """Return the payload with the contract, sender and value that the user gave, each None if they gave none."""
+        """Return the payload with the contract, sender and value that the user gave; each is None if not given."""
         if to is None and sender is None and value is None:
             return self
         payload = self.payload
@@ -80,12 +80,12 @@ class PayloadInput(NamedTuple):
 
 
 def parse_payload(text: str) -> PayloadInput:
-    """Parse what a user gives. Raises `InvalidInput`."""
+    """Parse the user's input. Raises `InvalidInput`."""
     return _parse_text(text, _MAX_TEXT_LEVELS)
 
 
 def _parse_text(text: str, levels: int) -> PayloadInput:
-    """Parse a text; `levels` is the number of JSON strings that may be wrapped around it."""
+    """Parse a text; `levels` is the number of JSON strings that may be nested around it."""
     stripped = text.strip()
     if not stripped:
         raise InvalidInput("no calldata given", hint=HINT)
@@ -124,7 +124,7 @@ def _parse_text(text: str, levels: int) -> PayloadInput:
 
 
 def _from_hex(text: str) -> PayloadInput:
-    """Parse the bytes of a whole transaction, or calldata."""
+    """Parse hex as the bytes of a whole transaction, or as calldata."""
     calldata = parse_calldata(text)
     raw = parse_raw(calldata)
     if raw is None:
@@ -133,7 +133,8 @@ def _from_hex(text: str) -> PayloadInput:
 
 
 def _join_lines(text: str) -> str | None:
-    """Return calldata that was wrapped over lines as one word; None if the text may as well be a list of felts."""
+    """Return calldata that was wrapped over several lines as one word; None if the text could also be a list of
+    felts."""
     lines = text.split()
     if len(lines) < 2 or "," in text:
         return None
@@ -170,7 +171,7 @@ def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
 
 
 def _nested_messages(document: object, path: JsonPath = ()) -> Iterator[tuple[JsonPath, GivenTransaction]]:
-    """Yield the messages to sign inside a document, as aggregators have them beside their transaction, with paths."""
+    """Yield the messages to sign inside a document, with paths; aggregators put them next to their transaction."""
     entries = (
         document.items() if isinstance(document, Mapping) else enumerate(document if isinstance(document, list) else ())
     )
@@ -183,7 +184,7 @@ def _nested_messages(document: object, path: JsonPath = ()) -> Iterator[tuple[Js
 
 
 def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
-    """Return the message to sign that a document has; None if it has none."""
+    """Return a document's message to sign; None if it has none."""
     from swapcli.payload.decode.message_requests import find_message
 
     request = find_message(document)
@@ -221,15 +222,18 @@ class _Document:
         self._oddities: list[str] = []
 
     def read_all(self, entries: Sequence[object]) -> PayloadInput:
-        """Read a list of transactions and messages, or of objects that have one each. A list of one is that one."""
+        """Read a list of transactions and messages, or of objects with one each.
+
+        A list with one entry is that entry.
+        """
         if len(entries) == 1 and _parse_message(entry := parse_object(entries[0], "[0]")) is None:
             return self.read(entry, (0,))
         return self._finish(*self._read_list(entries, (), None))
 
     def read(self, document: Mapping[str, object], path: JsonPath = ()) -> PayloadInput:
-        """Read a document with one transaction, or with a list of them; `path` leads to it."""
+        """Read a document with one transaction or a list of them; `path` is the document's path."""
         opened = self._open(document, path)
-        if path:  # a list has whole transactions
+        if path:  # the entries of a list are whole transactions
             opened = opened._replace(is_sent=True)
         if isinstance(opened.content, str):
             self._read.add(opened.path)
@@ -259,7 +263,7 @@ class _Document:
         )
 
     def _read_list(self, entries: Sequence[object], path: JsonPath, name: str | None) -> tuple[PayloadInput, Chains]:
-        """Read the transactions of a list; `name` is that of the list, None for a list of whole documents."""
+        """Read the transactions of a list; `name` is the list's name, None for a list of whole documents."""
         if not 0 < len(entries) <= _MAX_TRANSACTIONS:
             raise InvalidInput(f"expected a list of 1 to {_MAX_TRANSACTIONS} transactions", hint=HINT)
         listed: list[GivenTransaction] = []
@@ -285,7 +289,7 @@ class _Document:
             return [_from_hex("".join(content.split())).payload], Chains()
         entry = parse_object(content, place.removesuffix(".") or "the transaction")
         nested = _find_list(entry)
-        if nested is not None:  # `find_foreign` names other content of the entry that could be signed
+        if nested is not None:  # `find_foreign` reports other content of the entry that could be signed
             found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
             sender = find_sender(entry, place)
             self._compare_senders(sender, found.listed)
@@ -329,7 +333,7 @@ class _Document:
         sender = found.payload.sender or own.sender or _safe_address(document)
         fees = {
             name: getattr(own, name) for name in _FEE_FIELDS if getattr(found.payload, name) is None
-        }  # those of the list
+        }  # the list's own
         return found._replace(payload=found.payload._replace(sender=sender, **fees)), chains | more
 
     def _compare_senders(self, sender: str | None, listed: Sequence[GivenTransaction]) -> None:
@@ -339,7 +343,7 @@ class _Document:
             self._oddities.append("the listed transactions and the list have different senders")
 
     def _account_calls(self, own: GivenTransaction, document: Mapping[str, object]) -> list[GivenTransaction]:
-        """Return the calls inside a transaction of an Starknet account; for any other transaction, only itself.
+        """Return the calls inside a Starknet account's transaction; for any other transaction, only itself.
 
         The account may be a relayer's, so its address is not the expected recipient.
         """
@@ -355,7 +359,7 @@ class _Document:
         return [first, *(each._replace(oddities=()) for each in others)]
 
     def _compare_raw(self, raw: GivenTransaction, opened: Opened) -> None:
-        """Compare the bytes of a signed transaction with its fields, which nodes and libraries give beside them."""
+        """Compare the bytes of a signed transaction with its fields, which nodes and libraries include as well."""
         outer, path = self._root, opened.path[:-1]
         for step in path:
             outer = outer[step]  # type: ignore[index]
@@ -371,7 +375,7 @@ class _Document:
 
 
 def _from_list(listed: Sequence[GivenTransaction], network: str | None = None, *, is_odd: bool = False) -> PayloadInput:
-    """Return a list of transactions with its payload: the last router call, otherwise the last transaction.
+    """Return a list of transactions with its payload: the last router call, or otherwise the last transaction.
 
     A list that `is_odd` may have no content to decode.
     """
@@ -380,7 +384,7 @@ def _from_list(listed: Sequence[GivenTransaction], network: str | None = None, *
     position = max((k for k, each in enumerate(listed) if each.calls_router), default=len(listed) - 1)
     if len(listed) == 1 and not listed[0].has_content and listed[0].to is None and not is_odd:
         raise InvalidInput("the transaction has no calldata or data", hint=HINT)
-    # The payload's own chain comes first: the network is that one, and a message for another chain differs from it.
+    # The payload's own chain comes first: it is the network, and a message for another chain differs from it.
     chain_ids = tuple(dict.fromkeys(chain_id for each in (listed[position], *listed) for chain_id in _chain_ids(each)))
     return PayloadInput(listed[position], network, tuple(listed), position, chain_ids=chain_ids)
 
@@ -390,7 +394,7 @@ def _chain_ids(transaction: GivenTransaction) -> tuple[int, ...]:
 
 
 def _network(document: Mapping[str, object]) -> str | None:
-    """Return the name of the network of a document; its ids are among the chains."""
+    """Return the name of a document's network; its chain IDs are among the chains."""
     value = document.get("network")
     if not isinstance(value, str) or not value.strip() or find_chain_id(value) is not None:
         return None
@@ -398,14 +402,14 @@ def _network(document: Mapping[str, object]) -> str | None:
 
 
 def _is_account_transaction(document: Mapping[str, object]) -> bool:
-    """Return whether the felts of an object are the calls of an Starknet account."""
+    """Return whether the felts of an object are the calls of a Starknet account."""
     kind = document.get("type")
     has_sender = any(name in document for name in ("sender_address", "senderAddress"))
     return has_sender or (isinstance(kind, str) and kind.upper().startswith(_INVOKE))
 
 
 def _with_nested_calldata(document: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a service's answer whose `calldata` is an object with the transactions as one object."""
+    """Return a service's response whose `calldata` is an object with the transactions as a single object."""
     inner = document.get("calldata")
     if not isinstance(inner, Mapping) or "calldata" not in inner:
         return document
@@ -414,7 +418,7 @@ def _with_nested_calldata(document: Mapping[str, object]) -> Mapping[str, object
 
 
 def _lacks_bytes(document: Mapping[str, object]) -> bool:
-    """Return whether this is a response of the Fibrous API with the parameters of a call, but not its bytes."""
+    """Return whether this is a Fibrous API response with the parameters of a call, but not its bytes."""
     inner = document.get("calldata")
     return _PARAMETERS in (document if inner is None else inner if isinstance(inner, Mapping) else ()) and not any(
         name != "calldata" for name, _ in named(document, (*CALLDATA_NAMES, *LIST_NAMES))
@@ -433,7 +437,7 @@ def _find_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]] |
 
 
 def _safe_address(document: Mapping[str, object]) -> str | None:
-    """Return the Safe that a file of Safe's Transaction Builder was made for, None if it does not say."""
+    """Return the Safe for which a Transaction Builder file was made; None if the file does not name it."""
     meta = document.get("meta")
     found = meta.get("createdFromSafeAddress") if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) and found else None

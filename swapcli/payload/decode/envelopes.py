@@ -15,10 +15,10 @@ JsonPath: TypeAlias = tuple[str | int, ...]
 
 LIST_NAMES: Final = ("transactions", "calls")
 RAW_NAMES: Final = ("raw", "rawtransaction", "signedtransaction", "serializedtransaction")
-"""The bytes of a transaction as text."""
+"""The names for the bytes of a transaction as text."""
 
 _REQUEST_NAMES: Final = ("method", "type")
-"""get-starknet uses the second one."""
+"""The names of a request; get-starknet uses the second one."""
 _REQUESTS: Final = frozenset(
     {
         "eth_sendTransaction", "eth_signTransaction", "wallet_sendTransaction", "wallet_sendCalls",
@@ -26,12 +26,12 @@ _REQUESTS: Final = frozenset(
         "eth_sendRawTransactionSync",
     }
 )  # fmt: skip
-"""Methods that give a transaction to a wallet or a node."""
+"""Methods that pass a transaction to a wallet or a node."""
 _MEMBERS: Final = (
     "transactionrequest", "transaction", "tx", "txn", "swaptx", "swaptransaction", "unsignedtransaction",
     "populatedtransaction", "invoketransaction", "swap", "data", "result", "response",
 )  # fmt: skip
-"""The members of a service's response that may be a transaction, or hold one in turn."""
+"""The members of a service's response that may be or contain a transaction."""
 _MAX_LEVELS: Final = 6  # a bound against hostile input; chosen
 
 
@@ -39,7 +39,7 @@ class Opened(NamedTuple):
     """The content of a document's envelopes.
 
     `content` is the transaction or the list of them, or text; `path` leads to it. `openings` has the path of each
-    envelope, with the key that was followed. `is_sent` says that a wallet would sign the content as it is.
+    envelope, with the key that was followed. `is_sent` means that a wallet would sign the content unchanged.
     """
 
     content: object
@@ -50,9 +50,9 @@ class Opened(NamedTuple):
 
 
 class _Envelope(NamedTuple):
-    """Where a transaction lies in an object of one kind; `find` returns the path in it, empty for another kind.
+    """The location of a transaction in one kind of object; `find` returns its path, empty for other objects.
 
-    `is_outermost` says that the object is an envelope even if it has calldata itself.
+    `is_outermost` means that the object is an envelope even if it has calldata itself.
     """
 
     find: Callable[[Mapping[str, object]], JsonPath]
@@ -61,7 +61,7 @@ class _Envelope(NamedTuple):
 
 
 def open_envelopes(document: Mapping[str, object], path: JsonPath = ()) -> Opened:
-    """Follow the envelopes of a document to its transaction. Raises `InvalidInput` for one that is empty."""
+    """Follow the envelopes of a document to its transaction. Raises `InvalidInput` for an empty envelope."""
     content: object = document
     openings: dict[JsonPath, str] = {}
     chains, is_sent = Chains(), False
@@ -83,7 +83,7 @@ def open_envelopes(document: Mapping[str, object], path: JsonPath = ()) -> Opene
 
 
 def has_calldata(document: Mapping[str, object]) -> bool:
-    """Return whether an object has calldata or felts itself, and not an object of that name."""
+    """Return whether an object has calldata or felts itself, rather than an object of that name."""
     return any(not isinstance(value, Mapping) for _, value in named(document, CALLDATA_NAMES))
 
 
@@ -112,7 +112,7 @@ def _request(document: Mapping[str, object]) -> JsonPath:
 
 
 def _nested_request(document: Mapping[str, object]) -> JsonPath:
-    """Find the request that WalletConnect passes on, beside its chain."""
+    """Find the request that WalletConnect passes on, next to its chain."""
     params = document.get("params")
     outer: JsonPath = ("params",) if isinstance(params, Mapping) else ()
     inner = params.get("request") if isinstance(params, Mapping) else document.get("request")
@@ -150,7 +150,7 @@ def _member(wanted: str) -> Callable[[Mapping[str, object]], JsonPath]:
 
 
 def _leads_on(value: object) -> bool:
-    """Return whether a member is a transaction, a list of them, or an envelope in turn."""
+    """Return whether a member is a transaction, a list of them, or another envelope."""
     if isinstance(value, list):
         return len(value) > 0 and all(isinstance(each, Mapping) and has_calldata(each) for each in value)
     return isinstance(value, Mapping) and (

@@ -1,4 +1,4 @@
-"""Read a call as explorers show it: its function, its selector, and its words, one per line."""
+"""Read a call in the form in which explorers show it: its function, its selector, and its words, one per line."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _WORD_DIGITS: Final = 64  # of a word in hex
 
 
 def is_explorer_text(text: str) -> bool:
-    """Return whether a text is a call as an explorer shows it."""
+    """Return whether a text is a call in an explorer's form."""
     return _HAS_METHOD.search(text) is not None
 
 
 def parse_explorer_text(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the calldata, and a sentence for each line that does not belong to it.
 
-    Raises `InvalidInput` for words that are missing or out of order.
+    Raises `InvalidInput` for missing words or words out of order.
     """
     selectors: list[str] = []
     words: list[str] = []

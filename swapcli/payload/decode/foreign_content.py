@@ -1,4 +1,4 @@
-"""Find content of a document that could be signed but is not decoded, so that none of it goes unread."""
+"""Find content in a document that could be signed but is not decoded, so that none of it goes unnoticed."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from swapcli.payload.evm import permit2_allowance, transactions
 
 _MORE_CALLDATA_NAMES: Final = ("txdata", "calldatas")
 _MORE_TO_NAMES: Final = ("txto", "txtarget")
-"""Names of services whose transactions decode does not read."""
+"""Services' names for `to` in transactions that decode does not read."""
 _CONTENT: Final = re.compile(r"\s*(?:0[xX][0-9a-fA-F]|[0-9])")
-"""The beginning of calldata or a felt; other text is for people."""
+"""The beginning of calldata or of a felt; other text is for people."""
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _BYTES: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{80,}")
-"""The bytes of a transaction, which is longer than any hash."""
+"""The bytes of a transaction, which are longer than any hash."""
 _APPROVED: Final = re.compile(r"^operator$|^(?!.*token).*(?:approv|allowance)")
-"""The names of a spender, in the responses of some services."""
+"""The names of a spender in some services' responses."""
 _FUNCTION_NAMES: Final = (
     "method", "methodname", "function", "functionname", "func", "fn", "entrypoint", "entrypointselector", "abi",
 )  # fmt: skip
 _ARGUMENT_NAMES: Final = ("args", "arguments", "params", "parameters", "inputs", "functionargs")
-"""Of a call that a library encodes."""
+"""The names of the arguments for a call that a library encodes."""
 _TYPED_NAMES: Final = ("primarytype",)
-"""Of a message inside a text."""
+"""The names that mark a message inside a text."""
 _DESCRIPTION: Final = "dataDecoded"
-"""Of the calldata beside it, in the responses of Safe's service."""
+"""The description of the calldata next to it, in the responses of Safe's service."""
 _LINK: Final = re.compile(
     r"\s*(?:(?:ethereum|starknet):(?:pay-)?0x[0-9a-f]+[@/?]|wc:[0-9a-f]+@|(?!(?:https?|wss?|ipfs|data):)[a-z][a-z0-9+.-]*://"
     r"|https?://\S*/(?:send|transfer)\b\S*0x)",
@@ -57,9 +57,9 @@ _LINK: Final = re.compile(
 _TAKES: Final = re.compile(
     r"\s*(?:approve|increaseAllowance|permit|transfer|transferFrom|setApprovalForAll|send)\s*(?:\(.*)?", re.DOTALL
 )
-"""Functions that give tokens away, as text."""
+"""Functions that give tokens away, in text form."""
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
-"""The fields of a step in an aggregator's route, where `to` is a token."""
+"""The fields of a step in an aggregator's route, in which `to` is a token."""
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 _SHOWN_CHARACTERS: Final = 60  # of a path in a document
 
@@ -71,11 +71,11 @@ def find_foreign(
     contract: str | None,
     messages: Collection[JsonPath] = (),
 ) -> tuple[str, ...]:
-    """Return a sentence for each object that could be signed, or make a signature worse, and is not decoded.
+    """Return a sentence for each object that is not decoded and could be signed, or could make a signature worse.
 
-    `read` are the paths of the decoded transactions, and `openings` those of the envelopes around them with the key
-    that leads on. `messages` are the paths of messages, which are judged whole. `contract` is what the payload calls:
-    it may be the spender of an approval, as may Permit2.
+    `read` are the paths of the decoded transactions, and `openings` the paths of the envelopes around them with the key
+    that leads further. `messages` are the paths of messages, which are judged as a whole. `contract` is the contract
+    that the payload calls: like Permit2, it may be the spender of an approval.
     """
     return shorten_places(list(dict.fromkeys(_walk(document, (), read, openings, contract, messages))))
 
@@ -118,14 +118,14 @@ def _walk(
 
 
 def _is_read(name: str, transaction: Mapping[str, object]) -> bool:
-    """Return whether a field of a decoded transaction holds its calldata, or its fully decoded method."""
+    """Return whether a field of a decoded transaction contains its calldata, or its fully decoded method."""
     if isinstance(transaction[name], str) and normalized(name) in CALLDATA_NAMES:
         return True
     return name in (METHOD, VALUES) and isinstance(transaction.get(METHOD), Mapping)
 
 
 def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
-    """Yield what a text has that could be signed: a link, a transaction or an approval, commands, or JSON."""
+    """Yield the signable content of a text: a link, a transaction or an approval, commands, or JSON."""
     if _LINK.match(text):
         yield f"{_shown(path)} is a link that a wallet opens, which decode does not read"
     stripped = text.strip()
@@ -155,7 +155,7 @@ def _positional_call(entries: list[object], path: JsonPath) -> Iterator[str]:
 
 
 def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str]:
-    """Yield the names of the fields that a transaction or an approval has."""
+    """Yield the field names that belong to a transaction or an approval."""
     for name, value in named(entry, (*CALLDATA_NAMES, *_MORE_CALLDATA_NAMES)):
         contents = value if isinstance(value, list) else [value]
         if contents and all(
@@ -178,7 +178,7 @@ def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str
 
 
 def _addresses(value: object) -> Iterator[str]:
-    """Yield the addresses of a text, or of a list of them."""
+    """Yield the addresses in a text or a list of texts."""
     if isinstance(value, str):
         yield from (found.lower() for found in _ADDRESS.findall(value))
     for each in value if isinstance(value, list) else ():

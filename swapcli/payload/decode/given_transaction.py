@@ -1,4 +1,4 @@
-"""One transaction as a user gives it, in any form."""
+"""One transaction in any form in which a user gives it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from swapcli.payload.evm.decoding.decode import DECODERS
 from swapcli.payload.starknet.account_calls import SWAP
 
 MAX_BYTES: Final = 1 << 20
-"""More than any transaction has."""
+"""The maximum size in bytes: more than any transaction has."""
 HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or the output of swapcli calldata"
 
 AUTHORIZES_CONTRACTS: Final = "the transaction also lets contracts act as the sender's account (authorizationList)"
 RUNS_AS_SAFE: Final = "the Safe runs the called contract's code as the Safe itself (operation 1)"
 REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), possibly to a stranger's account"
 
-_MAX_PLACES: Final = 5  # of a warning; the others are counted
+_MAX_PLACES: Final = 5  # listed in a warning; the others are only counted
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 
@@ -31,12 +31,12 @@ _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 class GivenTransaction(NamedTuple):
     """One transaction as given; None for missing fields. Values and fees are in wei.
 
-    `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
-    what no transaction of a swap has. A message to sign has `message`, and the contract that takes it as `to`.
-    `purpose` is what the document calls it (`core.model.transaction.Purpose`). A whole transaction (`is_whole`) says
-    everything that is signed: without `to` it deploys a contract. Calldata alone does not. `max_total_fee_fri` is the
-    most that an Starknet account pays for the transaction, in the base unit of STRK, and `max_total_fee_wei` the
-    same of the old versions that pay in ETH.
+    `calldata` is hex with 0x; `felts` are the arguments of `entrypoint` for a call on Starknet. `oddities` are
+    sentences about content that no swap transaction has. A message to sign has `message`, and the contract that accepts
+    it as `to`. `purpose` is the document's name for it (`core.model.transaction.Purpose`). A whole transaction
+    (`is_whole`) contains everything that is signed: without `to`, it deploys a contract. Calldata alone does not.
+    `max_total_fee_fri` is the most that a Starknet account pays for the transaction, in the base unit of STRK, and
+    `max_total_fee_wei` the same for old versions that pay in ETH.
     """
 
     calldata: str = "0x"
@@ -64,7 +64,7 @@ class GivenTransaction(NamedTuple):
 
     @property
     def calls_router(self) -> bool:
-        """Whether it calls a function of a router that is decoded."""
+        """Whether it calls a router function that can be decoded."""
         if self.felts is not None:
             return self.entrypoint == SWAP
         selector = self.calldata[2:SELECTOR_CHARACTERS].lower()
@@ -72,7 +72,7 @@ class GivenTransaction(NamedTuple):
 
 
 def shorten_places(sentences: Sequence[str]) -> tuple[str, ...]:
-    """Return the first sentences about places in a text, and a count of the others."""
+    """Return the first sentences about places in a text, and the number of the others."""
     left = len(sentences) - _MAX_PLACES
     more = () if left <= 0 else (f"{left} more {'place is' if left == 1 else 'places are'} unusual",)
     return (*sentences[:_MAX_PLACES], *more)

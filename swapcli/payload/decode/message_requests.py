@@ -1,4 +1,4 @@
-"""Find the message to sign in a document: a request to a wallet, typed data, or the arguments of a library."""
+"""Find the message to sign in a document: a wallet request, typed data, or a library's arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _TYPED_KEYS: Final = {"types", "primaryType", "domain", "account", *_MESSAGE_KEY
 
 
 class MessageRequest(NamedTuple):
-    """A message to sign. `typed` is its typed data, None without any; `method` is empty without a request to a wallet.
+    """A message to sign. `typed` is its typed data, None without any; `method` is empty unless a wallet was requested
+    to sign it.
 
     `account` is the account that signs, and `chain_id` the chain of the request, both as written.
     """
@@ -42,7 +43,7 @@ class MessageRequest(NamedTuple):
 def find_message(document: Mapping[str, object]) -> MessageRequest | None:
     """Return the message to sign in a document; None if it has none."""
     params = document.get("params")
-    if isinstance(params, Mapping) and isinstance(params.get("request"), Mapping):  # of a session of WalletConnect
+    if isinstance(params, Mapping) and isinstance(params.get("request"), Mapping):  # of a WalletConnect session
         found = find_message(params["request"])
         return None if found is None else found._replace(chain_id=params.get("chainId", found.chain_id))
     method = document.get("method", document.get("type"))

@@ -1,6 +1,6 @@
-"""The EIP-712 messages that `decode` checks: token and Permit2 permits, with the types of their standards.
+"""The EIP-712 messages that `decode` checks: token and Permit2 permits, with the types in their standards.
 
-The signature of a message with any other types is not a signature of that standard, so the types must be equal.
+A signature over a message with other types is not a signature under that standard, so the types must be equal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import MAX_UINT256
 
 Fields = tuple[tuple[str, str], ...]
-"""Name and type of each field of a struct, in order."""
+"""The name and type of each field of a struct, in order."""
 Structs = Mapping[str, Fields]
 Values = Mapping[str, Any]
 
@@ -30,14 +30,16 @@ def parse_types(text: str) -> dict[str, Fields]:
 
 
 class Permission(NamedTuple):
-    """The allowances that a permit grants, and the owner of the tokens; None if only the signature shows the owner."""
+    """The allowances that a permit grants, and the owner of the tokens; None if only the signature determines the
+    owner."""
 
     approvals: tuple[DecodedApproval, ...]
     owner: str | None = None
 
 
 class MessageStandard(NamedTuple):
-    """A kind of message that `decode` checks. `encoded_type` has its primary struct first, then those of its fields.
+    """A kind of message that `decode` checks. `encoded_type` has its primary struct first, then the structs of its
+    fields.
 
     `read` takes the values of the message, checked against the types.
     """
@@ -130,7 +132,7 @@ SAFE_TRANSACTION: Final = (
     "SafeTx(address to,uint256 value,bytes data,uint8 operation,uint256 safeTxGas,uint256 baseGas,uint256 gasPrice,"
     "address gasToken,address refundReceiver,uint256 nonce)"
 )
-"""The transaction that the owners of a Safe sign (Safe's contracts, since 1.3.0 for one chain)."""
+"""The transaction that the owners of a Safe sign (in Safe's contracts; since 1.3.0, it includes the chain)."""
 
 DOMAIN_TYPE: Final = "EIP712Domain"
 DOMAIN_FIELDS: Final = parse_types(

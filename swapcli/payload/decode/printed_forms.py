@@ -1,4 +1,4 @@
-"""Transactions as `swapcli calldata` and `swapcli execute` print them for people, plain or as a table."""
+"""Read transactions in the form that `swapcli calldata` and `swapcli execute` print for people, plain or as a table."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _TO: Final = re.compile(r"^to\s+0x[0-9a-fA-F]+\s*$", re.MULTILINE)
 _CALLDATA: Final = re.compile(r"^calldata(\s|$)", re.MULTILINE)
 _TITLE: Final = re.compile(r"^.+ → .+ on ([A-Za-z0-9_-]+)(?:\s{2,}.*)?$", re.MULTILINE)
 _BYTES: Final = re.compile(r"0[xX][0-9a-fA-F]{65,}")
-"""More than an id or a hash."""
+"""The minimum length of bytes: more than an ID or a hash has."""
 _SHORTENED: Final = "…"
 
 
 def is_printed(text: str) -> bool:
-    """Return whether a text has a transaction as the commands print it."""
+    """Return whether a text has a transaction in the form that the commands print."""
     return _TO.search(text) is not None and _CALLDATA.search(text) is not None
 
 
 def parse_printed(text: str) -> tuple[list[GivenTransaction], str | None, tuple[str, ...]]:
-    """Parse the transactions of a text, with the network that its title names, if any, and what else it has.
+    """Parse the transactions in a text, the network that its title names (if any), and its other content.
 
     Raises `InvalidInput`.
     """

@@ -1,4 +1,4 @@
-"""Whole numbers of a transaction (value, chain id, gas, fees) in the forms that wallets and libraries write."""
+"""Parse whole numbers of a transaction (value, chain ID, gas, fees) in the forms that wallets and libraries write."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from swapcli.core.validation.values import MAX_UINT256, describe
 
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{0,64}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,78}n?")
-"""Also with the `n` of a BigInt of JavaScript."""
+"""A decimal number, also with the `n` of a JavaScript BigInt."""
 _EXPONENT: Final = re.compile(r"[0-9]{1,78}(?:\.[0-9]{1,78})?[eE]\+?[0-9]{1,2}")
-"""What JavaScript writes for a number of more than 21 digits."""
+"""The form in which JavaScript writes a number of more than 21 digits."""
 _CHAIN_PREFIXES: Final = ("eip155:", "starknet:")
-"""Of chain ids in CAIP-2, as WalletConnect writes them."""
+"""The prefixes of chain IDs in CAIP-2, as written by WalletConnect."""
 _STARKNET_CHAIN: Final = re.compile(r"SN_[A-Z_]{1,28}")
-"""A chain id of Starknet as text; the number is its bytes."""
+"""A Starknet chain ID as text; the number is its bytes."""
 _BIG_NUMBER_KEYS: Final = ({"type", "hex"}, {"_hex", "_isBigNumber"}, {"_hex"}, {"__type", "value"}, {"$bigint"})
-"""The keys of a big number as JSON: of ethers 5 after and before `toJSON`, of wagmi, of other serialisers."""
+"""The keys of a big number in JSON: from ethers 5 after and before `toJSON`, from wagmi, and from other serialisers."""
 _BIG_NUMBER_DIGITS: Final = ("hex", "_hex", "value", "$bigint")
 
 
 def parse_quantity(value: object, name: str) -> int:
-    """Return a number from 0 to 2^256 - 1, called `name` in errors. Raises `InvalidInput` for anything else.
+    """Return a number from 0 to 2^256 - 1; errors call it `name`. Raises `InvalidInput` for anything else.
 
     Example: `parse_quantity({"type": "BigNumber", "hex": "0x01"}, "value")` is 1.
     """
@@ -47,7 +47,7 @@ def parse_chain_id(value: object, name: str) -> int:
 
 
 def find_chain_id(value: object) -> int | None:
-    """Return a value as a chain id; None if it is not one, but for example the name of a chain."""
+    """Return a value as a chain ID; None if it is something else, such as the name of a chain."""
     if isinstance(value, str):
         value = value.strip()
         for prefix in _CHAIN_PREFIXES:
@@ -59,7 +59,7 @@ def find_chain_id(value: object) -> int | None:
 
 
 def _read(value: object) -> int | None:
-    """Return the number, None if `value` is none."""
+    """Return the number; None if `value` is not a number."""
     if isinstance(value, Mapping):
         digits = next((value[key] for key in _BIG_NUMBER_DIGITS if key in value), None)
         return _read_text(digits) if set(value) in _BIG_NUMBER_KEYS and isinstance(digits, str) else None
@@ -80,7 +80,7 @@ def _read_text(text: str) -> int | None:
 
 def _read_float(text: str) -> int | None:
     number = Decimal(text)
-    # Few digits and a small exponent, so that the integer is small too.
+    # There are few digits and the exponent is small, so the integer is small, too.
     if number.adjusted() > 78 or number != number.to_integral_value():
         return None
     return int(number)

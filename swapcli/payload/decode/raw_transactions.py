@@ -1,4 +1,4 @@
-"""Read a transaction from its bytes in RLP: legacy, or of type 1, 2 or 4, signed or not. The sender is recovered."""
+"""Read a transaction from its RLP bytes: legacy, or type 1, 2 or 4, signed or not. The sender is recovered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIELDS: Final[Mapping[int, tuple[str, ...]]] = {
     2: ("chain_id", "nonce", *_FEES, *_CALL, "access list"),
     4: ("chain_id", "nonce", *_FEES, *_CALL, "access list", "authorizations"),
 }
-"""The fields of each type of transaction (EIP-2718) before its signature."""
+"""The fields of each transaction type (EIP-2718) before its signature."""
 _LEGACY: Final = ("nonce", "max_fee_wei", *_CALL)
 _SIGNATURE_ITEMS: Final = 3  # parity, r and s
 
@@ -42,7 +42,7 @@ def parse_raw(calldata: str) -> GivenTransaction | None:
     Without a signature, the sender is unknown.
     """
     raw = bytes.fromhex(calldata[2:])
-    # Calldata begins with a selector and is not RLP to its last byte.
+    # Calldata begins with a selector and is not valid RLP to its last byte.
     if not raw or not (raw[0] in _FIELDS or raw[0] >= RLP_LIST):
         return None
     try:
@@ -52,7 +52,7 @@ def parse_raw(calldata: str) -> GivenTransaction | None:
 
 
 class _InvalidRlpError(ValueError):
-    """The bytes are not RLP in its only valid form, or not a transaction."""
+    """The bytes are not canonical RLP, or not a transaction."""
 
 
 def _typed(raw: bytes) -> _Signed:
@@ -77,7 +77,7 @@ def _legacy(raw: bytes) -> _Signed:
     if len(items) != count + _SIGNATURE_ITEMS:
         raise _InvalidRlpError
     v, r, s = map(_number, items[count:])
-    if not r and not s:  # EIP-155: the chain id takes the place of the signature
+    if not r and not s:  # EIP-155: the chain ID replaces the signature
         return _Signed(fields, raw, None, v)
     if v in (27, 28):
         return _Signed(fields, encode_rlp(items[:count]), (r, s, v - 27), None)
@@ -133,7 +133,7 @@ def _number(item: _Item) -> int:
 
 
 def _decode(raw: bytes) -> list[_Item]:
-    """Decode one list, to the last byte."""
+    """Decode one list, up to the last byte."""
     item, end = _item(raw, 0, 0)
     if end != len(raw) or not isinstance(item, list):
         raise _InvalidRlpError

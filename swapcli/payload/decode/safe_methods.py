@@ -1,8 +1,9 @@
-"""A call that Safe's Transaction Builder encodes: a method with its inputs as text, in place of calldata.
+"""Encode a call like Safe's Transaction Builder: a method with its inputs as text, in place of calldata.
 
 It is encoded as the Transaction Builder does with ethers (apps/tx-builder/src/utils.ts of github safe-global/safe-
 wallet-monorepo). Inputs that the Transaction Builder might read differently are rejected, such as a number beyond
-JSON's range or text that is not a value of its type. If it cannot encode a value, it sends no data at all.
+JSON's range or text that is not a value of its type. If the Transaction Builder cannot encode a value, it sends no data
+at all.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _MAX_INPUTS: Final = 64  # a bound against hostile input; chosen
 
 
 def encode_method(method: object, values: object, path: str) -> str:
-    """Return the calldata (hex with 0x) of a method with its inputs. `path` is that of their fields.
+    """Return the calldata (hex with 0x) of a method with its inputs. `path` is the path of the fields.
 
     Raises `InvalidInput`.
     """
@@ -84,7 +85,7 @@ def _parse_argument(entry: object, path: str, level: int) -> NamedArgument:
 
 
 def _parse_input(argument: NamedArgument, value: object, path: str) -> AbiValue:
-    """Parse an input of the method: text, which is JSON for tuples, and a list in brackets for arrays."""
+    """Parse a method's input: text, which is JSON for tuples, and a list in brackets for arrays."""
     if not isinstance(value, str):
         raise _wrong(path, "a text", value)
     text = value.strip()

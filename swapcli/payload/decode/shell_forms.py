@@ -1,7 +1,7 @@
-"""Read transactions from shell text: the `cast send` commands and the assignments that `swapcli calldata` prints.
+"""Read transactions from shell text: `cast send` commands, and the assignments that `swapcli calldata` prints.
 
-A shell executes such a text, so everything outside `shell_grammar` is dangerous, even if the transaction is right. The
-reader names each such place, and still reads the rest.
+A shell executes such text, so everything outside `shell_grammar` is dangerous, even if the transaction is right. The
+reader reports each such place, and still reads the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<separator>[;|&()<>]|\\\n)|(?P<other>.)",
     re.DOTALL,
 )
-"""A part of a shell text. Only the first four are in the grammar; an unclosed quote is `other`."""
+"""A token of a shell text. Only the first four kinds are in the grammar; an unclosed quote is `other`."""
 _COMMAND_ENDS: Final = frozenset(";|&")
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
 _ADDRESS_CHARACTERS: Final = 42  # 0x and 40 digits
@@ -42,7 +42,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 
 
 class ShellForm(NamedTuple):
-    """The transactions of a shell text, and everything else in it.
+    """The transactions in a shell text, and everything else in it.
 
     `document` describes the swap. `oddities` are sentences about content that `calldata` never prints.
     """
@@ -66,12 +66,12 @@ class _Word(NamedTuple):
 
 
 def is_shell(text: str) -> bool:
-    """Return whether a text has commands of `cast send`, or the assignments of `--format sh`."""
+    """Return whether a text contains `cast send` commands, or the assignments of `--format sh`."""
     return _CAST.search(text) is not None or _VARIABLE.search(text) is not None
 
 
 def parse_shell(text: str) -> ShellForm:
-    """Parse commands of `cast send`, or assignments of `--format sh`.
+    """Parse `cast send` commands, or the assignments of `--format sh`.
 
     Raises `InvalidInput` for a text within the grammar that still cannot be read.
     """
@@ -115,7 +115,7 @@ class _Reader:
     # --- words
 
     def _split(self, text: str) -> Iterator[list[_Word]]:
-        """Yield the words of each command, and note each character that the grammar does not allow in its place."""
+        """Yield the words of each command, and record each character that the grammar does not allow in its place."""
         self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
         words: list[_Word] = []
         is_open = False
@@ -166,7 +166,7 @@ class _Reader:
     # --- cast
 
     def _cast_words(self, words: Sequence[_Word]) -> Sequence[_Word] | None:
-        """Return the words after `cast send`, None if this is another command."""
+        """Return the words after `cast send`; None if this is a different command."""
         at = _find_cast(words)
         if at is None:
             return None
@@ -223,7 +223,8 @@ class _Reader:
     # --- assignments
 
     def _variables(self, *, is_alone: bool) -> dict[str, str]:
-        """Return the variables, and note words that `calldata` never prints: beside commands of cast, all of them."""
+        """Return the variables, and record words that `calldata` never prints: all of them, if there are cast
+        commands."""
         variables: dict[str, str] = {}
         for words in self._commands:
             if _find_cast(words) is not None:
@@ -249,7 +250,7 @@ class _Reader:
 
 
 def _find_cast(words: Sequence[_Word]) -> int | None:
-    """Return the position of `cast send` in a command, None if it is another one."""
+    """Return the position of `cast send` in a command; None if it is a different one."""
     texts = tuple(word.text for word in words)
     return next((k for k in range(len(texts)) if texts[k : k + 2] == grammar.CAST_COMMAND), None)
 

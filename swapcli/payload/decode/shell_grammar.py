@@ -24,7 +24,7 @@ CAST_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "maxPriorityFeePerGas": "--priority-gas-price",
     }
 )
-"""Options of `cast send` by field of a transaction; each sets its field exactly."""
+"""The options of `cast send`, by transaction field; each sets exactly its field."""
 
 NETWORK: Final = "SWAP_NETWORK"
 CHAIN_ID: Final = "SWAP_CHAIN_ID"
@@ -38,16 +38,16 @@ APPROVALS: Final = "SWAP_APPROVALS"
 
 
 def approval_variable(number: int, part: str) -> str:
-    """Return the name of a variable of an approval, which count from 1; `part` is `TO` or `CALLDATA`."""
+    """Return the name of a variable for an approval (approvals count from 1); `part` is `TO` or `CALLDATA`."""
     return f"SWAP_APPROVAL_{number}_{part}"
 
 
 APPROVAL_VARIABLE: Final = re.compile(r"SWAP_APPROVAL_[1-9][0-9]{0,2}_(?:TO|CALLDATA)")
 
 BARE_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+-"
-"""The characters of a word outside quotes."""
+"""The characters allowed in a word outside quotes."""
 ACTIVE_IN_DOUBLE_QUOTES: Final = frozenset("$`\\!")
-"""Characters that a shell executes or changes inside double quotes."""
+"""The characters that a shell executes or changes inside double quotes."""
 
 _DECIMAL: Final = re.compile(r"[0-9]+")
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")

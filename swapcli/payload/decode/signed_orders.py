@@ -1,4 +1,4 @@
-"""Messages that `decode` describes but cannot check: signed orders, transfers, and permissions to act as the account.
+"""Describe messages that `decode` cannot check: signed orders, transfers, and permissions to act as the account.
 
 The contract that executes an order chooses its price within the limits of the message, so a decoded order has only its
 tokens, amounts and recipients. Values come from strangers: those that cannot be read are skipped.
@@ -20,9 +20,9 @@ _MAX_ITEMS: Final = 32  # a bound against hostile input; chosen
 
 
 class _OrderKind(NamedTuple):
-    """Orders of a protocol: the names of their types and domains, and the paths of their fields.
+    """A protocol's orders: the names of their types and domains, and the paths of their fields.
 
-    A path goes through structs by dots; a list on it stands for all its entries.
+    Dots in a path lead into structs; a list on the path means all its entries.
     """
 
     title: str
@@ -76,7 +76,7 @@ _ORDER_KINDS: Final = (
     ),
 )  # fmt: skip
 """Sources: GPv2Order of CoW Protocol, the limit order protocol of 1inch, LibNativeOrder and LibOrder of 0x, Seaport's
-ConsiderationStructs, UniswapX's order types, and PermitHash of permit2. Of several kinds, the first one whose
+ConsiderationStructs, UniswapX's order types, and PermitHash of permit2. If several kinds fit, the first one whose
 bought tokens can be read counts; the last one always fits."""
 
 _NAMED: Final[Mapping[str, str]] = {
@@ -140,7 +140,7 @@ def _amounts(message: Mapping[str, object], tokens: str, amounts: str) -> Iterat
 
 
 def _find(value: object, path: str) -> Sequence[object]:
-    """Return the values at a path, at most 32; none for an empty path."""
+    """Return the values at a path (at most 32); none for an empty path."""
     found: list[object] = [value] if path else []
     for name in path.split("."):
         nested = [each.get(name) for each in found if isinstance(each, Mapping)]

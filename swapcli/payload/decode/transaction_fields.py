@@ -1,4 +1,4 @@
-"""The fields of a transaction in JSON, under the names that wallets, nodes and libraries give them."""
+"""The fields of a transaction in JSON, under the names used by wallets, nodes and libraries."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from swapcli.payload.starknet.decode_felts import parse_felts
 
 CALLDATA_NAMES: Final = ("calldata", "data", "input")
 TO_NAMES: Final = ("to", "contractaddress")
-"""Calls on Starknet use the second one."""
+"""The names of the called contract; calls on Starknet use the second one."""
 SPENDER_NAMES: Final = ("spender", "spenders")
 OPERATION_NAMES: Final = ("operation",)
 AUTHORIZATION_NAMES: Final = ("authorizationlist", "authorizations", "authorization")
 
 _ENTRYPOINT_NAMES: Final = ("entrypoint", "entrypointselector", "selector")
 _SENDER_NAMES: Final = ("from", "account", "senderaddress")
-"""viem uses the second one, Starknet the third one."""
+"""The names of the sender; viem uses the second one, Starknet the third."""
 _CHAIN_ID_NAMES: Final = ("chainid",)
 _CHAIN_NAMES: Final = ("chain", "networkid", "caip2", "network")
 _GAS_NAMES: Final = ("gas", "gaslimit")
 _PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
-"""A node gives the price that was paid as `gasPrice` beside the maximum."""
+"""The names of the gas price. A node returns the price that was paid as `gasPrice`, next to the maximum."""
 _TOTAL_FEE_NAMES: Final = ("maxfee",)
 _RESOURCE_NAMES: Final = ("resourcebounds",)
-"""Of Starknet accounts: the fee of a whole transaction, and the bounds of each resource that it uses."""
+"""The names of a Starknet account's resources: the fee of a whole transaction, and the bounds of each resource."""
 _SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
 _SENT_NAMES: Final = (*_SENDER_NAMES, "nonce", *_GAS_NAMES, *_PRICE_NAMES, "maxpriorityfeepergas", "accesslist")
 """Fields that only a whole transaction has."""
@@ -47,16 +47,16 @@ _SIGNED_NAMES: Final = (*_SENT_NAMES, "type", *_CHAIN_ID_NAMES)
 """Fields that make an object with `data` or `input` a whole transaction."""
 _USER_OPERATION_NAMES: Final = ("initcode", "callgaslimit", "verificationgaslimit", "paymasteranddata", "factorydata")
 _DELEGATE_CALL: Final = 1
-"""The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
+"""The `operation` of a Safe transaction that runs foreign code as the Safe itself."""
 _AUTHORIZING_TYPES: Final = ("4", "0x4", "0x04", "eip7702")
 _NO_CONTRACT: Final = ("", "0x", "0X")
-"""Values that some libraries write if the transaction deploys a contract."""
+"""The values that some libraries write if the transaction deploys a contract."""
 
 _T = TypeVar("_T")
 
 
 class Chains(NamedTuple):
-    """The chains that an object names, by id and by name."""
+    """The chains that an object names, by ID and by name."""
 
     ids: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
@@ -67,9 +67,9 @@ class Chains(NamedTuple):
 
 
 def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool = False) -> GivenTransaction:
-    """Parse a transaction; `path` is that of its fields. Raises `InvalidInput` for what cannot be read.
+    """Parse a transaction; `path` is the path of its fields. Raises `InvalidInput` for content that cannot be read.
 
-    `is_sent` says that a wallet would sign this object as it is; otherwise its fields show whether it is more than
+    `is_sent` means that a wallet would sign this object unchanged; otherwise its fields show whether it is more than
     calldata.
     """
     found = one_of(entry, CALLDATA_NAMES, path, _parse_content)
@@ -78,7 +78,7 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
         calldata = _calldata_of_method(entry, calldata, path)
     prices = [parse_quantity(value, f"{path}{name}") for name, value in named(entry, _PRICE_NAMES)]
     to = _value(entry, TO_NAMES, path, _parse_contract) or None
-    # Documents also give a chain and a type beside `calldata`; beside `data` or `input`, only transactions have them.
+    # Documents may have a chain and a type next to `calldata`; next to `data` or `input`, only transactions have them.
     names = _SENT_NAMES if found is None or normalized(found[0]) == "calldata" else _SIGNED_NAMES
     is_whole = is_sent or to is not None or any(True for _ in named(entry, names))
     value = _value(entry, ("value",), path, parse_quantity)
@@ -103,9 +103,9 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
 
 
 def _calldata_of_method(entry: Mapping[str, object], calldata: str, path: str) -> str:
-    """Return the calldata of a transaction that names a method of Safe's Transaction Builder, which prefers the data.
+    """Return the calldata of a transaction that names a method; Safe's Transaction Builder prefers the data.
 
-    Raises `InvalidInput` if the data is not that of the method.
+    Raises `InvalidInput` if the data does not match the method.
     """
     encoded = encode_method(entry[METHOD], entry.get(VALUES), path)
     if calldata not in ("0x", encoded):
@@ -117,7 +117,7 @@ def _calldata_of_method(entry: Mapping[str, object], calldata: str, path: str) -
 
 
 def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
-    """Return the most that an Starknet account pays for its resources and the tip; None if it does not say."""
+    """Return the most that a Starknet account pays for its resources and the tip; None if it is not given."""
     total, units, is_known = 0, 0, False
     for name, bounds in named(entry, _RESOURCE_NAMES):
         for resource, each in parse_object(bounds, f"{path}{name}").items():
@@ -132,12 +132,12 @@ def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
 
 
 def find_sender(entry: Mapping[str, object], path: str) -> str | None:
-    """Return the sender that an object names. Raises `InvalidInput` for two that differ."""
+    """Return the sender that an object names. Raises `InvalidInput` for two different ones."""
     return _value(entry, _SENDER_NAMES, path, _parse_sender)
 
 
 def find_chains(entry: Mapping[str, object], path: str) -> Chains:
-    """Return the chains that an object names, in any of the forms of wallets and libraries. Raises `InvalidInput`."""
+    """Return the chains that an object names, in any form used by wallets and libraries. Raises `InvalidInput`."""
     chain_id = _value(entry, _CHAIN_ID_NAMES, path, parse_chain_id)
     ids, names = [] if chain_id is None else [chain_id], []
     for value in (_chain_of(each) for _, each in named(entry, _CHAIN_NAMES)):
@@ -150,7 +150,7 @@ def find_chains(entry: Mapping[str, object], path: str) -> Chains:
 
 
 def _chain_of(value: object) -> object:
-    """Return the id of a chain as an object, or its name if it has no id."""
+    """Return the ID of a chain given as an object, or its name if it has no ID."""
     if not isinstance(value, Mapping):
         return value
     found = next((each for name, each in value.items() if normalized(name) in ("id", "chainid")), None)
@@ -166,7 +166,7 @@ def normalized(name: str) -> str:
 
 
 def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
-    """Yield the fields with one of these normalized names that have a value, with their names as they are written."""
+    """Yield the fields that have a value and one of these normalized names, with their names as written."""
     for name, value in entry.items():
         if value is not None and normalized(name) in names:
             yield name, value
@@ -175,9 +175,9 @@ def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[s
 def one_of(
     entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
 ) -> tuple[str, _T] | None:
-    """Return the value of a field that has several names, with the name that it has; None without one.
+    """Return the value of a field that may have several names, with the name that it has; None if it is absent.
 
-    Raises `InvalidInput` if it has two names with two values.
+    Raises `InvalidInput` if two of the names have different values.
     """
     found = [(name, parse(value, f"{path}{name}")) for name, value in named(entry, names)]
     for name, value in found[1:]:
@@ -196,14 +196,14 @@ def parse_object(value: object, path: str) -> Mapping[str, object]:
 
 
 def parse_text(value: object, path: str) -> str:
-    """Return a text that is not empty, stripped. Raises `InvalidInput`."""
+    """Return a non-empty text, stripped. Raises `InvalidInput`."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{path}: expected a text, not {describe(value)}", details={"field": path})
     return value.strip()
 
 
 def runs_foreign_code(operation: object) -> bool:
-    """Return whether the `operation` of a Safe's transaction is a delegate call."""
+    """Return whether the `operation` of a Safe transaction is a delegate call."""
     if isinstance(operation, str) and "delegate" in operation.lower():
         return True
     if operation is True:
@@ -232,7 +232,7 @@ def _parse_content(content: object, path: str) -> tuple[str, tuple[int, ...] | N
 
 
 def _parse_contract(value: object, path: str) -> str:
-    """Return the contract that is called, empty for none."""
+    """Return the called contract; empty if there is none."""
     return "" if isinstance(value, str) and value.strip() in _NO_CONTRACT else parse_text(value, path)
 
 
@@ -245,7 +245,7 @@ def _parse_entrypoint(value: object, path: str) -> str:
 
 
 def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
-    """Yield a sentence for each effect of a transaction beside its call."""
+    """Yield a sentence for each effect of a transaction besides its call."""
     types = [str(value).lower() for _, value in named(entry, ("type",))]
     if any(value for _, value in named(entry, AUTHORIZATION_NAMES)) or any(
         each in _AUTHORIZING_TYPES for each in types

@@ -1,4 +1,4 @@
-"""Which transactions a payload needs before it, and how a list of transactions differs from them."""
+"""The transactions that a payload needs before it, and how a list of transactions differs from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATEST_S = (1 << TIME_BITS) - 1
 
 
 def implied_approvals(call: DecodedCall, router: str | None) -> tuple[Approval, ...]:
-    """Return the approvals that a swap needs, in order, if it goes to `router`; none for what is not a swap."""
+    """Return the approvals that a swap needs, in order, if it goes to `router`; none for anything but a swap."""
     order = call.order
     if order is None or order.is_native_in or router is None:
         return ()
@@ -32,9 +32,10 @@ def implied_approvals(call: DecodedCall, router: str | None) -> tuple[Approval, 
 
 
 class ApprovalList:
-    """The transactions that may precede a swap: each approval, after one that revokes the former allowance.
+    """The transactions that may precede a swap: each approval, optionally after one that revokes the previous
+    allowance.
 
-    An approval may be missing, as the allowance may be there already.
+    An approval may be missing, because the allowance may already exist.
     """
 
     def __init__(self, approvals: Sequence[Approval], kind: Kind) -> None:
@@ -53,23 +54,24 @@ class ApprovalList:
         self._is_revoked = False
 
     def accepts(self, given: GivenTransaction) -> bool:
-        """Return whether a transaction is one of the approvals that may come next, to the last byte, and take it."""
+        """Return whether a transaction equals, to the last byte, one of the approvals that may come next, and record
+        it."""
         for position in range(self._next, len(self._steps)):
             step, is_revocation = self._steps[position]
             if _is_same(step, given) and not given.value:
                 self._next, self._is_revoked = position + 1, is_revocation
                 return True
-            if self._is_revoked:  # what is revoked must be granted again
+            if self._is_revoked:  # a revoked allowance must be granted again
                 return False
         return False
 
     @property
     def is_revoked(self) -> bool:
-        """Whether the last approval was taken away and not granted again."""
+        """Whether the last approval was revoked and not granted again."""
         return self._is_revoked
 
     def missing(self, listed: Sequence[GivenTransaction]) -> Iterator[Transaction]:
-        """Yield the approvals that are not in a list, without revocations."""
+        """Yield the approvals that a list does not contain, without revocations."""
         for step, is_revocation in self._steps:
             if not is_revocation and not any(_is_same(step, given) for given in listed):
                 yield step

@@ -1,8 +1,8 @@
 """Read messages to sign: a message that differs from its standard in any field is dangerous.
 
 A wallet shows the values of a message, but a contract acts on the hash that is signed. So types, values and domain are
-compared with the standard. A difference is a problem of the message instead of an error: a message that cannot be read
-must not be signed.
+compared with the standard. A difference is recorded as a problem of the message rather than raised as an error: a
+message that cannot be read must not be signed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CONTRACT, _CHAIN = "verifyingContract", "chainId"
 
 
 def parse_message(request: MessageRequest) -> GivenTransaction:
-    """Return a message to sign as a payload. Its defects are among its problems, never an error."""
+    """Return a message to sign as a payload. Its defects are recorded as problems, never raised as errors."""
     typed = request.typed
     if typed is None:
         message = DecodedMessage("", request.method, problems=tuple(filter(None, (request.problem,))))
@@ -54,7 +54,7 @@ def parse_message(request: MessageRequest) -> GivenTransaction:
 
 
 def _with_account(given: GivenTransaction, request: MessageRequest) -> GivenTransaction:
-    """Return the message with the account that signs it, and the chain that the request names."""
+    """Return the message with the account that signs it and the chain that the request names."""
     message = given.message
     assert message is not None
     problems = list(message.problems)
@@ -146,7 +146,10 @@ def _parse_safe_transaction(
 
 
 def _primary_type(typed: Values, *, is_request: bool) -> tuple[str, str]:
-    """Return the name of the primary struct, and its problem. Libraries find the name, but wallets need it."""
+    """Return the name of the primary struct, and the problem if it is missing.
+
+    Libraries find the name, but wallets need it.
+    """
     name = typed.get("primaryType")
     if isinstance(name, str) and name:
         return name, ""
@@ -226,7 +229,7 @@ def _problem_of(parse: Callable[[object, str], object], value: object, name: str
 
 
 def _standard_problems(domain: Values, standard: MessageStandard) -> Iterator[str]:
-    """Yield a sentence for each difference of a domain from those of a standard's contracts."""
+    """Yield a sentence for each difference between a domain and those of a standard's contracts."""
     if not standard.is_permit2:
         yield from _missing_in_domain(domain, {"name", _CHAIN, _CONTRACT}, {"name", "version", _CHAIN, _CONTRACT})
         return
@@ -247,7 +250,10 @@ def _missing_in_domain(domain: Values, needed: set[str], allowed: set[str]) -> I
 
 
 def _parse_struct(structs: Structs, name: str, values: object, path: str) -> dict[str, Any]:
-    """Return the values of a struct, addresses canonical. Raises `InvalidInput` unless they fit its types exactly."""
+    """Return the values of a struct, with canonical addresses.
+
+    Raises `InvalidInput` unless they fit its types exactly.
+    """
     if not isinstance(values, Mapping):
         raise InvalidInput(f"{path}: expected an object, not {describe(values)}")
     fields = dict(structs[name])

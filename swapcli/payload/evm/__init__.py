@@ -1,4 +1,4 @@
-"""Calls of the router on EVM networks, and the transactions that carry them. Pure; nothing here uses a node."""
+"""Router calls on EVM networks, and the transactions that contain them. Pure: nothing here uses a node."""
 
 from swapcli.payload.evm.fibrous_calldata import (
     Permit,

@@ -19,7 +19,7 @@ _NAMED = re.compile(r"(.*?)(?: ([A-Za-z_][A-Za-z0-9_]*))?", re.DOTALL)
 
 
 class NamedArgument(NamedTuple):
-    """An argument, or a part of a tuple. `type` is as in the JSON of an ABI: a tuple's is "tuple" or "tuple[]"."""
+    """An argument, or a part of a tuple. `type` is the type in a JSON ABI: a tuple's is "tuple" or "tuple[]"."""
 
     name: str
     type: str
@@ -27,7 +27,7 @@ class NamedArgument(NamedTuple):
 
     @property
     def canonical_type(self) -> str:
-        """The type as a signature has it, such as "(address,uint256)[]"."""
+        """The type in a signature, such as "(address,uint256)[]"."""
         if not self.type.startswith("tuple"):
             return self.type
         return f"({','.join(each.canonical_type for each in self.components)}){self.type.removeprefix('tuple')}"
@@ -50,7 +50,7 @@ class Function(NamedTuple):
         return keccak256(self.signature.encode())[:SELECTOR_BYTES]
 
     def encode(self, values: Sequence[AbiValue]) -> bytes:
-        """Return the calldata of a call. Raises `InvalidInput` for values of other types."""
+        """Return the calldata of a call. Raises `InvalidInput` for values of the wrong types."""
         return self.selector + encode_arguments(self.signature, values)
 
     def decode(self, calldata: bytes) -> tuple[AbiValue, ...] | None:
@@ -89,7 +89,7 @@ def _parse_argument(text: str) -> NamedArgument:
 
 
 def _decode_parts(types: Sequence[str], raw: bytes, start: int) -> tuple[AbiValue, ...]:
-    """Decode values that stand one after the other; offsets count from `start`."""
+    """Decode consecutive values; offsets count from `start`."""
     values, at = [], start
     for kind in types:
         if is_dynamic(kind):

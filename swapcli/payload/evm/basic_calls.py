@@ -1,4 +1,4 @@
-"""The calls of pools and of their protocols' routers by which 0x Settler's action BASIC swaps, by family.
+"""The calls to pools and to their protocols' routers with which 0x Settler's action BASIC swaps, by family.
 
     stableswap  exchange(int128 i, int128 j, uint256 dx, uint256 min_dy), of the pool
     weighted    swap((bytes32 poolId, uint8 kind, address assetIn, address assetOut, uint256 amount, bytes userData),
@@ -15,9 +15,9 @@
                 address[] tokensToSettle, (address, uint256, (uint256, uint8, bytes32, bytes32))[] permits, uint64
                 deadline), of the controller, in one book
 
-Minima are 0, since Settler checks the one of the whole swap, and deadlines the latest. Settler takes the place of the
-sender and of the recipient, and writes what it sells over the amount, which is 0 here. Order books that trade the
-native token have the zero address for it.
+Minima are 0, since Settler checks the minimum of the whole swap, and deadlines are the latest possible. Settler is both
+sender and recipient, and overwrites the amount, which is 0 here, with the amount that it sells. Order books that trade
+the native token use the zero address for it.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ TRANSFER: Final = "a9059cbb"
 
 TRANSFER_AMOUNT: Final = SELECTOR_BYTES + WORD
 WITHDRAW_AMOUNT: Final = SELECTOR_BYTES
-_VAULT_HEAD_WORDS: Final = 7  # the offset of `singleSwap`: all words before it
+_VAULT_HEAD_WORDS: Final = 7  # the offset of `singleSwap`: the length of all words before it
 _VAULT_SWAP_WORDS: Final = 6  # the offset of `userData` in `singleSwap`
 _FEE_BITS: Final = 24  # a V3 fee is a uint24
 V3_FEE_BYTES: Final = 3
-"""The bytes of a fee between the tokens of a packed V3 path."""
+"""The number of bytes of a fee between the tokens of a packed V3 path."""
 _ZERO: Final = "0" * 2 * WORD
 _ONE: Final = f"{1:064x}"
 _LATEST_UINT64: Final = (1 << 64) - 1
@@ -75,11 +75,11 @@ AMOUNT_AT: Final[Mapping[str, int | None]] = MappingProxyType(
         SPEND: SELECTOR_BYTES + 8 * WORD,
     }
 )
-"""The byte at which the sold amount stands in each call, by selector; None if the contract is paid before."""
+"""The byte at which the sold amount begins in each call, by selector; None if the contract is paid first."""
 
 
 class BasicSwap(NamedTuple):
-    """A swap in a pool, by a call for `settler`. The native token is the zero address where the pool trades it."""
+    """A swap in a pool, through a call for `settler`. The native token is the zero address if the pool trades it."""
 
     pool: Pool
     sold: str
@@ -93,7 +93,7 @@ class BasicFamily(NamedTuple):
     """How the pools of a family are called.
 
     `contract` is the name of the called contract among the addresses of the protocol's deployment; empty if it is the
-    pool's own. `call` returns the calldata of a swap, without 0x.
+    pool itself. `call` returns the calldata of a swap, without 0x.
     """
 
     contract: str
@@ -101,7 +101,7 @@ class BasicFamily(NamedTuple):
 
 
 def transfer_of_share(recipient: str) -> str:
-    """Encode a transfer of a token, whose amount Settler writes at `TRANSFER_AMOUNT`."""
+    """Encode a token transfer whose amount Settler writes at `TRANSFER_AMOUNT`."""
     return TRANSFER + encode_address(recipient, "recipient") + _ZERO
 
 

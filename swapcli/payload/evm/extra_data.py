@@ -29,14 +29,15 @@
 | the other families                      | none: the contract has no call of      |                                  |
 |                                         | them; 0x Settler executes some         |                                  |
 
-Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
-shows what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
-tickSpacing, address hooks), Infinity's (address currency0, address currency1, address hooks, address poolManager,
-uint24 fee, bytes32 parameters); the native currency is the zero address: the list says wrapped, the router converts.
+Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys` shows
+what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24 tickSpacing,
+address hooks), Infinity's (address currency0, address currency1, address hooks, address poolManager, uint24 fee,
+bytes32 parameters); the native currency is the zero address: the list has the wrapped token, and the router converts
+it.
 
 Only two samples are published: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
-100. The other rows are ours. Balancer's pools expose their vault themselves; a bridge's first token is the coin that
-it mints.
+100. The other rows are this project's. Balancer's pools expose their vault themselves; a bridge's first token is the
+coin that it mints.
 
 That table is the form "two_bytes". Clients of the public router disagree on it, so there are other forms, which change
 it as follows. The PoolKey, and nothing for a wrapper, are the same in all of them.
@@ -90,13 +91,14 @@ def find_pool_key(use: PoolUse) -> bytes:
 
 
 def _word(data: bytes | Fee | TickSpacing) -> bytes:
-    """Return what the route of the Fibrous API has of the pool, as a word: a fee tier, a tick spacing, or zero."""
+    """Return, as a word, the pool's data in a Fibrous API route: a fee tier, a tick spacing, or zero."""
     is_tier = isinstance(data, TickSpacing) or (isinstance(data, Fee) and data.is_tier)
     return _number(data, WORD) if is_tier else bytes(WORD)
 
 
 def _number(data: bytes | Fee | TickSpacing, length: int | None = None) -> bytes:
-    """Return a number in `length` bytes, by default the shortest of the form "two_bytes"; other data as it is."""
+    """Return a number in `length` bytes, by default as short as in the form "two_bytes"; other data is returned
+    unchanged."""
     if isinstance(data, bytes):
         return data
     if isinstance(data, TickSpacing):

@@ -12,8 +12,8 @@
 
 Only this project's router has `swapBefore`, whose integrator data may be empty.
 
-Only the encoding that every ABI encoder gives is read: contents in the order of their offsets, without gaps, padded
-with zeros, nothing after them. What is decoded encodes to the same bytes again.
+Only the canonical encoding of every ABI encoder is accepted: contents in the order of their offsets, without gaps,
+padded with zeros, nothing after them. A decoded call encodes to the same bytes again.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ SWAP_BEFORE: Final = "54f53f8b"
 _CALLS: Final = {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator", SWAP_BEFORE: "swapBefore"}
 _ROUTE_WORDS: Final = 7
 _SWAP_WORDS: Final = 7  # of a swap before its data
-# An entry of the list takes its offset, its words and the length of its extra data at least.
+# An entry of the list takes at least its offset, its words and the length of its extra data.
 _LEAST_SWAP_BYTES: Final = (1 + _SWAP_WORDS + 1) * WORD
 _SWAP_TYPES: Final = {int(each): each for each in SwapType}
 
 
 class Permit(NamedTuple):
-    """An owner's signature (EIP-2612) that lets the router take the input: until `deadline` (Unix seconds)."""
+    """An owner's signature (EIP-2612) that lets the router take the input until `deadline` (Unix seconds)."""
 
     deadline: int
     v: int
@@ -62,9 +62,10 @@ class Permit(NamedTuple):
 
 
 def encode_call(call: RouterCall) -> str:
-    """Calldata of `swap`, of `swapIntegrator` with integrator data, or of `swapBefore` with a deadline: hex with 0x.
+    """Return the calldata of `swap`, of `swapIntegrator` with integrator data, or of `swapBefore` with a deadline: hex
+    with 0x.
 
-    Raises `InvalidInput` naming the field whose value is out of range.
+    Raises `InvalidInput`, which names the field whose value is out of range.
     """
     swaps = _list_words(call.swaps)
     route = _route_words(call.route)
@@ -81,9 +82,9 @@ def encode_call(call: RouterCall) -> str:
 
 
 def decode_call(calldata: str) -> RouterCall:
-    """The call in calldata of `swap`, `swapIntegrator` or `swapBefore`, the exact inverse of `encode_call`.
+    """Decode calldata of `swap`, `swapIntegrator` or `swapBefore`: the exact inverse of `encode_call`.
 
-    Raises `InvalidInput` for anything else, naming what is wrong. Time and memory grow with the length of the input.
+    Raises `InvalidInput` for anything else, with the problem. Time and memory grow with the length of the input.
     """
     selector, reader = _open(calldata)
     if selector not in _CALLS:
@@ -94,7 +95,10 @@ def decode_call(calldata: str) -> RouterCall:
 
 
 def encode_permit_call(call: RouterCall, permit: Permit) -> str:
-    """Calldata of `swapWithPermit`: hex with 0x. It has no place for integrator data. Raises `InvalidInput`."""
+    """Return the calldata of `swapWithPermit`: hex with 0x.
+
+    It cannot contain integrator data. Raises `InvalidInput`.
+    """
     if call.integrator_data:
         raise invalid_field("integrator_data", "swapWithPermit does not take any")
     if call.deadline_s is not None:
@@ -104,7 +108,10 @@ def encode_permit_call(call: RouterCall, permit: Permit) -> str:
 
 
 def decode_permit_call(calldata: str) -> tuple[RouterCall, Permit]:
-    """The exact inverse of `encode_permit_call`. Raises `InvalidInput` as `decode_call` does."""
+    """Decode calldata of `swapWithPermit`: the exact inverse of `encode_permit_call`.
+
+    Raises `InvalidInput` like `decode_call`.
+    """
     selector, reader = _open(calldata)
     if selector != SWAP_WITH_PERMIT:
         _refuse_selector(selector, {SWAP_WITH_PERMIT: "swapWithPermit"})
@@ -114,7 +121,7 @@ def decode_permit_call(calldata: str) -> tuple[RouterCall, Permit]:
 
 
 class DecodedRouterCall(NamedTuple):
-    """A call of the router with the number of bytes after its end."""
+    """A router call, and the number of bytes after its end."""
 
     call: RouterCall
     permit: Permit | None
@@ -122,7 +129,7 @@ class DecodedRouterCall(NamedTuple):
 
 
 def decode_any_call(calldata: str) -> DecodedRouterCall:
-    """Decode any of the functions, even with bytes after the end. Raises `InvalidInput` as `decode_call` does."""
+    """Decode any of the functions, even with bytes after the end. Raises `InvalidInput` like `decode_call`."""
     selector, reader = _open(calldata)
     permit = None
     if selector == SWAP_WITH_PERMIT:
@@ -186,7 +193,8 @@ def _permit_words(permit: Permit) -> str:
 
 
 def _list_words(swaps: Sequence[RouterSwapParam]) -> str:
-    """The array: how many, where each begins (in bytes after the number), then each."""
+    """Return the words of an array: its length, the offset of each entry (in bytes after the length), then the
+    entries."""
     offsets, entries, at = [], [], len(swaps) * WORD
     for k, swap in enumerate(swaps):
         offsets.append(f"{at:064x}")
@@ -212,7 +220,7 @@ def _swap_words(swap: RouterSwapParam) -> str:
 
 
 def _open(calldata: str) -> tuple[str, AbiReader]:
-    """The selector in hex, and a reader of the arguments."""
+    """Return the selector in hex, and a reader for the arguments."""
     raw = parse_hex(calldata, "calldata")
     if len(raw) < SELECTOR_BYTES:
         raise invalid_field("selector", f"expected {SELECTOR_BYTES} bytes, not {len(raw)}")
@@ -262,7 +270,7 @@ def _read_swap(reader: AbiReader) -> RouterSwapParam:
 
 
 def _possible_rate(rate: int) -> int:
-    """The router rejects the others (`RateZero`, `RateExceedsMaximum`)."""
+    """Check a rate: the router rejects others (`RateZero`, `RateExceedsMaximum`)."""
     if not 0 < rate <= RATE_SCALE:
         raise invalid_field("rate", f"expected 1 to {RATE_SCALE}, not {rate}")
     return rate
@@ -281,7 +289,7 @@ def _refuse_selector(selector: str, known: dict[str, str]) -> NoReturn:
 
 
 def _refuse_entry(k: int, error: InvalidInput) -> NoReturn:
-    """The same error, with the entry in which it stands."""
+    """Raise the same error with the entry to which it belongs."""
     raise InvalidInput(
         f"swaps[{k}].{error.message}", details={"field": f"swaps[{k}].{error.details['field']}"}
     ) from None

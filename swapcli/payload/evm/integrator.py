@@ -1,6 +1,6 @@
 """The integrator of a call: `integrator_data` = abi.encode(address integrator, uint256 fee_bps, uint256 surplus_bps).
 
-How the published router reads these bytes is not published; the encoding is ours.
+How the public router reads these bytes is not published; the encoding is this project's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class IntegratorShares(NamedTuple):
 
 
 def encode_integrator_data(integrator: Integrator | None) -> bytes:
-    """Return three words; empty without an integrator or shares. Raises `InvalidInput` for a bad address."""
+    """Return three words; empty without an integrator or shares. Raises `InvalidInput` for an invalid address."""
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return b""
     return bytes.fromhex(
@@ -30,7 +30,10 @@ def encode_integrator_data(integrator: Integrator | None) -> bytes:
 
 
 def decode_integrator_data(integrator_data: bytes) -> IntegratorShares | None:
-    """The inverse; None for empty data. Raises `InvalidInput` for anything but three proper words."""
+    """Decode integrator data: the inverse of the encoding, None for empty data.
+
+    Raises `InvalidInput` for anything but three valid words.
+    """
     if not integrator_data:
         return None
     reader = AbiReader(integrator_data)

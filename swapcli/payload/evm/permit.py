@@ -1,7 +1,7 @@
 """Permits: messages whose signature replaces an approval. Nothing is signed here.
 
 A token's own permit (EIP-2612) approves a spender; Permit2's records an allowance for one, after the token has approved
-Permit2 once. Both end at a deadline, and both count the owner's permits in a nonce.
+Permit2 once. Both end at a deadline, and both have a nonce that counts the owner's permits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swapcli.payload.evm.typed_data import TypedData
 
 SIGNATURE_BYTES: Final = 65  # r, s and v
 _CURVE_ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-"""Of secp256k1 (SEC 2)."""
+"""The order of the group of secp256k1 (SEC 2)."""
 
 TOKEN_TYPES: Final = {
     "Permit": {
@@ -47,7 +47,7 @@ class PermitTerms(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """A signature of secp256k1; `v` is 27 or 28."""
+    """A secp256k1 signature; `v` is 27 or 28."""
 
     r: int
     s: int
@@ -62,7 +62,8 @@ class Signature(NamedTuple):
 def parse_signature(text: str, label: str = "signature") -> Signature:
     """Parse r, s and v in hex with 0x; `label` names the option in errors.
 
-    Raises `InvalidOption` for another length, v or s than wallets return."""
+    Raises `InvalidOption` for a length, v or s that wallets never return.
+    """
     try:
         octets = parse_hex(text.strip(), "signature")
     except InvalidInput as error:
@@ -78,7 +79,7 @@ def parse_signature(text: str, label: str = "signature") -> Signature:
 
 
 def permit2_message(terms: PermitTerms, nonce: int, chain_id: int) -> TypedData:
-    """Return the `PermitSingle` of Permit2. The allowance ends when the permit does."""
+    """Return Permit2's `PermitSingle`. The allowance ends at the same time as the permit."""
     details = {"token": terms.token, "amount": terms.amount, "expiration": terms.deadline_s, "nonce": nonce}
     message = {"details": details, "spender": terms.spender, "sigDeadline": terms.deadline_s}
     domain = {"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2}
@@ -98,7 +99,7 @@ def permit_single_words(terms: PermitTerms, nonce: int) -> str:
 
 
 def token_message(terms: PermitTerms, nonce: int, domain: Mapping[str, Any]) -> TypedData:
-    """Return the `Permit` of a token with its domain."""
+    """Return a token's `Permit` message, with its domain."""
     message = {
         "owner": terms.owner,
         "spender": terms.spender,

@@ -1,4 +1,4 @@
-"""Allowances in Permit2: the approval that its owner sends, and how it is read.
+"""Allowances in Permit2: the owner's approval transaction, and the function that reads them.
 
 Source: Uniswap's permit2, `AllowanceTransfer`. An allowance has an amount, an expiration and a nonce, which counts the
 owner's signed permits for that token and spender.
@@ -21,7 +21,7 @@ ALLOWANCE: Final = "927da105"
 
 
 def build_permit2_approval(approval: Approval) -> Transaction:
-    """Return the transaction in which the owner records an allowance in Permit2. Raises `InvalidInput`."""
+    """Return the transaction with which the owner records an allowance in Permit2. Raises `InvalidInput`."""
     if approval.expiration_s is None:
         raise invalid_field("expiration", "a Permit2 allowance needs an expiration")
     calldata = (

@@ -1,4 +1,4 @@
-"""The functions of our payloads with a published ABI, and their argument names."""
+"""The functions in our payloads that have a published ABI, with their argument names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PAYABLE: Final = MappingProxyType(
         # Uniswap/universal-router, `IUniversalRouter.sol`
         commands.EXECUTE: "execute(bytes commands, bytes[] inputs, uint256 deadline)",
         # 0xProject/0x-settler, `ISettlerTakerSubmitted.sol` and `IAllowanceHolder.sol`. The last argument of `execute`
-        # has no name there: it holds an affiliate.
+        # has no name there: it is an affiliate.
         settler_actions.EXECUTE: (
             "execute((address recipient, address buyToken, uint256 minAmountOut) slippage, bytes[] actions,"
             " bytes32 affiliate)"
@@ -55,7 +55,7 @@ _NOT_PAYABLE: Final = MappingProxyType(
 
 
 class NamedCall(NamedTuple):
-    """A call of a published function, with its arguments as `Function.decode` returns them."""
+    """A call to a published function, with its arguments in the form that `Function.decode` returns."""
 
     function: Function
     values: tuple[AbiValue, ...]
@@ -63,9 +63,9 @@ class NamedCall(NamedTuple):
 
 
 def read_named_call(calldata: str) -> NamedCall | None:
-    """Return the call that calldata (hex with 0x) makes; None if its function is not among the published ones.
+    """Return the call in calldata (hex with 0x); None if its function is not a published one.
 
-    The call encodes to the same bytes again.
+    Encoding the call gives the same bytes again.
     """
     raw = bytes.fromhex(calldata.removeprefix("0x"))
     selector = raw[:SELECTOR_BYTES].hex()
@@ -76,6 +76,6 @@ def read_named_call(calldata: str) -> NamedCall | None:
 
 @cache
 def published_function(selector: str) -> Function | None:
-    """Return the published function with a selector (hex without 0x), None without one."""
+    """Return the published function with a selector (hex without 0x); None if there is none."""
     text = _PAYABLE.get(selector) or _NOT_PAYABLE.get(selector)
     return None if text is None else parse_function(text)

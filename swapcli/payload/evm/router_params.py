@@ -26,11 +26,11 @@ def build_call(
     network: Network,
     integrator: Integrator | None = None,
 ) -> RouterCall:
-    """The call that executes `steps` for `route`; `pools` holds at least theirs, by key.
+    """Return the call that executes `steps` for `route`; `pools` has at least their pools, by key.
 
-    The zero address of the native token becomes the wrapped token's. Raises `InvalidRoute` where the steps do not lead
-    from the route's input to its output, use a pool that is not there, or sell a token as native that is not;
-    `ConfigError` where the network does not define a protocol's id or its wrapped native token.
+    The zero address of the native token becomes the wrapped token's. Raises `InvalidRoute` if the steps do not lead
+    from the route's input to its output, use a missing pool, or sell a token as native that is not; `ConfigError` if
+    the network does not define a protocol's ID or its wrapped native token.
     """
     token_in, token_out = (_to_wrapped(address, network) for address in (route.token_in, route.token_out))
     route = route._replace(token_in=token_in, token_out=token_out)
@@ -42,7 +42,7 @@ def build_call(
 
 
 def check_native(route: RouterRouteParam, network: Network) -> None:
-    """Raises `InvalidRoute` where the swap type says that a token is native and the route names another one."""
+    """Raise `InvalidRoute` if the swap type marks a token as native but the route names a different one."""
     wrapped = network.wrapped_native_address
     if route.swap_type is SwapType.NATIVE_TO_TOKEN and route.token_in != wrapped:
         raise InvalidRoute(f"swap_type sells the native token, but token_in is {route.token_in}")

@@ -15,9 +15,9 @@
     BASIC            (address sellToken, uint256 bps, address pool, uint256 offset, bytes data)
 
 Source: github 0xProject/0x-settler, `src/ISettlerActions.sol` and the contracts in `src/core`. An action spends
-`floor(balance * bps / 10_000)` of Settler's balance of a token. Only the minimum of the whole swap is used, so those of
-the actions are 0. Every function returns hex digits without a prefix and raises `InvalidInput` for a value that does
-not fit its type.
+`floor(balance * bps / 10_000)` of Settler's balance of a token. Only the minimum of the whole swap is used, so the
+minimums of actions are 0. Every function returns hex digits without a prefix and raises `InvalidInput` for a value that
+does not fit its type.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ BASIC: Final = "38c9c147"
 NATIVE: Final = "0x" + "ee" * 20
 """Settler's address of the native token."""
 ALL: Final = 10_000
-"""The whole balance in bps."""
+"""The whole balance, in bps."""
 
 # The tightest limits that a pool accepts: one inside `TickMath.MIN_SQRT_RATIO` and `MAX_SQRT_RATIO` of Uniswap V3.
 _LOWEST_SQRT_PRICE: Final = 4_295_128_740
 _HIGHEST_SQRT_PRICE: Final = 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_341
 _PATH_NUMBER_BITS: Final = 24
 _LAST_TICK: Final = 2**31 - 1
-"""A swap in a pool of Maverick V2 with this limit, or the lowest number of 32 bits, has none."""
+"""A swap in a Maverick V2 pool with this limit, or with the lowest 32-bit number, has no limit."""
 _HASH_MODULUS: Final = 2**64 - 59
-"""The largest prime of 64 bits, which Settler's source recommends."""
+"""The largest 64-bit prime, which Settler's source recommends."""
 _HASH_SLOTS: Final = 8
-"""`NotesLib.MAX_TOKENS`: the tokens of one UNISWAPV4 action."""
+"""`NotesLib.MAX_TOKENS`: the maximum number of tokens in one UNISWAPV4 action."""
 _FIRST_FILL: Final = 1
-"""The key of a fill that sells the action's token and names the one that it buys."""
+"""The key of a fill that sells the action's token and names the token to buy."""
 
 
 class V4Key(NamedTuple):
@@ -77,7 +77,7 @@ class V4Key(NamedTuple):
 
 
 def encode_exec(settler: str, token: str, amount: int, data: str) -> str:
-    """Encode the call of AllowanceHolder that lets Settler take `amount` of `token` during the call `data` (hex)."""
+    """Encode AllowanceHolder's call that lets Settler take `amount` of `token` during the call `data` (hex)."""
     words = (
         encode_address(settler, "settler"),
         encode_address(token, "token"),
@@ -88,7 +88,7 @@ def encode_exec(settler: str, token: str, amount: int, data: str) -> str:
 
 
 def encode_execute(recipient: str, buy_token: str, min_amount_out: int, actions: Sequence[str]) -> str:
-    """Encode the call of Settler that runs the actions and pays its whole balance of `buy_token` to the recipient."""
+    """Encode Settler's call that runs the actions and pays its whole balance of `buy_token` to the recipient."""
     tails = [encode_bytes(bytes.fromhex(action)) for action in actions]
     offsets, position = [], len(tails) * WORD
     for tail in tails:
@@ -120,12 +120,12 @@ def encode_transfer_from(recipient: str, token: str, amount: int, deadline_s: in
 
 
 def encode_native_check(value: int, deadline_s: int | None) -> str:
-    """Encode the check of the deadline and of the native token that the call carries."""
+    """Encode the check of the deadline and of the native token sent with the call."""
     return NATIVE_CHECK + _deadline(deadline_s) + encode_uint(value, 256, "value")
 
 
 def encode_uniswap_v2(recipient: str, sell_token: str, bps: int, pool: str, fee_bps: int, is_forward: bool) -> str:
-    """Encode a swap in a pair. `bps` 0 sells what was already paid to the pair; `is_forward` sells its token 0."""
+    """Encode a swap in a pair. `bps` 0 sells the amount already paid to the pair; `is_forward` sells its token 0."""
     if not 0 <= fee_bps < ALL:
         raise invalid_field("fee", f"{fee_bps} bps is not below the whole input")
     return "".join((
@@ -140,9 +140,9 @@ def encode_uniswap_v2(recipient: str, sell_token: str, bps: int, pool: str, fee_
 
 
 def encode_uniswap_v3(recipient: str, sell_token: str, buy_token: str, bps: int, fork_id: int, pool_id: int) -> str:
-    """Encode a swap in a pool of a fork of Uniswap V3, which Settler finds by the tokens and `pool_id`.
+    """Encode a swap in a Uniswap V3 fork's pool, which Settler finds by the tokens and `pool_id`.
 
-    `pool_id` is the fee in ppm, or the tick spacing where that distinguishes a fork's pools.
+    `pool_id` is the fee in ppm, or the tick spacing if that distinguishes a fork's pools.
     """
     path = (
         _packed_address(sell_token, "sell token")
@@ -171,7 +171,7 @@ def encode_uniswap_v4(recipient: str, sell_token: str, buy_token: str, bps: int,
         encode_address(recipient, "recipient"),
         encode_address(sell_token, "sell token"),
         _bps(bps),
-        f"{0:064x}",  # a token without a fee on transfers
+        f"{0:064x}",  # a token without transfer fees
         f"{hash_multiplier(sell_token, buy_token):064x}",
         f"{_HASH_MODULUS:064x}",
     )
@@ -179,7 +179,7 @@ def encode_uniswap_v4(recipient: str, sell_token: str, buy_token: str, bps: int,
 
 
 def encode_dodo_v2(recipient: str, sell_token: str, bps: int, pool: str, sells_quote: bool) -> str:
-    """Encode a swap in a pool of DODO V2. `bps` 0 sells what was already paid to the pool."""
+    """Encode a swap in a DODO V2 pool. `bps` 0 sells the amount already paid to the pool."""
     return "".join((
         DODOV2,
         encode_address(recipient, "recipient"),
@@ -192,7 +192,7 @@ def encode_dodo_v2(recipient: str, sell_token: str, bps: int, pool: str, sells_q
 
 
 def encode_maverick_v2(recipient: str, sell_token: str, bps: int, pool: str, sells_a: bool) -> str:
-    """Encode a swap in a pool of Maverick V2, to any tick. `sells_a` sells its token A."""
+    """Encode a swap in a Maverick V2 pool, up to any tick. `sells_a` sells its token A."""
     return "".join((
         MAVERICKV2,
         encode_address(recipient, "recipient"),
@@ -206,9 +206,9 @@ def encode_maverick_v2(recipient: str, sell_token: str, bps: int, pool: str, sel
 
 
 def encode_basic(sell_token: str, bps: int, pool: str, offset: int = 0, data: str = "") -> str:
-    """Encode a call of any contract with `data` (hex), after Settler writes the amount into it at `offset` (bytes).
+    """Encode a call to any contract with `data` (hex), into which Settler writes the amount at `offset` (bytes).
 
-    Settler approves the contract unless it is the sold token; of the native token, it sends the amount.
+    Settler approves the contract unless it is the sold token; for the native token, it sends the amount.
     """
     words = (
         encode_address(sell_token, "sell token"),
@@ -220,12 +220,12 @@ def encode_basic(sell_token: str, bps: int, pool: str, offset: int = 0, data: st
 
 
 def encode_call(contract: str, data: str) -> str:
-    """Encode a call of any contract with `data` (hex) as it is: BASIC without a sold token."""
+    """Encode a call to any contract with unchanged `data` (hex): BASIC without a sold token."""
     return encode_basic(ZERO_ADDRESS, 0, contract, 0, data)
 
 
 def hash_multiplier(*tokens: str) -> int:
-    """Return the smallest number with which Settler's hash of each token of an UNISWAPV4 action is another one."""
+    """Return the smallest number with which Settler's hashes of a UNISWAPV4 action's tokens are all different."""
     numbers = [_number(token) for token in tokens]
     return next(
         multiplier
@@ -235,7 +235,7 @@ def hash_multiplier(*tokens: str) -> int:
 
 
 def _with_bytes(words: Sequence[str], content: str, *after: str) -> str:
-    """Return the words of a tuple whose only dynamic value, `content` (hex), stands before the words `after`."""
+    """Return the words of a tuple whose only dynamic value, `content` (hex), comes before the words `after`."""
     head = (len(words) + 1 + len(after)) * WORD
     return "".join((*words, f"{head:064x}", *after, encode_bytes(bytes.fromhex(content))))
 

@@ -1,6 +1,6 @@
-"""What the owner of a token can do to its holders, by what standard slots and functions show.
+"""The powers of a token's owner over its holders, according to standard slots and functions.
 
-Only names are looked at: a function that is named otherwise is not seen, and one that is found may be harmless.
+Only names are checked: a function with an unusual name is missed, and one that is found may be harmless.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Power(StrEnum):
-    """What an owner can do."""
+    """A power of an owner."""
 
     UPGRADE = "upgrade"
     MINT = "mint"
@@ -24,14 +24,14 @@ class Power(StrEnum):
 
 
 class TokenPower(NamedTuple):
-    """A power, and the slot or the function that shows it."""
+    """A power, and the slot or function that shows it."""
 
     power: Power
     evidence: str
 
 
 class TokenPowers(NamedTuple):
-    """The powers over a token; `owner` is what its `owner()` returns, None without one."""
+    """The powers over a token; `owner` is the result of its `owner()`, None without one."""
 
     token: str
     symbol: str
@@ -40,7 +40,7 @@ class TokenPowers(NamedTuple):
 
     @property
     def names(self) -> tuple[Power, ...]:
-        """The powers, each once."""
+        """The powers, without duplicates."""
         return tuple(dict.fromkeys(each.power for each in self.powers))
 
 
@@ -55,7 +55,7 @@ IMPLEMENTATION_SLOTS: Final = {
 }
 """Slots that hold the address of a proxy's code."""
 BEACON_SLOT: Final = ("EIP-1967 beacon", _eip1967("beacon"))
-"""The slot that holds the address of a contract which names the code of its proxies."""
+"""The slot that contains the address of a beacon, which names the code of its proxies."""
 
 PAUSED_GETTERS: Final = ("paused()",)
 BLOCKED_GETTERS: Final = (
@@ -67,7 +67,7 @@ BLOCKED_GETTERS: Final = (
     "isSanctioned(address)",
     "getBlackListStatus(address)",
 )
-"""Functions that say whether an account may not transfer."""
+"""The functions that return whether an account is barred from transfers."""
 _FUNCTIONS: Final[dict[Power, tuple[str, ...]]] = {
     Power.UPGRADE: ("upgradeTo(address)", "upgradeToAndCall(address,bytes)", "setImplementation(address)"),
     Power.MINT: (
@@ -103,7 +103,7 @@ _FUNCTIONS: Final[dict[Power, tuple[str, ...]]] = {
 }
 _PUSH1, _PUSH4, _PUSH32 = 0x60, 0x63, 0x7F
 _MINIMAL_PROXY: Final = (bytes.fromhex("363d3d373d3d3d363d73"), bytes.fromhex("5af43d82803e903d91602b57fd5bf3"))
-"""The code of ERC-1167 around the address that it delegates to, which never changes."""
+"""ERC-1167's code around the address to which it delegates, which never changes."""
 
 
 def selector_of(signature: str) -> bytes:
@@ -112,7 +112,7 @@ def selector_of(signature: str) -> bytes:
 
 
 def minimal_proxy_target(code: bytes) -> str | None:
-    """Return the address that a proxy of ERC-1167 delegates to; None for other code."""
+    """Return the address to which an ERC-1167 proxy delegates; None for other code."""
     head, tail = _MINIMAL_PROXY
     if not (code.startswith(head) and code.endswith(tail) and len(code) == len(head) + ADDRESS_BYTES + len(tail)):
         return None
@@ -120,7 +120,7 @@ def minimal_proxy_target(code: bytes) -> str | None:
 
 
 def selectors_in(code: bytes) -> frozenset[bytes]:
-    """Return the constants of four bytes that code pushes, among which are the selectors of its functions."""
+    """Return the four-byte constants that code pushes, which include the selectors of its functions."""
     found, position = set(), 0
     while position < len(code):
         opcode = code[position]
@@ -132,9 +132,10 @@ def selectors_in(code: bytes) -> frozenset[bytes]:
 
 
 def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
-    """Return the powers that code shows, and those that `slots` do: the addresses that a proxy keeps, by slot name.
+    """Return the powers that the code shows and those that `slots` show: the addresses that a proxy stores, by slot
+    name.
 
-    `code` is a token's own, with that of its implementation behind it.
+    `code` is a token's own code, followed by that of its implementation.
     """
     of_slots = [TokenPower(Power.UPGRADE, f"{name} {address}") for name, address in slots.items()]
     selectors = selectors_in(code)
@@ -148,7 +149,7 @@ def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
 
 
 def address_in(word: bytes) -> str | None:
-    """Return the address in a word, None for zero and for anything else."""
+    """Return the address in a word; None for zero and for anything else."""
     if len(word) < WORD or any(word[: WORD - ADDRESS_BYTES]) or not any(word[:WORD]):
         return None
     return f"0x{word[WORD - ADDRESS_BYTES : WORD].hex()}"

@@ -1,4 +1,4 @@
-"""The transactions of a swap, ready to sign: the approvals that are missing, then the swap."""
+"""The transactions of a swap, ready to sign: the missing approvals, then the swap."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ APPROVE: Final = "095ea7b3"
 
 
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
-    """The call as a payload for `router`, with its calldata; the value is the input where that is native.
+    """Return the call as a payload for `router`, with its calldata; the value is the input if that is native.
 
-    Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` where the call would send or
-    expect the native token in the name of another one.
+    Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` if the call would send or expect
+    the native token under the name of another token.
     """
     encode_address(router, "router")
     check_native(call.route, network)
@@ -57,16 +57,16 @@ def build_approval(token: str, spender: str, amount: int, spender_name: str = "t
 def build_transactions(payload: UnsignedTransaction, allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
     """Return the transactions in the order to send them: approvals of exactly the input, then the swap.
 
-    `allowances` are what each spender of `payload.approvals` may already spend; unknown if it is empty. A token's
-    allowance that is too small is first set to zero: some tokens reject another on top of it. An unknown one is set to
-    zero where the token is known to do so.
+    `allowances` are the amounts that each spender in `payload.approvals` may already spend; empty means unknown. An
+    allowance that is too small is first set to zero, since some tokens reject changing a nonzero one. An unknown
+    allowance is set to zero if the token is known to do so.
     """
     approvals = build_approvals(payload.approvals, allowances)
     return *approvals, Transaction(payload.to, payload.calldata, payload.value)
 
 
 def build_approvals(approvals: Sequence[Approval], allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
-    """Return the transactions that grant what is missing, given the `allowances` of `build_transactions`."""
+    """Return the transactions that grant the missing approvals, given the `allowances` of `build_transactions`."""
     present = allowances or (None,) * len(approvals)
     return tuple(
         transaction

@@ -1,9 +1,9 @@
-"""Typed data to sign (EIP-712): its JSON, as `eth_signTypedData_v4` takes it, and its digest.
+"""Typed data to sign (EIP-712): its JSON, as accepted by `eth_signTypedData_v4`, and its digest.
 
     digest = keccak(0x1901 || hashStruct(domain) || hashStruct(message))
     hashStruct(s) = keccak(keccak(encodeType(s)) || the words of its fields)
 
-Fields are addresses, numbers, strings and structs; that is what permits consist of.
+Fields are addresses, numbers, strings and structs, which is all that permits need.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Struct = Mapping[str, str]
 
 
 class TypedData(NamedTuple):
-    """A message to sign. `types` has the structs by name; `domain` its fields in the order of the standard.
+    """A message to sign. `types` has the structs by name; `domain` has its fields in the order of the standard.
 
     Values are strings, numbers, addresses in canonical form, and mappings for structs.
     """
@@ -68,7 +68,7 @@ class TypedData(NamedTuple):
 
 
 def domain_separator(domain: Mapping[str, Any]) -> bytes:
-    """Return the hash of a domain, as contracts return it."""
+    """Return the hash of a domain, in the form that contracts return."""
     fields = {field: kind for field, kind in _DOMAIN_FIELDS.items() if field in domain}
     return _hash_struct(DOMAIN, {DOMAIN: fields}, domain)
 

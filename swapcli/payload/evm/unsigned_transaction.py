@@ -15,13 +15,13 @@ _TYPE: Final = b"\x02"
 RLP_SHORT: Final = 55
 RLP_BYTES: Final = 0x80
 RLP_LIST: Final = 0xC0
-"""RLP: the first byte of a string and of a list of no bytes; a length above `RLP_SHORT` is written out."""
+"""RLP: the first byte of an empty string and of an empty list; a length above `RLP_SHORT` is written out."""
 
 _Item = int | bytes | Sequence["_Item"]
 
 
 class GasFees(NamedTuple):
-    """What a sender is ready to pay: `limit` in units, the rest in wei a unit."""
+    """The fees that a sender is ready to pay: `limit` in units, the others in wei per unit."""
 
     limit: int
     fee_wei: int
@@ -29,7 +29,7 @@ class GasFees(NamedTuple):
 
 
 def encode_unsigned(transaction: Transaction, chain_id: int, nonce: int, gas: GasFees) -> bytes:
-    """What a wallet signs for a transaction, without an access list."""
+    """Return the bytes that a wallet signs for a transaction, without an access list."""
     fields: _Item = (
         chain_id,
         nonce,

@@ -1,6 +1,6 @@
-"""Calls of the wrapped native token itself (WETH9): `deposit` wraps the value, `withdraw` unwraps an amount.
+"""Calls to the wrapped native token itself (WETH9): `deposit` wraps the value, `withdraw` unwraps an amount.
 
-Both pay their caller, one for one, so that they need no router, no approval and no minimum.
+Both pay their caller one for one, so they need no router, no approval and no minimum.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ WITHDRAW: Final = "2e1a7d4d"
 
 _DEPOSIT_GAS: Final = 45_100
 _WITHDRAW_GAS: Final = 36_100
-"""The gas of whole transactions of WETH9 for a caller who had none of what it pays, measured on anvil."""
+"""The gas of whole WETH9 transactions for a caller without a previous balance of the output, measured on anvil."""
 
 
 def build_wrap(route: RouterRouteParam) -> UnsignedTransaction:
-    """Return the call of the wrapped native token that wraps or unwraps the input of `route` for its caller."""
+    """Return the call to the wrapped native token that wraps or unwraps the input of `route` for its caller."""
     call, wrapped = EncodedCall(route), route.token_in
     if route.swap_type is SwapType.NATIVE_TO_TOKEN:
         return UnsignedTransaction(call, wrapped, route.amount_in, f"0x{DEPOSIT}", gas_units=_DEPOSIT_GAS)

@@ -1,4 +1,4 @@
-"""The file of Safe's Transaction Builder: a Safe approves and swaps in one transaction.
+"""The file for Safe's Transaction Builder, with which a Safe approves and swaps in one transaction.
 
 Source: github safe-global/safe-wallet-monorepo, folder apps/tx-builder/src: typings/models.ts has the types,
 store/transactionLibraryContext.tsx reads a file, utils.ts encodes a method, lib/checksum.ts has the checksum. A
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from swapcli.interface.handoff_types import ContractInputJson, SafeBatchJson, SafeTransactionJson
 
 FILE_VERSION: Final = "1.0"
-"""Version of the Transaction Builder's file format."""
+"""The version of the Transaction Builder's file format."""
 
 
 class BatchTexts(NamedTuple):
@@ -58,13 +58,13 @@ def safe_batch_document(
 
 
 def checksum(document: Mapping[str, Any]) -> str:
-    """Return the checksum of a file that has none: Keccak-256 of its text, without the name."""
+    """Return the checksum of a file that has none: the Keccak-256 hash of its text, without the name."""
     nameless = {**document, "meta": {**document["meta"], "name": None}}
     return f"0x{keccak256(_serialized(nameless).encode()).hex()}"
 
 
 def _serialized(value: object) -> str:
-    """Return the text that the Transaction Builder hashes: of an object its sorted keys, then its values."""
+    """Return the text that the Transaction Builder hashes: for an object, its sorted keys, then its values."""
     if isinstance(value, list):
         return f"[{','.join(map(_serialized, value))}]"
     if isinstance(value, Mapping):
@@ -123,7 +123,7 @@ def _value_text(argument: NamedArgument, value: AbiValue) -> str:
 
 
 def _shown(argument: NamedArgument, value: AbiValue) -> Any:
-    """Return a value as the Transaction Builder takes it: text, or lists of it for tuples and arrays."""
+    """Return a value in the form that the Transaction Builder accepts: text, or lists of text for tuples and arrays."""
     kind = argument.type
     if isinstance(value, bytes):
         return f"0x{value.hex()}"

@@ -12,11 +12,11 @@ from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.address import display_address
 
 SIGNIFICANT_DIGITS: Final = 6
-"""Digits of the minimum: enough to recognize it, and short enough to read; chosen."""
+"""The number of digits of the minimum: enough to recognize it, and short enough to read; chosen."""
 
 
 def summarize_swap(payload: UnsignedTransaction, token_in: Token, token_out: Token) -> str:
-    """Return what a swap does, such as "1,500 USDC -> at least 0.478316 ETH to 0x2222…, until 2026-11-30 12:00 UTC".
+    """Summarize a swap, for example "1,500 USDC -> at least 0.478316 ETH to 0x2222…, until 2026-11-30 12:00 UTC".
 
     The minimum is rounded down. Symbols have no control characters. The address is in full, because short forms can be
     imitated.
@@ -36,9 +36,9 @@ def describe_end(deadline_s: int | None) -> str:
 
 
 def round_down(amount: int, token: Token) -> str:
-    """Return an amount in whole tokens, rounded down to a few significant digits behind the point.
+    """Return an amount in whole tokens, rounded down to a few significant digits after the decimal point.
 
-    Digits before the point are all kept.
+    All digits before the point are kept.
     """
     text = fixed_point(amount, token.decimals)
     whole, point, fraction = text.partition(".")

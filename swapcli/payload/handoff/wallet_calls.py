@@ -1,4 +1,4 @@
-"""The request `wallet_sendCalls` of EIP-5792: a wallet executes the approvals and the swap as one.
+"""The request `wallet_sendCalls` of EIP-5792: a wallet executes the approvals and the swap together.
 
 Source: https://eips.ethereum.org/EIPS/eip-5792, version 2.0.0 of the request.
 """
@@ -18,14 +18,14 @@ VERSION: Final = "2.0.0"
 
 
 def wallet_calls_document(transactions: Sequence[RenderedTransaction], chain_id: int) -> WalletCallsRequestJson:
-    """Return the request that a wallet takes unchanged. It names the sender if that is known."""
+    """Return the request in the form that a wallet accepts unchanged. It names the sender if it is known."""
     calls: list[WalletCallJson] = [
         {"to": each.to, "data": str(each.calldata), "value": hex(int(each.value))} for each in transactions
     ]
     request: WalletCallsJson = {
         "version": VERSION,
         "chainId": hex(chain_id),
-        "atomicRequired": True,  # an approval without its swap is of no use
+        "atomicRequired": True,  # an approval without its swap is useless
         "calls": calls,
     }
     if sender := sender_of(transactions):
@@ -34,6 +34,6 @@ def wallet_calls_document(transactions: Sequence[RenderedTransaction], chain_id:
 
 
 def sender_of(transactions: Sequence[RenderedTransaction]) -> str | None:
-    """Return the sender of transactions, None if it is unknown."""
+    """Return the sender of transactions; None if unknown."""
     sender = (transactions[-1].request or {}).get("from")
     return sender if isinstance(sender, str) else None

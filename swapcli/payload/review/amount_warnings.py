@@ -1,4 +1,4 @@
-"""Are the amounts of the payload enforced and possible, and how far are they from a fresh quote?"""
+"""Are the amounts in the payload enforced and possible, and how far are they from a fresh quote?"""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from swapcli.payload.review.decoded_replay import ReviewedSwap, replay_decoded
 from swapcli.payload.review.reviewed_payload import PayloadReview, SlippageLimits
 
 _MAX_ROUTE_GAP_PPM: Final = 2_500
-"""A quarter of a percent: fresh quotes on the same state differ by less, in other orders of the search and other
-roundings."""
+"""A quarter of a percent: fresh quotes on the same state differ by less, because of search order and rounding."""
 _PRICE_MOVE_PPM: Final = 1_000
-"""Allowance for a price that rises between a payload's quote and its review."""
+"""The allowed price rise between a payload's quote and its review."""
 
 _ABSURD_FACTOR: Final = 100
-"""No market moves so far between a quote and its review: such a promise only looks good."""
+"""No market moves this far between a quote and its review: such a promise only looks good."""
 _MAX_AMOUNT: Final = 1 << 112
-"""More base units than any token has: Uniswap V2 keeps reserves in 112 bits. The largest supplies are near 2^110."""
+"""The maximum number of base units: more than any token has.
+
+Uniswap V2 keeps reserves in 112 bits, and the largest supplies are near 2^110.
+"""
 
 
 def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
@@ -72,7 +74,7 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Findin
 def minimum_warnings(
     review: PayloadReview, order: DecodedOrder, problem: SwapcliError | None, limits: SlippageLimits
 ) -> Iterator[Finding]:
-    """Compare the minimum of a swap with a fresh quote; `problem` is why there is none."""
+    """Compare the minimum of a swap with a fresh quote; `problem` is the reason if there is none."""
     fresh = review.fresh_amount_out
     if order.min_received == 0:
         yield FindingCode.MINIMUM_ZERO.finding("the minimum is zero: the swap may pay nothing at all")
@@ -91,12 +93,12 @@ def minimum_warnings(
 
 
 def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: SwapcliError) -> Iterator[Finding]:
-    """Yield that a swap sells more than the pools can take, for a minimum that no quote was for."""
+    """Yield a warning if a swap sells more than the pools can take, with a minimum that no quote supports."""
     most, network = problem.details.get("max_amount_in"), review.network
     if not isinstance(problem, NoRoute) or most is None or network is None or order.is_exact_out:
         return
     if any(each.pool and each.pool.protocol in network.extended_protocols for each in review.swaps):
-        return  # the quote was without them
+        return  # the quote was made without them
     taken = review.amount(int(str(most)), order.token_in)
     yield FindingCode.RATE_ABSURD.finding(f"the amount sold is more than the pools can take: at most {taken}")
 
@@ -106,7 +108,7 @@ def promise_warnings(
 ) -> Iterator[Finding]:
     """Compare the minimum of a swap with the payload's own promised output, before its fee.
 
-    Prices move, so the fresh quote decides if there is one, unless the minimum is far too low.
+    Prices move, so a fresh quote takes precedence, unless the minimum is far too low.
     """
     left = review.call.fee.left_of(promised) if review.call.fee else promised
     for warning in _low_minimum(review, order, left, "the payload's own promised output", limits):
@@ -132,9 +134,9 @@ def _low_minimum(
 def output_warnings(
     review: PayloadReview, order: DecodedOrder, gross: int, pools: Mapping[str, Pool]
 ) -> Iterator[Finding]:
-    """Compare what the swaps of the call pay with a fresh quote on the same state, of which `pools` are the pools.
+    """Compare the output of the call's swaps with a fresh quote on the same state, whose pools are `pools`.
 
-    An exact output is not compared, since its input is a maximum, nor is wrapping, which pays one for one.
+    Exact outputs are not compared, since their input is a maximum. Neither is wrapping, which pays one for one.
     """
     network = review.network
     if network is None or order.is_exact_out or review.call.wraps:
@@ -168,7 +170,7 @@ def output_warnings(
 
 
 def _in_state(reviewed: ReviewedSwap, pools: Mapping[str, Pool]) -> ReviewedSwap:
-    """Return a swap with its pool in the state of the fresh quote; without a pool if that was not read."""
+    """Return a swap with its pool in the state of the fresh quote, or without a pool if it was not read."""
     pool = reviewed.pool
     return reviewed if pool is None or pool.is_wrapper else reviewed._replace(pool=pools.get(pool.key))
 

@@ -1,4 +1,4 @@
-"""Does the payload call a known function, of the contract that it is for?"""
+"""Does the payload call a known function of the right contract?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
 def call_warnings(review: PayloadReview) -> Iterator[Finding]:
-    """Yield the problems of the called function and of the called contract."""
+    """Yield the problems with the called function and the called contract."""
     call, signing = review.call, review.signing
     if review.network is None and call.function:
         yield FindingCode.NETWORK_UNKNOWN.finding(
@@ -64,7 +64,7 @@ def _describe_transfer(review: PayloadReview) -> str:
 
 
 def _routers(call: DecodedCall, network: Network) -> set[str]:
-    """Return the known contracts that a call of its dialect goes to."""
+    """Return the known contracts to which calls in the call's dialect go."""
     dialects = INTERFACE_DIALECTS if call.dialect in INTERFACE_DIALECTS else (call.dialect,)
     routers = [network.for_dialect(dialect or "").dialect_router for dialect in dialects]
     if call.dialect != SETTLER:

@@ -1,4 +1,5 @@
-"""Check a payload's contracts on a node: those without code keep what they are sent, and a permit needs its domain."""
+"""Check a payload's contracts on a node: contracts without code keep what they are sent, and a permit's domain must
+match."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _DOMAIN_SEPARATOR = "0x3644e515"
 def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
     """Return the review with a warning for each contract without code, read in one round trip. Raises `UpstreamError`.
 
-    A node that does not say what code a contract has is not a reason to warn.
+    If a node does not return a contract's code, there is no warning.
     """
     from swapcli.state.rpc.json_rpc_client import RpcRequest
 
@@ -60,7 +61,7 @@ def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
 
 
 def _contracts(review: PayloadReview) -> Iterator[tuple[str, str]]:
-    """Yield the addresses that must be contracts, each with what it is."""
+    """Yield the addresses that must be contracts, each with a description."""
     call, order = review.call, review.call.order
     for swap in review.swaps:
         yield swap.token_in, "token"

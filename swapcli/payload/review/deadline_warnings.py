@@ -10,13 +10,13 @@ from swapcli.core.model.number_format import format_time
 from swapcli.interface.timestamps import find_unit
 
 ENDLESS_S: Final = 100 * 365 * 86_400
-"""A deadline further away than a century never comes: wallets and contracts use 2^48 - 1, 2^256 - 1 and others."""
+"""A deadline more than a century away never comes: wallets and contracts use 2^48 - 1, 2^256 - 1 and others."""
 
 
 def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[Finding]:
-    """Yield the problem of the deadline (Unix) of a subject, such as "the swap".
+    """Yield the problem with the deadline (Unix) of a subject, such as "the swap".
 
-    `usual_s` is how far away it usually is at most, None without such a limit.
+    `usual_s` is the usual maximum distance, None without one.
     """
     if end_s < now_s:
         yield FindingCode.DEADLINE_PASSED.finding(f"{subject} ended at {format_time(end_s)}")
@@ -28,7 +28,7 @@ def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | Non
 
 
 def describe_endless(end_s: int, now_s: float) -> str | None:
-    """Return why a deadline never comes, in words; None if it does."""
+    """Return why a deadline never comes, in words; None if it does come."""
     if found := find_unit(end_s, now_s):
         return f"the deadline looks like {found[0]} but is read as seconds"
     return "the deadline is more than a century away" if end_s - now_s > ENDLESS_S else None

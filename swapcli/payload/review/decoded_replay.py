@@ -1,4 +1,4 @@
-"""Replay the swaps of a decoded call on the pools as they are now."""
+"""Replay the swaps of a decoded call on the current pools."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import FlatSwap, execute, faults_as_reverts
 
 _SCALE: Final = 10**18
-"""Fine enough for an absolute amount to be a part of a balance."""
+"""The scale of shares: fine enough to express an absolute amount as a part of a balance."""
 
 
 class ReviewedSwap(NamedTuple):
     """A swap with its tokens, canonical and wrapped, and its pool, None if unknown.
 
-    `share_ppm` is its part of all that the route sells of `token_in`, None if the call has amounts in its place.
+    `share_ppm` is its part of the route's total sales of `token_in`, None if the call has amounts instead.
     """
 
     swap: DecodedSwap
@@ -39,11 +39,11 @@ class DecodedReplay(NamedTuple):
 def replay_decoded(
     swaps: Sequence[ReviewedSwap], token_in: str, token_out: str, amount_in: int, execution: Execution
 ) -> DecodedReplay | None:
-    """Return the output of the swaps, tokens wrapped.
+    """Return the output of the swaps, with tokens in their wrapped forms.
 
     None if a pool, a token or a share is unknown, or if a swap sells a token that no earlier swap has bought.
 
-    Swaps that wrap pay one for one. Output that a later swap sells again does not count. Raises `PoolError` if a swap
+    Wrapping swaps pay one for one. Output that a later swap sells again does not count. Raises `PoolError` if a swap
     would revert.
     """
     pools: dict[str, Pool] = {}

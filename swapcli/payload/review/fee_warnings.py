@@ -1,4 +1,4 @@
-"""Are the gas and the fees of the transactions what their work can need?"""
+"""Are the gas and the fees of the transactions plausible for their work?"""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from swapcli.payload.review.reviewed_payload import PayloadReview
 from swapcli.payload.signing.signing_limits import MAX_CATALOGUE_FACTOR, MAX_PRICE_FACTOR
 
 _MAX_GAS_FACTOR = 4
-"""Of the estimate in the document. A limit has a quarter more than the estimate after refunds, which is up to 1.7 times
-too low on long splits."""
+"""The maximum factor on the document's estimate.
+
+A limit is a quarter above the estimate after refunds, which is up to 1.7 times too low for long splits.
+"""
 _MAX_APPROVAL_GAS = 500_000
-"""Eight times what an approval of a token behind a proxy uses."""
+"""Eight times the gas of approving a token behind a proxy."""
 _MAX_GAS = 60_000_000
-"""More than any known swap needs, where nothing else shows how much it may be."""
+"""The gas limit used if nothing else determines one: more than any known swap needs."""
 
 
 _MAX_PRICE_WEI = 1_000 * 10**9
-"""The limit for a network without its own. Ethereum has reached it for minutes only."""
+"""The price limit for a network without its own. Ethereum has reached it only for minutes."""
 _MAX_STRK, _MAX_ETH = 200, 0.05
-"""More than the calls of a swap cost on Starknet: wallets set bounds of a few STRK."""
+"""The maximum in STRK: more than the calls of a swap cost on Starknet, where wallets set bounds of a few STRK."""
 _MIN_BOUND_PART = 25
-"""This part of a network's limit is never unusual: wallets add a fixed priority fee if fees are tiny."""
+"""The part of a network's limit that is never unusual: wallets add a fixed priority fee if fees are tiny."""
 
 
 def fee_warnings(
@@ -38,7 +40,7 @@ def fee_warnings(
     native_usd: Callable[[], float | None],
     usual_price_wei: int | None = None,
 ) -> Iterator[Finding]:
-    """Yield what is unusual about the gas and the fees of a payload, and of the transactions beside it.
+    """Yield the unusual gas and fees of a payload and of the accompanying transactions.
 
     `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit
     of gas that a node reports; without one, the network's definition sets the limit.
@@ -57,7 +59,7 @@ def fee_warnings(
 
 
 def _price_limit(network: Network, usual_price_wei: int | None) -> int | None:
-    """Return the highest price per unit of gas, in wei, that is not unusual; None without EVM fees."""
+    """Return the highest gas price, in wei, that is not unusual; None without EVM fees."""
     if not network.kind.traits.has_eth_nodes:
         return None
     limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, MAX_CATALOGUE_FACTOR * network.gas_price_wei)

@@ -1,4 +1,4 @@
-"""Is a message to sign known to the last field, and for the account that signs it?"""
+"""Is every field of a message to sign known, and is it for the account that signs it?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview
 _SHOWN_AMOUNTS: Final = 4  # in one sentence
 _WORD: Final = re.compile(r"[^\W_]+")
 _TETHER: Final = str.maketrans({"₮": "t"})
-"""Tether writes its own sign in names: USD₮0."""
+"""The sign that Tether uses in names: USD₮0."""
 
 
 def message_warnings(review: PayloadReview, now_s: float) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def _amounts(amounts: Sequence[tuple[str, int]], review: PayloadReview) -> str:
 
 
 def _account_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[str]:
-    """Yield a sentence if the message is about a different account than the one that signs."""
+    """Yield a sentence if the message concerns a different account from the one that signs."""
     sender, account, owner = review.signing.sender, message.account, message.owner
     if owner is not None and account is not None and owner != account:
         yield f"the message is about tokens of {review.shown(owner)}, but {review.shown(account)} signs it"
@@ -76,10 +76,10 @@ def _account_problems(message: DecodedMessage, review: PayloadReview) -> Iterato
 
 
 def _name_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[str]:
-    """Yield a sentence if the domain names a different token than its contract.
+    """Yield a sentence if the domain names a different token from that of its contract.
 
-    Names in the catalogue are not always those of the contract, so one common word is enough, unless the name is that
-    of a different token.
+    Names in the catalogue may differ from those of the contract, so one common word is enough, unless the name belongs
+    to a different token.
     """
     network, token = review.network, review.tokens.get(review.signing.to or "")
     name = message.contract_name

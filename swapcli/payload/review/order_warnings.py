@@ -1,4 +1,4 @@
-"""Who receives what the swap pays, until when can it be executed, and does it get the value that it needs?"""
+"""Who receives the swap's output, until when can it be executed, and is the value that it needs sent?"""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 _USUAL_DEADLINE_S: Final = 7 * 86_400
-"""A week. Websites give a swap minutes, and the owners of a Safe need days: later, the price has changed."""
+"""One week. Websites give a swap minutes, and the owners of a Safe need days; later, the price has changed."""
 
 
 def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
-    """Return who receives the output; `SENDER` where that is an unknown sender."""
+    """Return the recipient of the output; `SENDER` if that is an unknown sender."""
     return review.signing.sender or SENDER if order.recipient == SENDER else order.recipient
 
 
 def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | None, now_s: float) -> Iterator[Finding]:
-    """Yield what is wrong with the recipient, the deadline and the value of a swap.
+    """Yield the problems with the recipient, the deadline and the value of a swap.
 
-    `contract` shows what loses what it receives at the recipient's address, None if nothing is known to.
+    `contract` describes the recipient's contract if that is known to lose what it receives, otherwise None.
     """
     signing = review.signing
     expected = signing.recipient or signing.sender

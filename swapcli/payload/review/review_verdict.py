@@ -1,4 +1,4 @@
-"""The verdict on a payload in one line: the danger, the missing facts, or the effect of the payload."""
+"""The verdict on a payload in one line: the danger, the missing facts, or the payload's effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATUSES: Final[dict[Level, ReviewStatus]] = {
 
 
 class ReviewVerdict(NamedTuple):
-    """The status of a review, and the sentence that people read first, without its full stop."""
+    """The status of a review, and the sentence that people read first, without a full stop."""
 
     status: ReviewStatus
     message: str
@@ -43,7 +43,7 @@ def verdict_of(review: PayloadReview) -> ReviewVerdict:
 
 
 def _effects(review: PayloadReview) -> Iterator[str]:
-    """Yield the effect of a payload, and its end."""
+    """Yield the effect of a payload, and when it ends."""
     order, approval = review.call.order, review.call.approval
     if order is not None:
         yield _describe_swap(review, order)

@@ -1,4 +1,4 @@
-"""A payload with what is known of it, and the words in which warnings show that."""
+"""A payload with the known facts about it, and the words for these in warnings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from swapcli.payload.review.decoded_replay import ReviewedSwap
 
 
 class Signing(NamedTuple):
-    """What is known of the transaction beside the calldata; addresses canonical, `value` in wei.
+    """The known facts about the transaction besides the calldata; addresses are canonical, `value` is in wei.
 
-    `recipient` is who shall receive the output, by default the sender. `integrator` may earn on the swap.
+    `recipient` is the intended recipient of the output, by default the sender. `integrator` may earn on the swap.
     """
 
     to: str | None = None
@@ -30,14 +30,14 @@ class Signing(NamedTuple):
 
 
 class SlippageLimits(NamedTuple):
-    """How far the minimum may be below a fresh quote before it gives a warning, and before it is dangerous."""
+    """How far the minimum may be below a fresh quote before a warning, and before it counts as dangerous."""
 
     slippage_ppm: int
     max_slippage_ppm: int
 
 
 class ReviewedTransaction(NamedTuple):
-    """A transaction of a document, with its address canonical, and its decoded call."""
+    """A transaction in a document, with its address in canonical form, and its decoded call."""
 
     given: GivenTransaction
     call: DecodedCall
@@ -46,9 +46,9 @@ class ReviewedTransaction(NamedTuple):
 class PayloadReview(NamedTuple):
     """A call with all known facts. `tokens` are the known tokens by address; the zero address is the native token.
 
-    `transactions` are all of the document that the call belongs to, if it lists them.
-    `fresh_amount_out` is what a fresh quote of the order pays, on the state of `state`, after the fee of the integrator
-    that is meant, but before what strangers take; None without one.
+    `transactions` are all transactions in the call's document, if it lists them. `fresh_amount_out` is the output of a
+    fresh quote for the order, on the state of `state`, after the intended integrator's fee but before strangers'
+    shares; None without a quote.
     """
 
     call: DecodedCall
@@ -63,22 +63,22 @@ class PayloadReview(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """The kind of the network, EVM if the network is unknown."""
+        """The kind of the network; EVM if the network is unknown."""
         return self.network.kind if self.network else Kind.EVM
 
     @property
     def dangers(self) -> tuple[str, ...]:
-        """The codes that block: the payload is dangerous to sign. Each is listed once."""
+        """The codes that block, which make the payload dangerous to sign, without duplicates."""
         return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.BLOCK)))
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The codes that warn: they rule out the verdict "no danger found". Each is listed once."""
+        """The codes that warn, which rule out the verdict "no danger found", without duplicates."""
         return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.WARN)))
 
     @property
     def minimum_gap(self) -> float | None:
-        """How far the minimum is below the fresh quote, as a fraction of it; None without a fresh quote."""
+        """How far the minimum is below the fresh quote, as a fraction; None without a fresh quote."""
         if self.call.order is None or not self.fresh_amount_out:
             return None
         return 1 - self.call.order.min_received / self.fresh_amount_out
@@ -94,19 +94,19 @@ class PayloadReview(NamedTuple):
         return self.network.native if is_native and self.network else self.tokens.get(address)
 
     def wrapped(self, address: str) -> str:
-        """Return the address by which pools know a token."""
+        """Return the address of a token in pools."""
         return self.network.to_wrapped(address) if self.network else address
 
     def shown(self, address: str | None) -> str:
-        """Return an address as people see it."""
+        """Return an address in display form."""
         return display_address(address or "", self.kind)
 
     def symbol(self, address: str) -> str:
-        """Return the symbol of a token, its address if it is unknown."""
+        """Return the symbol of a token, or its address if it is unknown."""
         token = self.tokens.get(address)
         return token.symbol if token else self.shown(address) if address else ""
 
     def amount(self, amount: int, address: str) -> str:
-        """Return an amount of a token in words, base units if the token is unknown."""
+        """Return an amount of a token in words, in base units if the token is unknown."""
         token = self.tokens.get(address)
         return f"{whole_tokens(amount, token.decimals)} {token.symbol}" if token else str(amount)

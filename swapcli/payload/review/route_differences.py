@@ -1,8 +1,8 @@
 """Compare the calldata of a document with the route that the document shows.
 
-The shares of a route determine the rates, the paths and the pools of its payload in any state of the pools. So
-the payload is built again from the route, and must be the same to the last byte; the output and the minimum, which
-depend on the state, must be the same wherever the document has them.
+The shares of a route determine the rates, the paths and the pools of its payload in any state of the pools. So the
+payload is rebuilt from the route and must be the same to the last byte. The output and the minimum, which depend on the
+state, must be the same everywhere in the document.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _NAMES = {
     "recipient": "the recipient",
     "swap_type": "the swap type",
 }
-"""What people call the fields of a call's route."""
+"""The display names of the fields in a call's route."""
 
 
 class RoutedMarket(NamedTuple):
-    """What is known of the tokens and pools of a route: `open_market` returns all pools, None if they are unknown."""
+    """The known tokens and pools of a route: `open_market` returns all pools, None if they are unknown."""
 
     network: Network
     find_token: FindToken
@@ -65,7 +65,7 @@ class RoutedMarket(NamedTuple):
 def find_differences(
     document: Mapping[str, object], payload: GivenTransaction, call: DecodedCall, market: RoutedMarket
 ) -> Iterator[str]:
-    """Yield a sentence for each thing that a document says otherwise than its payload. `payload.to` is canonical.
+    """Yield a sentence for each difference between a document and its payload. `payload.to` is canonical.
 
     Raises `InvalidInput` for a field of the document that cannot be read.
     """
@@ -131,7 +131,7 @@ class _Comparison:
         yield from self._of_pools(result, route or _route_of(order, result.output_amount))
 
     def _is_dialect(self, dialect: str) -> bool:
-        if self._call.wraps:  # by the wrapped native token, in the place of any router
+        if self._call.wraps:  # for the wrapped native token, in place of any router
             return True
         return dialect == self._call.dialect or {dialect, self._call.dialect} <= {*INTERFACE_DIALECTS}
 
@@ -147,7 +147,7 @@ class _Comparison:
         return None
 
     def _described_call(self, route: RouterRouteParam | None) -> RouterCall:
-        """Return the call that the document describes; V1 has only its swaps."""
+        """Return the call that the document describes; V1 describes only the swaps."""
         swaps = parse_swap_parameters(self._fields, self._network)
         return RouterCall(
             route or _route_of(self._order, self._order.amount_out or 0),
@@ -162,7 +162,7 @@ class _Comparison:
                 yield f"{_NAMES[name]} is {described} in the document, but {found} in the calldata"
 
     def _order_fields(self) -> dict[str, object]:
-        """Return the fields of a call's route as the calldata has them; None for what it does not have."""
+        """Return the fields of a call's route in the calldata's form; None for missing ones."""
         order = self._order
         return {
             "token_in": order.token_in,
@@ -185,7 +185,7 @@ class _Comparison:
             yield f"the deadline is {deadline_s} in the document, but {self._order.deadline_s} in the calldata"
 
     def _of_call(self, described: RouterCall) -> Iterator[str]:
-        """Compare the call that the document describes with that of the calldata, field by field."""
+        """Compare the call that the document describes with the calldata's, field by field."""
         actual = self._actual_call(described)
         if actual is None:
             return
@@ -214,7 +214,7 @@ class _Comparison:
         return deserialise_call_with_rest(self._payload.felts, amount_out=described.route.amount_out)[0]
 
     def _completed(self, described: RouterCall, actual: RouterCall) -> Iterator[RouterSwapParam]:
-        """Yield the described swaps, with what V1 omits from them as the calldata has it."""
+        """Yield the described swaps, with the fields that V1 omits filled in from the calldata."""
         entries = self._document["swap_parameters"]
         assert isinstance(entries, list)
         for entry, swap, found in zip(entries, described.swaps, actual.swaps, strict=True):
@@ -306,7 +306,7 @@ class _Comparison:
             yield f"the document's route cannot be executed: {error.message}"
 
     def _of_rebuilt(self, result: RouteResult, route: RouterRouteParam, market: MarketState) -> Iterator[str]:
-        """Build the payload of the route again, and compare its calldata. `GivenTransaction` has it in lower case."""
+        """Rebuild the payload of the route, and compare its calldata. `GivenTransaction` has it in lower case."""
         if self._call.permit is not None:  # its signature is not in the route
             return
         if self._call.dialect in INTERFACE_DIALECTS:
@@ -329,7 +329,7 @@ class _Comparison:
             yield "the calldata differs from the route in shares, pools, amounts or data"
 
     def _is_call_of(self, result: RouteResult, route: RouterRouteParam, market: MarketState) -> bool:
-        """Return whether the calldata is what the route gives under one variant of rates, in any form of extra data."""
+        """Return whether the route gives this calldata under one rate variant, in any form of extra data."""
         actual = self._actual_call(RouterCall(route, ()))
         if actual is None:
             return False
@@ -349,7 +349,7 @@ class _Comparison:
         )
 
     def _of_shares(self, result: RouteResult) -> Iterator[str]:
-        """Compare rates without knowing the pools, by what the interface says of the call."""
+        """Compare rates without knowing the pools, based on the description of the call in the interface."""
         actual = self._actual_call(RouterCall(_route_of(self._order, result.output_amount), ()))
         if actual is None:
             return
@@ -366,7 +366,7 @@ class _Comparison:
 def _call_swaps(
     network: Network, result: RouteResult, route: RouterRouteParam, pools: Mapping[str, Pool]
 ) -> tuple[RouterSwapParam, ...] | None:
-    """Return the swaps of the call of a route; None if this variant of the router cannot write them."""
+    """Return the swaps in the call of a route; None if this variant of the router cannot encode them."""
     steps = planned_steps(result.route, result.input_amount, execution_of(network))
     try:
         return interface_dialect(network).build_call(route, steps, pools, result.integrator).swaps
@@ -375,7 +375,7 @@ def _call_swaps(
 
 
 def _in_lower_case(swap: ResultSwap) -> ResultSwap:
-    """Return a swap with the addresses and ids of its extra data in lower case."""
+    """Return a swap with the addresses and IDs in its extra data in lower case."""
     return swap._replace(
         extra={key: value.lower() if isinstance(value, str) else value for key, value in swap.extra.items()}
     )
@@ -401,7 +401,7 @@ def _swap_type(order: DecodedOrder) -> SwapType:
 
 
 def _slippage_ppm(value: object) -> int:
-    """Return a slippage in percent in parts per million. Raises `InvalidInput`."""
+    """Return a slippage given in percent as parts per million. Raises `InvalidInput`."""
     text = value.text if isinstance(value, WrittenFloat) else str(value)
     try:
         percent = Decimal(text)

@@ -1,4 +1,4 @@
-"""Are the tokens and pools of the payload known, and do its swaps lead from the input to the output?"""
+"""Are the tokens and pools of the payload known, and do its swaps connect the input with the output?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def named_tokens(review: PayloadReview) -> Iterator[str]:
 
 
 def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -> bool:
-    """Return whether a call that names a pool by `hint` means this pool, one of the right tokens."""
+    """Return whether a call that identifies a pool by `hint` means this pool, which has the right tokens."""
     protocol = network.protocol(pool.protocol)
     if hint.protocol_id is not None and protocol is not None and protocol.id != hint.protocol_id:
         return False
@@ -54,7 +54,7 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
 
 
 def _has_felts(pool: Pool, protocol: ProtocolInfo, felts: Sequence[int]) -> bool:
-    """Return whether a call on Starknet describes a pool as the router needs it."""
+    """Return whether a Starknet call describes a pool in the way the router requires."""
     from swapcli.payload.starknet.router_params import extra_felts
 
     try:
@@ -70,7 +70,7 @@ def _swaps_by(contract: str, pool: Pool, network: Network) -> bool:
 
 
 def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Finding]:
-    """Yield the tokens of a call that are unknown, and its pools if any are known."""
+    """Yield the unknown tokens of a call, and its unknown pools if any pools are known."""
     network = review.network
     if network is None:
         return
@@ -90,7 +90,7 @@ def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Find
 
 
 def route_warnings(review: PayloadReview) -> Iterator[Finding]:
-    """Yield where the swaps of a call do not lead from its input to its output."""
+    """Yield the places at which the swaps of a call do not lead from its input to its output."""
     if review.call.order is not None:
         yield from _broken_routes(review) if review.swaps else _without_swaps(review)
 
@@ -124,7 +124,7 @@ def _broken_routes(review: PayloadReview) -> Iterator[Finding]:
         yield FindingCode.ROUTE_BROKEN.finding(f"the swaps sell {review.symbol(token_in)} and buy the same token")
     if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
         yield FindingCode.ROUTE_BROKEN.finding(f"no swap buys {review.symbol(token_out)}")
-    if review.call.dialect not in (*INTERFACE_DIALECTS, SETTLER):  # others check what stays in the router
+    if review.call.dialect not in (*INTERFACE_DIALECTS, SETTLER):  # other checks cover what stays in the router
         return
     unknown = {each.token_in for each in swaps if each.share_ppm is None}
     for token, part in (left | dict.fromkeys(unsold, PPM)).items():

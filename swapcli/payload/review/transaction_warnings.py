@@ -1,4 +1,4 @@
-"""Are the transactions of a document those that its swap needs, for its network, and no others?"""
+"""Are the transactions in a document exactly those that its swap needs, and for its network?"""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from swapcli.payload.decode.transaction_list import ApprovalList, implied_approv
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 _MAINNET = "-mainnet"
-"""Suffix that some services add to a network's name."""
+"""A suffix that some services add to a network's name."""
 _KINDS = {Kind.EVM: ("evm", "eip155"), Kind.STARKNET: ("starknet",)}
-"""Names of all chains of a kind."""
+"""The names for all chains of a kind."""
 _NO_CONTRACT = "the call names no contract"
 _MAX_SENDER_CHARACTERS = 66  # of a Starknet address
 _HEX = re.compile(r"0x[0-9a-f]{1,64}")
 
 FindToken: TypeAlias = Callable[[str], Token | None]
-"""Returns the token at an address, None if it is unknown."""
+"""Returns the token at an address; None if it is unknown."""
 
 
 def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Finding]:
-    """Yield where a document is for another network, and what is odd about the form of its transactions."""
+    """Yield the signs that a document is for another network, and oddities in the form of its transactions."""
     network = review.network
     if network is not None:
         yield from _other_chains(network, given)
@@ -44,7 +44,7 @@ def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Findi
 
 
 def _own_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Finding]:
-    """Yield where the document has another contract, sender or value than the user gave."""
+    """Yield the cases in which the document has a different contract, sender or value from the user's."""
     written, signing = given.written, review.signing
     if written is not None:
         if written.to not in (None, signing.to):
@@ -52,7 +52,7 @@ def _own_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Findin
         if written.is_whole and written.value not in (None, signing.value):
             values = [_wei(review, each or 0) for each in (written.value, signing.value)]
             yield _differ(f"the transaction sends {values[0]}, not {values[1]}")
-    # A message has its own account, and that of a Safe's transaction is one of its owners.
+    # A message has its own account, and a Safe transaction's account is one of the owners.
     own = {_plain(each) for each in (signing.sender, given.payload.sender) if each is not None}  # or an ENS name
     sent = [each.sender for each in (written or given.payload, *given.listed) if each.message is None]
     for sender in dict.fromkeys(filter(None, sent)):
@@ -62,7 +62,7 @@ def _own_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Findin
 
 
 def _plain(account: str) -> str:
-    """Return an account as text that is equal for all forms of its address."""
+    """Return an account as text that is equal for all forms of the same address."""
     lower = account.strip().lower()
     return hex(int(lower, 16)) if _HEX.fullmatch(lower) else lower
 
@@ -118,9 +118,9 @@ def list_warnings(
 
 
 def _is_needed_permit(review: PayloadReview, given: GivenTransaction, router: str | None) -> bool:
-    """Return whether a message to sign lets the router take what the swap sells, and nothing else.
+    """Return whether a message to sign lets the router take exactly the amount that the swap sells.
 
-    It is judged as any other message too.
+    It is also judged like any other message.
     """
     order, message = review.call.order, given.message
     if order is None or order.is_native_in or router is None or message is None or not message.is_judged:
@@ -130,7 +130,7 @@ def _is_needed_permit(review: PayloadReview, given: GivenTransaction, router: st
 
 
 def _purpose(call: DecodedCall) -> Purpose:
-    """Return what a transaction among those of a swap is for."""
+    """Return the purpose of a transaction that belongs to a swap."""
     if call.approval is None:
         return Purpose.SWAP
     if call.approval.expiration_s is not None:
@@ -139,7 +139,7 @@ def _purpose(call: DecodedCall) -> Purpose:
 
 
 def _other_swap(review: PayloadReview, shown: GivenTransaction, listed: GivenTransaction) -> Iterator[str]:
-    """Compare the swap among the transactions with the one that the document shows."""
+    """Compare the swap in the transactions with the one that the document shows."""
     if (listed.calldata, listed.felts, listed.entrypoint) != (shown.calldata, shown.felts, shown.entrypoint):
         yield "the swap among the transactions has different calldata than the document"
     if shown.to is not None and listed.to != shown.to:
@@ -159,7 +159,7 @@ def _sender_warnings(given: PayloadInput) -> Iterator[Finding]:
 
 
 def _describe(review: PayloadReview, given: GivenTransaction, call: DecodedCall, find_token: FindToken) -> str:
-    """Return what a transaction does, as the end of a sentence that begins with it."""
+    """Return the effect of a transaction, worded as the end of a sentence that begins with it."""
     value = f" and sends {_wei(review, given.value)}" if given.value else ""
     if call.approval is not None:
         return _describe_approval(review, given, call.approval, find_token) + value

@@ -1,3 +1,3 @@
-"""What only a node knows of a transaction before it is signed: nonce, gas and fees."""
+"""The fields of a transaction that only a node can provide before it is signed: nonce, gas and fees."""
 
 PUBLIC = ("account_fee", "deadlines", "signing_fields", "signing_limits", "signing_values")

@@ -1,4 +1,4 @@
-"""The transaction of an Starknet account with what only a node knows of it: its nonce and its fee."""
+"""A Starknet account's transaction, with the fields that only a node can provide: its nonce and its fee."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class EstimatesFees(Protocol):
-    """A node that knows accounts, and estimates their transactions."""
+    """A node that supports accounts and estimates their transactions."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        """As `Node.read_head`."""
+        """Do the same as `Node.read_head`."""
 
     def read_nonce(self, account: str, at: BlockId) -> int:
         """Return the nonce of the account's next transaction. Raises `SimulationError` if there is no account."""
@@ -32,7 +32,7 @@ class EstimatesFees(Protocol):
 
 
 def read_invoke(node: EstimatesFees, sender: str, calls: Sequence[Transaction], at: BlockId) -> InvokeTransaction:
-    """Return the transaction that executes `calls`, with the nonce and the estimate of a node, in two round trips.
+    """Return the transaction that executes `calls`, with a node's nonce and estimate, in two round trips.
 
     Raises `SimulationError` if there is no account at `sender` or the calls revert, and `UpstreamError`.
     """

@@ -17,7 +17,7 @@ LATEST_S = 253_402_300_799
 
 
 def parse_duration_s(text: str) -> int | None:
-    """Return the seconds of a duration such as "20m", "3d" or "+1200", rounded down; None for any other text."""
+    """Return the seconds in a duration such as "20m", "3d" or "+1200", rounded down; None for any other text."""
     if match := _SECONDS_FROM_NOW.fullmatch(text):
         return int(match[1])
     duration_s = values.parse_duration_s(text.removeprefix("+"))
@@ -27,7 +27,7 @@ def parse_duration_s(text: str) -> int | None:
 def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
     """Parse "1800000000", or "20m", "3d" or "+1200" from now, into Unix seconds.
 
-    Raises `InvalidDeadline` with `label` in front of its message.
+    Raises `InvalidDeadline` with `label` before its message.
     """
     duration_s = parse_duration_s(text)
     if duration_s is not None:

@@ -1,4 +1,5 @@
-"""The fields of a transaction that only a node knows before it is signed: nonce, gas limit, fees and access list."""
+"""The fields of a transaction that only a node can provide before it is signed: nonce, gas limit, fees and access
+list."""
 
 from __future__ import annotations
 
@@ -25,20 +26,22 @@ from swapcli.payload.signing.signing_values import (
 from swapcli.state.rpc.node import StateOverride
 
 _APPROVAL_GAS: Final = 60_000
-"""Gas of an approval where the node cannot estimate it: a plain ERC-20 uses 46,000, and one behind a proxy, such as
+"""The gas of an approval if the node cannot estimate it: a plain ERC-20 uses 46,000, and one behind a proxy, such as
 USDC, up to 60,000."""
 _BASE_FEE_FACTOR: Final = 2
-"""Of the next block's base fee, for which `maxFeePerGas` leaves room besides the priority fee. The base fee rises by at
-most an eighth a block (EIP-1559), so twice is enough for five full blocks in a row. go-ethereum's bindings, ethers and
-web3.py use the same factor."""
+"""The factor on the next block's base fee that `maxFeePerGas` allows for, besides the priority fee.
+
+The base fee rises by at most an eighth per block (EIP-1559), so two is enough for five consecutive full blocks.
+go-ethereum's bindings, ethers and web3.py use the same factor.
+"""
 _MIN_PRIORITY_FEE_WEI: Final = 1
-"""The least priority fee that go-ethereum's pool accepts by default (`--txpool.pricelimit`)."""
+"""The minimum priority fee that go-ethereum's pool accepts by default (`--txpool.pricelimit`)."""
 
 _NO_FIGURES: Final = NodeFigures()
 
 
 class SigningFields(NamedTuple):
-    """What a transaction needs beside target, value and data; None if unknown.
+    """The fields that a transaction needs besides target, value and data; None if unknown.
 
     `gas` is the gas limit with a margin; fees are in wei per unit of gas.
     """
@@ -51,14 +54,14 @@ class SigningFields(NamedTuple):
 
     @property
     def max_cost_wei(self) -> int:
-        """The maximum cost of the gas in wei, which the sender must have. 0 if unknown."""
+        """The maximum gas cost in wei, which the sender must have; 0 if unknown."""
         return (self.gas or 0) * (self.max_fee_wei or 0)
 
 
 class SwapGas(NamedTuple):
-    """The swap's gas before refunds, if the node estimates none: by a simulation, otherwise by our own estimate.
+    """The swap's gas before refunds, if the node does not estimate it: from a simulation, otherwise our own estimate.
 
-    None is unknown. Our own estimate counts only if the node's estimate fails, which a warning says.
+    None means unknown. Our own estimate is used only if the node's estimate fails, with a warning.
     """
 
     simulated: int | None = None
@@ -66,10 +69,10 @@ class SwapGas(NamedTuple):
 
 
 class SigningPlan(NamedTuple):
-    """The fields of each transaction in order. `failure` gives the reason why the node could not estimate the gas of
-    the last.
+    """The fields of each transaction, in order. `failure` is the reason why the node could not estimate the gas of the
+    last one.
 
-    `excesses` has a finding for each figure of the node that is far from what it should be.
+    `excesses` has a finding for each figure of the node that is far from its expected value.
     """
 
     fields: tuple[SigningFields, ...]
@@ -91,12 +94,12 @@ def read_signing_plan(
 ) -> SigningPlan:
     """Return the fields of `transactions`, in one round trip. The last one is the swap.
 
-    Gas is estimated on the block that the node calls `tag`. If the node cannot execute several transactions in a row,
-    the swap's gas is estimated on the state after the approvals, which `find_grants` returns, None if it is unknown.
-    The fields are compared with `limits`, unless there are none, and with what a `second` node reports. Raises
-    `UpstreamError` if the node does not respond.
+    Gas is estimated on the block with this `tag`. If the node cannot execute several consecutive transactions, the
+    swap's gas is estimated on the state after the approvals, which `find_grants` returns (None if unknown). The fields
+    are compared with `limits`, if given, and with the figures of a `second` node. Raises `UpstreamError` if the node
+    does not respond.
     """
-    # On a rollup that charges for data, a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
+    # On a rollup that charges for data, a listed slot saves 100 gas, about the L1 cost of its 32 bytes.
     pays_for_data = network.l1_fee_oracle is not None or network.l1_gas_oracle is not None
     forecast = read_transaction_forecast(node, sender, transactions, with_access_list=not pays_for_data, tag=tag)
     gas_forecasts = list(forecast.gas)
@@ -128,12 +131,12 @@ def read_signing_plan(
 
 
 def read_max_fee_wei(node: OptionalRequests) -> int | None:
-    """Return the `maxFeePerGas` that transactions are now sent with; None if unknown. Raises `UpstreamError`."""
+    """Return the current `maxFeePerGas` of transactions; None if unknown. Raises `UpstreamError`."""
     return _fees(read_fee_history(node))[0]
 
 
 def _gas_limit(forecast: GasForecast, own_estimate: int | None, block_gas_limit: int | None) -> int | None:
-    """Return the gas limit with its margin, at most that of a block if the gas alone fits; None if unknown."""
+    """Return the gas limit with its margin, capped at a block's limit if the gas alone fits; None if unknown."""
     needed = forecast.peak or own_estimate
     if needed is None:
         return None
@@ -142,7 +145,7 @@ def _gas_limit(forecast: GasForecast, own_estimate: int | None, block_gas_limit:
 
 
 def _fees(history: FeeHistory | None) -> tuple[int | None, int | None]:
-    """Return the maximum fee and the priority fee: the median of recent blocks, and room for a rising base fee."""
+    """Return the maximum fee, with room for a rising base fee, and the priority fee: the median of recent blocks."""
     if history is None:
         return None, None
     priority_fee = max(history.median_priority_fee_wei, _MIN_PRIORITY_FEE_WEI)

@@ -1,8 +1,8 @@
-"""Limits of what a node puts into a transaction before it is signed: its gas, its fees and its nonce.
+"""Limits on the node's figures in a transaction before it is signed: its gas, its fees and its nonce.
 
-They decide what the sender can lose besides the swap, and a node may be wrong or hostile. Nothing here trusts one
-figure of a node alone: its price is compared with its own recent blocks, its gas with our estimate, the total with a
-limit in dollars, and all of it with a second node.
+These figures determine the sender's possible loss besides the swap, and a node may be wrong or hostile. So no single
+figure is trusted: the price is compared with the node's own recent blocks, the gas with our estimate, the total with a
+limit in dollars, and everything with a second node.
 """
 
 from __future__ import annotations
@@ -14,17 +14,23 @@ from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.records import NamedTuple
 
 MAX_PRICE_FACTOR = 10
-"""Of the usual price. A maximum fee is twice the next base fee, which rises by at most 3.2 times (an eighth a block,
-EIP-1559) in the ten blocks since the median of twenty."""
+"""The maximum factor on the usual price.
+
+A maximum fee is twice the next base fee, which rises by at most 3.2 times (an eighth per block, EIP-1559) in the ten
+blocks since the median of twenty.
+"""
 MAX_GAS_FACTOR = 3
-"""Of our estimate before refunds. A limit has a fifth more than what is used, and estimates of long splits were up to
-1.7 times too low."""
+"""The maximum factor on our estimate before refunds.
+
+A limit is a fifth above the gas used, and estimates of long splits were up to 1.7 times too low.
+"""
 MAX_PENDING_TRANSACTIONS = 16
-"""Transactions in the pool before this one: go-ethereum keeps 16 of a sender for certain (`txpool.accountslots`)."""
+"""The maximum number of earlier transactions in the pool: go-ethereum guarantees to keep 16 per sender
+(`txpool.accountslots`)."""
 _MIN_PRICE_WEI = 1
-"""The least that a transaction pays: blocks of a test network may be free."""
+"""The minimum price of a transaction, since blocks on a test network may be free."""
 MAX_CATALOGUE_FACTOR = 100
-"""Of the catalogue's gas price, where nothing shows what the native token is worth."""
+"""The maximum factor on the catalogue's gas price if the value of the native token is unknown."""
 
 
 class LimitedGas(NamedTuple):
@@ -36,7 +42,7 @@ class LimitedGas(NamedTuple):
 
 
 class FeeLimits(NamedTuple):
-    """The most that transactions may cost together, the worth of a wei if known, and the catalogue's gas price."""
+    """The maximum total cost of transactions, the value of one wei if known, and the catalogue's gas price."""
 
     max_fee_usd: float
     wei_usd: float | None
@@ -46,9 +52,9 @@ class FeeLimits(NamedTuple):
 def find_excesses(
     node: NodeFigures, second: NodeFigures, gas: Sequence[LimitedGas], max_fee_wei: int | None, limits: FeeLimits
 ) -> Iterator[str]:
-    """Yield a sentence for each figure of a node that must not be signed unseen.
+    """Yield a sentence for each figure of a node that must not be signed without a look.
 
-    `second` has the figures of another node, none if there is no other. `max_fee_wei` is the maximum price of gas.
+    `second` has the figures of another node, if there is one. `max_fee_wei` is the maximum price per unit of gas.
     """
     yield from _nonce_excesses(node, second)
     for each in gas:

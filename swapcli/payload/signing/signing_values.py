@@ -1,4 +1,4 @@
-"""Read from a node what only it knows of transactions before they are signed: nonce, gas and fees.
+"""Read the values that only a node can provide before transactions are signed: nonce, gas and fees.
 
 Everything is read in one round trip, and nothing is required: a node that lacks a method leaves its value unknown.
 """
@@ -18,7 +18,7 @@ from swapcli.state.rpc.node import StateOverride
 from swapcli.state.rpc.rpc_node import render_overrides
 
 _FEE_BLOCKS: Final = 20
-"""Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""
+"""The number of blocks whose fees are read: as many as in go-ethereum's own suggestion (`eth/gasprice`)."""
 _MEDIAN: Final = 50  # percentile of the priority fees in a block
 _FEE_REQUEST: Final = RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,)))
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
@@ -26,14 +26,14 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 _is_slot = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 
 AccessList = tuple[tuple[str, tuple[str, ...]], ...]
-"""Addresses with the storage slots that a transaction uses (EIP-2930); slots are hex of 32 bytes."""
+"""Addresses with the storage slots that a transaction uses (EIP-2930); slots are 32 bytes in hex."""
 
 
 class OptionalRequests(Protocol):
-    """A node that responds requests which the caller can do without."""
+    """A node that accepts requests whose results are optional for the caller."""
 
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
-        """Return the results, an `RpcError` for each request that the node rejects. Raises `UpstreamError`."""
+        """Return the results, with an `RpcError` for each request that the node rejects. Raises `UpstreamError`."""
 
 
 class FeeHistory(NamedTuple):
@@ -46,12 +46,12 @@ class FeeHistory(NamedTuple):
 
     @property
     def median_priority_fee_wei(self) -> int:
-        """Return the median of the priority fees, 0 if no recent block has transactions."""
+        """Return the median of the priority fees; 0 if no recent block has transactions."""
         return _lower_median(self.priority_fees_wei or (0,))
 
     @property
     def usual_price_wei(self) -> int:
-        """Return the median base fee and the median priority fee together."""
+        """Return the sum of the median base fee and the median priority fee."""
         return _lower_median(self.base_fees_wei or (self.next_base_fee_wei,)) + self.median_priority_fee_wei
 
 
@@ -59,7 +59,7 @@ class GasForecast(NamedTuple):
     """The gas of one transaction: `used` after refunds, `peak` before them; None if unknown.
 
     `peak` is the smallest gas limit of the transaction. `failure` is the node's message if the transaction would fail.
-    `is_supported` is false if the node cannot say what the transaction does after others.
+    `is_supported` is false if the node cannot simulate the transaction after others.
     """
 
     used: int | None = None
@@ -69,11 +69,11 @@ class GasForecast(NamedTuple):
 
 
 class TransactionForecast(NamedTuple):
-    """What a node knows of transactions that a sender is about to send in a row; None if unknown.
+    """A node's data on consecutive transactions that a sender is about to send; None if unknown.
 
-    `nonce` is the first one's, `latest_nonce` counts the mined ones. `gas` has one entry for each transaction, on the
-    state after those before it.
-    `access_list` is that of a transaction that is sent alone, empty unless it saves gas.
+    `nonce` is the first one's; `latest_nonce` counts mined transactions. `gas` has one entry for each transaction, on
+    the state after the previous ones. `access_list` belongs to a transaction that is sent alone; it is empty unless it
+    saves gas.
     """
 
     nonce: int | None
@@ -84,7 +84,7 @@ class TransactionForecast(NamedTuple):
 
     @property
     def figures(self) -> NodeFigures:
-        """Return what is compared with the fields of the transactions."""
+        """Return the figures for comparison with the fields of the transactions."""
         return NodeFigures(self.latest_nonce, self.nonce, self.fees.usual_price_wei if self.fees else None)
 
 
@@ -96,10 +96,10 @@ def read_transaction_forecast(
     with_access_list: bool,
     tag: BlockTag = BlockTag.LATEST,
 ) -> TransactionForecast:
-    """Return the forecast of `transactions` on the block that the node calls `tag`, in one round trip.
+    """Return the forecast of `transactions` on the block with this `tag`, in one round trip.
 
-    The first transaction's gas is that of `eth_estimateGas`, that of the others comes from `eth_simulateV1`, which
-    executes all of them in a row. Few nodes have it: without it, the gas of the others is unknown. Raises
+    The first transaction's gas comes from `eth_estimateGas`, and the gas of the others from `eth_simulateV1`, which
+    executes all of them in order. Few nodes support it: without it, the gas of the others is unknown. Raises
     `UpstreamError` if the node does not respond.
     """
     calls = [_call(sender, each) for each in transactions]
@@ -120,7 +120,7 @@ def read_transaction_forecast(
 
 
 def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
-    """Return what a second node reports of a sender and of fees, nothing if it is a node of another chain.
+    """Return a second node's figures for a sender and for fees; none if the node is on another chain.
 
     Raises `UpstreamError` if it does not respond.
     """
@@ -143,8 +143,8 @@ def read_gas_after(
 ) -> GasForecast:
     """Return the gas of a transaction on overridden state, by `eth_estimateGas`. Raises `UpstreamError`.
 
-    The state is that after the transactions before it, so a node that rejects the estimate says nothing about its
-    failure: many do not support overrides there, or ignore them.
+    The state follows the transactions before it. A node's rejection does not mean that the transaction fails: many
+    nodes do not support overrides here, or ignore them.
     """
     parameters = (_call(sender, transaction), tag, render_overrides(overrides))
     (result,) = node.send_optional([RpcRequest("eth_estimateGas", parameters)])
@@ -166,7 +166,7 @@ def _call(sender: str, transaction: Transaction) -> dict[str, str]:
 
 
 def _estimated(result: RpcResult, simulated: GasForecast) -> GasForecast:
-    """Return the forecast of the first transaction, whose simulation is known."""
+    """Return the forecast of the first transaction, whose simulation result is known."""
     if isinstance(result, RpcError):
         return simulated if simulated.peak else GasForecast(failure=result.message)
     return simulated._replace(peak=_quantity(result) or simulated.peak, failure="", is_supported=True)
@@ -216,7 +216,7 @@ def _fee_history(result: RpcResult) -> FeeHistory | None:
 
 
 def _saving_access_list(result: RpcResult, used_without: int | None) -> AccessList:
-    """Return the access list if the node says that the transaction uses less gas with it."""
+    """Return the access list if, according to the node, the transaction uses less gas with it."""
     if not isinstance(result, dict) or result.get("error") or used_without is None:
         return ()
     used_with, entries = _quantity(result.get("gasUsed")), result.get("accessList")

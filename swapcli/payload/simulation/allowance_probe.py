@@ -1,4 +1,4 @@
-"""Ask a node whether a token refuses to change an allowance that is not zero, as USDT on Ethereum does."""
+"""Test on a node whether a token rejects changes of a nonzero allowance, as USDT on Ethereum does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _CODE_BYTES: Final = 2 * _CALL_CODE_BYTES + len(_END_CODE) // 2
 
 
 def must_be_revoked_first(node: Node, at: BlockId, token: str) -> bool:
-    """Return whether a token lets one unit be approved, but not two on top of it; False if the node cannot say.
+    """Return whether a token accepts an approval of one unit, but not of two on top of it; False if the node cannot
+    tell.
 
     One `eth_call` runs code that approves as a separate contract. Raises `UpstreamError`.
     """
@@ -36,7 +37,8 @@ def must_be_revoked_first(node: Node, at: BlockId, token: str) -> bool:
 
 
 def _code(token: str) -> bytes:
-    """Return EVM code that approves one and then two units, and returns for each what the token did and its success."""
+    """Return EVM code that approves one unit, then two, and returns for each the token's result and the call's
+    success."""
     calls = (_call_code(token, number) for number in range(2))
     contents = (
         f"{APPROVE}{encode_address(_SPENDER, 'spender')}{encode_uint(amount, 256, 'amount')}" for amount in (1, 2)
@@ -45,14 +47,14 @@ def _code(token: str) -> bytes:
 
 
 def _call_code(token: str, number: int) -> str:
-    """Return EVM code in hex that approves once, and stores what the token returns and whether its call succeeded.
+    """Return EVM code in hex that approves once, and stores the token's result and whether its call succeeded.
 
-    `number` is the position of the approval: its calldata follow the code, and its results have two words of memory.
+    `number` is the position of the approval: its calldata follows the code, and its results occupy two words of memory.
     """
     result, content = _FIRST_RESULT + 2 * WORD * number, _CODE_BYTES + _APPROVE_BYTES * number
     return "".join(
         (
-            f"600160{result:02x}52",  # MSTORE of true, which stays if the token returns nothing: it has not rejected
+            f"600160{result:02x}52",  # MSTORE of true, which stays if the token returns nothing and so does not reject
             f"60{_APPROVE_BYTES:02x}61{content:04x}600039",  # CODECOPY of the calldata
             f"602060{result:02x}60{_APPROVE_BYTES:02x}6000600073{token[2:]}5af1",  # CALL with all gas
             f"60{result + WORD:02x}52",  # MSTORE of its success

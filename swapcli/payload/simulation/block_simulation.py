@@ -1,8 +1,8 @@
 """Simulate a swap as the transactions that will be sent, by `eth_simulateV1`.
 
 The sender keeps its code, nonce and balance, unless it cannot pay; gas price and base fee are those of the next block.
-A token therefore cannot tell the simulation from a transaction. Balances are read between the transactions by an
-account of their own.
+A token therefore cannot distinguish the simulation from a transaction. A separate account reads balances between the
+transactions.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from swapcli.state.transfers.erc20_calls import BALANCE
 _READER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b2"
 """An arbitrary account that reads balances between transactions."""
 _CONTEXT_READER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b3"
-"""An arbitrary address that carries the code which reads the block and accounts."""
+"""An arbitrary address with the code that reads the block and accounts."""
 _CONTEXT_CODE: Final = bytes.fromhex(
     "42600052" "48602052" "41604052" "44606052" "45608052" "3a60a052" "60003531" "60c052" "60203531" "60e052" "6040353b"
     "610100526101206000f3"
 )  # fmt: skip
-"""Returns the block's time, base fee, recipient of fees, randomness and gas limit, the gas price, two balances and a
-size of code; the calldata has two accounts, and the contract with the size of its code."""
+"""The code that returns the block's time, base fee, recipient of fees, randomness and gas limit, the gas price, two
+balances and a code size. Its calldata has two accounts, and the contract whose code size is returned."""
 _CONTEXT_WORDS: Final = 9  # that the context reader returns
 _PRICE: Final = 5
 """The word with the gas price."""
@@ -48,7 +48,7 @@ _ANY_GAS_PRICE_WEI: Final = 1 << 60
 """Above every base fee."""
 _ANY_BALANCE_WEI: Final = 1 << 128  # pays for any value and gas
 _ORIGIN: Final = "0x7d06c14b29fe83a5b0d1467f92ce385ba640f1d9"
-"""An arbitrary account without code from which calls come."""
+"""An arbitrary account without code that calls come from."""
 _PROBE_FEES_WEI: Final = (987_654_321, 1_234_567_890)
 """A base fee and a gas price that no network has."""
 _READ_GAS: Final = 1_000_000  # of a call that only reads; chosen
@@ -56,22 +56,22 @@ _APPROVAL_GAS: Final = 300_000  # chosen
 _BASE_SWAP_GAS: Final = 1_000_000
 _MAX_SWAP_GAS: Final = 12_000_000
 _SWAP_GAS_PER_BYTE: Final = 1_500
-"""A step of a route takes some hundred bytes, and less than 300,000 gas."""
+"""The gas per byte of a swap: a step of a route takes some hundred bytes and less than 300,000 gas."""
 _TRIAL_GAS: Final = 1_500_000
-"""A sale in one pool takes a fifth of it."""
+"""The gas of a trial: a sale in one pool takes a fifth of it."""
 _MIN_BLOCK_GAS: Final = 30_000_000
-"""Some networks have small blocks, in which the transactions together would not fit."""
+"""The minimum gas limit: some networks have small blocks, in which the transactions together would not fit."""
 _TIP_PART: Final = 10
-"""A tip of a tenth of the base fee if the gas price is unknown."""
+"""The tip, a tenth of the base fee, if the gas price is unknown."""
 DELEGATION: Final = bytes.fromhex("ef0100")
-"""Prefix of delegated code (EIP-7702); the address of the delegate follows."""
+"""The prefix of delegated code (EIP-7702); the address of the delegate follows it."""
 
 
 class TransactionContext(NamedTuple):
-    """The block, the gas price and the senders' balances as contracts see them during the transactions.
+    """The block, the gas price and the senders' balances, as contracts see them during the transactions.
 
     `gas_limit` is 0 unless the block's is too small for a simulation. `can_simulate_blocks` shows whether the node
-    simulates transactions on exactly these.
+    simulates transactions with exactly these values.
     """
 
     timestamp: int
@@ -84,13 +84,13 @@ class TransactionContext(NamedTuple):
     can_simulate_blocks: bool
 
     def funding(self, account: str, value_wei: int, gas: int) -> StateOverride | None:
-        """Return the balance that an account needs to send transactions; None if it has that."""
+        """Return the balance that an account needs to send transactions; None if its own suffices."""
         needed = value_wei + gas * self.gas_price_wei
         return None if self.balances_wei.get(account, 0) >= needed else StateOverride(account, needed)
 
 
 def _probe_block() -> SimulatedBlock:
-    """Return the block that shows whether a node simulates transactions with the fees that it is given."""
+    """Return a block that reveals whether a node simulates transactions with the fees that it is given."""
     base_fee_wei, gas_price_wei = _PROBE_FEES_WEI
     transaction = SimulatedTransaction(_READER, _CONTEXT_READER, b"", _READ_GAS, value_wei=1)
     overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_CONTEXT_READER, code=_CONTEXT_CODE))
@@ -107,9 +107,9 @@ def _context_call(owners: Sequence[str]) -> HypotheticalCall:
 
 
 def read_context(owners: Sequence[str], gas_price_wei: int) -> SimulatedRead[TransactionContext | None]:
-    """Read the context of transactions by at most two `owners`; None if the node gives none.
+    """Read the context of transactions by at most two `owners`; None if the node does not return it.
 
-    `gas_price_wei` is the network's present gas price, 0 if it is unknown.
+    `gas_price_wei` is the network's current gas price, 0 if unknown.
     """
     probed, answer = yield [_probe_block(), _context_call(owners)]
     words = _context_words(answer)
@@ -151,7 +151,7 @@ def _price_wei(gas_price_wei: int, base_fee_wei: int) -> int:
 
 
 def _is_proof(outcome: BlockOutcome) -> bool:
-    """Return whether the transaction of a probe saw its fees, and the node reported its transfer."""
+    """Return whether a probe's transaction saw its fees and the node reported its transfer."""
     words = _context_words(outcome[0].data) if outcome and outcome[0].succeeded else None
     if not outcome or words is None:
         return False
@@ -167,7 +167,7 @@ def _context_words(answer: ReturnData) -> list[int] | None:
 
 
 class BlockSwap(NamedTuple):
-    """A swap by a sender with these allowances, on the state with `grants`; `with_code` are accounts with code."""
+    """A swap by a sender with these allowances, on the state with `grants`; `with_code` are accounts that have code."""
 
     swap: SimulatedCall
     sender: str
@@ -177,7 +177,7 @@ class BlockSwap(NamedTuple):
     with_code: frozenset[str] = frozenset()
 
     def block(self, trial: Trial | None = None) -> SimulatedBlock:
-        """Return the block of the approvals, the swap, and then what a trial does."""
+        """Return the block with the approvals, the swap, and then the calls of a trial."""
         swap, context = self.swap, self.context
         approvals = self._approvals()
         watches = trial.watched if trial else ()
@@ -211,7 +211,7 @@ class BlockSwap(NamedTuple):
         )
 
     def read(self, outcome: BlockOutcome, trial: Trial | None = None) -> tuple[SimulationRun, TrialRun | None] | None:
-        """Return the results of `block`; None if they are not those of the swap, or a token reports no balance."""
+        """Return the results of `block`; None if they do not belong to the swap, or a token reports no balance."""
         if outcome is None:
             return None
         approvals, swap = self._approvals(), self.swap
@@ -257,7 +257,7 @@ class BlockSwap(NamedTuple):
 
 
 def _swap_gas(swap: SimulatedCall) -> int:
-    """Return a gas limit as a wallet would set it, so that contracts cannot detect the simulation by it."""
+    """Return a gas limit like a wallet's, so that contracts cannot use it to detect the simulation."""
     return min(_BASE_SWAP_GAS + _SWAP_GAS_PER_BYTE * len(swap.calldata), _MAX_SWAP_GAS)
 
 
@@ -274,9 +274,9 @@ def _trial_run(trial: Trial, outcomes: Sequence[TransactionOutcome]) -> TrialRun
 def _growth(
     watched: Watched, before: TransactionOutcome, made: Sequence[TransactionOutcome], after: TransactionOutcome
 ) -> int | None:
-    """Return by how much a balance grew; None if the token does not report it.
+    """Return the increase of a balance; None if the token does not report it.
 
-    Native currency is counted by its transfers, since the balance of a sender also pays for gas.
+    Native currency is counted by its transfers, since a sender's balance also pays for gas.
     """
     if watched.token == ZERO_ADDRESS:
         moved = [transfer for each in made for transfer in each.transfers]
@@ -288,12 +288,13 @@ def _growth(
 
 
 def is_code_of_contract(code: bytes) -> bool:
-    """Return whether an account with this code cannot send transactions: it is neither empty nor a delegation."""
+    """Return whether an account with this code cannot send transactions: the code is neither empty nor a delegation."""
     return bool(code) and not code.startswith(DELEGATION)
 
 
 def rehearsal_of(block_swap: BlockSwap, outcomes: Sequence[BlockOutcome], trials: Sequence[Trial]) -> Rehearsal | None:
-    """Return the rehearsal from the outcomes of a block for each trial, or of one without; None if one is missing."""
+    """Return the rehearsal from a block's outcome for each trial, or from one without trials; None if one is
+    missing."""
     results = [block_swap.read(*each) for each in zip(outcomes, trials or (None,), strict=True)]
     found = [each for each in results if each is not None]
     if len(found) < len(results):
@@ -310,10 +311,10 @@ def acting_call(
     sender: str,
     trials: int = 0,
 ) -> HypotheticalCall:
-    """Return a call of a sender that acts by the simulation's code: it makes a swap, and trials after it.
+    """Return the call for a sender with the simulation's code: it makes a swap, and then trials.
 
     The call comes from an account without code and with a plain balance, at the gas price of the transaction: contracts
-    meet a sender with code, but an ordinary origin.
+    see a sender with code, but an ordinary origin.
     """
     if context is None:
         return HypotheticalCall(sender, call, tuple(overrides))
@@ -323,6 +324,6 @@ def acting_call(
 
 
 def call_gas(swap: SimulatedCall, trials: int) -> int:
-    """Return the gas of a call that makes a swap, with its approvals, and so many trials after it."""
+    """Return the gas of a call that makes a swap, with its approvals, and this number of trials after it."""
     approvals = len(swap.approvals) + len(swap.permitted)
     return _swap_gas(swap) + approvals * _APPROVAL_GAS + (trials + 1 if trials else 0) * _TRIAL_GAS

@@ -1,7 +1,8 @@
-"""Simulate offers for one order on a node: swaps of different routers, each on the same state, for the same sender.
+"""Simulate offers for one order on a node: swaps through different routers, each on the same state, for the same
+sender.
 
-They are simulated as the transactions that will be sent. A node that cannot do that simulates two senders, one of them
-without code; an offer that treats them differently has an error.
+They are simulated as the transactions that will be sent. If a node cannot do that, it simulates two senders, one of
+them without code; an offer that treats them differently gets an error.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ _NOTICES: Final = "it treats a sender without code differently, so it may detect
 def simulate_offers(
     node: StateOverrideNode, at: BlockId, offers: Sequence[SimulatedCall], sender: str, gas_price_wei: int = 0
 ) -> list[SimulationRun | SwapcliError]:
-    """Simulate swaps that sell the same amount of one token, each by itself on the state after a block.
+    """Simulate swaps that sell the same amount of one token, each separately on the state after a block.
 
-    What the sender lacks is granted: native currency, the input, and each offer's own approvals. An offer that cannot
-    be simulated has an error, and does not keep the others from it. `gas_price_wei` is the current gas price. This
-    takes two round trips, or four if the node simulates no blocks, and one or two more for a sender who lacks the
-    input. Raises `UpstreamError`, and `SimulationError` if the input cannot be granted.
+    The simulation grants whatever the sender lacks: native currency, the input, and each offer's own approvals. An
+    offer that cannot be simulated gets an error and does not affect the others. `gas_price_wei` is the current gas
+    price. This takes two round trips, or four if the node simulates no blocks, and one or two more for a sender who
+    lacks the input. Raises `UpstreamError`, and `SimulationError` if the input cannot be granted.
     """
     return _OfferSimulation(node, at, offers, sender).run(gas_price_wei)
 
@@ -101,7 +102,7 @@ class _OfferSimulation:
         code: bytes,
         context: TransactionContext,
     ) -> dict[int, SimulationRun]:
-        """Return the runs of the offers that the node simulates as transactions, by their numbers."""
+        """Return the runs, by number, of the offers that the node simulates as transactions."""
         with_code = frozenset([self._sender] if is_code_of_contract(code) else [])
         planned = [
             BlockSwap(offer, self._sender, _of(offer, allowances), tuple(grants), context, with_code)
@@ -119,7 +120,7 @@ class _OfferSimulation:
         code: bytes,
         context: TransactionContext | None,
     ) -> dict[int, _Result]:
-        """Return the runs of offers for a sender who acts by the simulation's code."""
+        """Return the runs of offers for a sender with the simulation's code."""
         offers = {number: self._offers[number] for number in numbers}
         needed_wei = max(offer.value_wei for offer in offers.values())
         own, elsewhere = own_code(code)
@@ -144,7 +145,7 @@ class _OfferSimulation:
     def _confirmed(
         self, acting: Mapping[int, _Result], grants: Sequence[StateOverride], context: TransactionContext
     ) -> dict[int, _Result]:
-        """Return the runs of offers that do the same for a sender without code, and errors for the others."""
+        """Return the runs of offers with the same result for a sender without code, and errors for the others."""
         done = [
             k for k, run in acting.items() if isinstance(run, SimulationRun) and run.status is SimulationStatus.DONE
         ]
@@ -176,8 +177,8 @@ class _OfferSimulation:
         return runs
 
     def _simulate(self, calls: Sequence[HypotheticalCall]) -> Sequence[ReturnData | UpstreamRejected]:
-        """Return the answers: of all calls together, or of each alone if the node rejects them, so that it names the
-        one that it rejects."""
+        """Return the responses to all calls together, or to each alone if the node rejects the batch, so that the
+        rejected call is known."""
         if not calls:
             return []
         try:

@@ -1,8 +1,8 @@
 """Rehearse a swap for a sender without code, on a node that does not simulate blocks.
 
-The simulation's code replaces the router's and calls the router's own. The sender is then the origin of an
-ordinary call, with its own code and balance. It cannot approve anything: approvals are written into the storage of the
-tokens. Only the code of the router differs from a transaction.
+The simulation's code replaces the router's code and calls it. The sender is then the origin of an ordinary call, with
+its own code and balance. It cannot approve anything: approvals are written into the storage of the tokens. Only the
+code of the router differs from a transaction.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from swapcli.state.rpc.node import HypotheticalCall, StateOverride
 from swapcli.state.transfers.token_slots import allowance_search, permit2_grant
 
 _ROUTER_CODE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b4"
-"""An arbitrary address that carries the router's own code."""
+"""An arbitrary address with the router's own code."""
 _ROUNDING_UNITS: Final = 3
 _NEAR_PART: Final = 10_000
 """Amounts that differ by less than a hundredth of a percent count as equal."""
 _TRANSFER: Final = "0xa9059cbb"
 _TRANSFER_FROM: Final = "0x23b872dd"
-_ANY_AMOUNT: Final = 1 << 127  # an allowance above every trade
+_ANY_AMOUNT: Final = 1 << 127  # an allowance above any trade
 
 
 class PlainSwap(NamedTuple):
-    """A swap by `sender`, and those of the trials after it that can be made without code at their account.
+    """A swap by `sender`, and the trials after it that are possible without code at their account.
 
-    `made` are the trials with their positions among all.
+    `made` has the trials with their positions among all trials.
     """
 
     swap: SimulatedCall
@@ -46,7 +46,7 @@ class PlainSwap(NamedTuple):
 
     @classmethod
     def of(cls, swap: SimulatedCall, sender: str, trials: Sequence[Trial]) -> PlainSwap:
-        """Return the swap with the trials that are possible, and the approvals that it needs, by their owners."""
+        """Return the swap with the possible trials and the approvals that it needs, by owner."""
         made, approvals = (
             [],
             [(sender, each) for each in (*build_approvals(swap.approvals), *build_approvals(swap.permitted))],
@@ -62,7 +62,7 @@ class PlainSwap(NamedTuple):
         return cls(swap, sender, tuple(made), tuple(approvals))
 
     def read_grants(self) -> SimulatedRead[list[StateOverride] | None]:
-        """Read the state with all approvals; None if an allowance has no known slot."""
+        """Read the state with all approvals; None if the slot of an allowance is unknown."""
         needed = {(each.to, owner, _address(each, 0)): None for owner, each in self.approvals if each.to != PERMIT2}
         searches = [allowance_search(*each, _ANY_AMOUNT) for each in needed]
         marks = yield from side_by_side(*(simulated(search.marked) for search in searches))
@@ -94,7 +94,7 @@ class PlainSwap(NamedTuple):
         )
 
     def read(self, answer: ReturnData) -> Rehearsal | None:
-        """Return the rehearsal from the answer to `call`; None if a token reports no balance."""
+        """Return the rehearsal from the result of `call`; None if a token reports no balance."""
         if not answer:
             return None
         try:
@@ -104,12 +104,12 @@ class PlainSwap(NamedTuple):
 
 
 def are_near(amount: int, other: int) -> bool:
-    """Return whether two amounts differ by rounding at most."""
+    """Return whether two amounts differ at most by rounding."""
     return abs(amount - other) <= _ROUNDING_UNITS + max(abs(amount), abs(other)) // _NEAR_PART
 
 
 def _pulled(owner: str, transfer: Transaction) -> Transaction:
-    """Return the transfer that a spender makes instead of the owner."""
+    """Return the transfer that a spender makes in place of the owner."""
     arguments = transfer.calldata[len(_TRANSFER) :]
     return Transaction(transfer.to, f"{_TRANSFER_FROM}{encode_address(owner, 'from')}{arguments}")
 
@@ -129,6 +129,6 @@ def _address(transaction: Transaction, position: int) -> str:
 
 
 def _permit2_words(approval: Transaction) -> tuple[str, str, int, int]:
-    """Return the token, spender, amount and end of an approval of Permit2."""
+    """Return the token, spender, amount and expiration of a Permit2 approval."""
     token, spender, amount, expiration_s = _words(approval)
     return f"0x{token:040x}", f"0x{spender:040x}", amount, expiration_s

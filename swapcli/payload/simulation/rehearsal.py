@@ -1,9 +1,9 @@
-"""Rehearse a swap on a node after a block: approvals, the swap, and then trials with what was bought.
+"""Rehearse a swap on a node after a block: approvals, the swap, and then trials with the bought tokens.
 
 A node with `eth_simulateV1` simulates the transactions themselves (`block_simulation`). On other nodes, the contract of
 `swapcli.payload.evm.simulation` replaces the code of the sender, of the recipient and of a wallet that no one owns, so
 that each of them can act after the swap; a second call has a sender without code (`plain_sender`). The same round trips
-read the code of the traded tokens, and what their standard slots and functions say.
+read the code of the traded tokens, and their standard slots and functions.
 """
 
 from __future__ import annotations
@@ -65,21 +65,21 @@ WALLET: Final = UNOWNED_ADDRESS
 """A wallet that no one owns."""
 
 _LOOKER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b1"
-"""An arbitrary address that carries the simulation's contract, which makes several calls in one."""
+"""An arbitrary address with the simulation's contract, which makes several calls in one."""
 _RECIPIENT_CODE: Final = "0xd20b9c6f41e7835ab9c4f06d1e82a75391c3f8e6"
-"""An arbitrary address that carries the recipient's own code during a rehearsal."""
+"""An arbitrary address with the recipient's own code during a rehearsal."""
 _PLENTY_WEI: Final = 10**24  # a million whole tokens, for the gas of the trials
 _SLOT_READER: Final = bytes.fromhex("60005b8036111560155780355481526020016002565b366000f3")
-"""Returns the words of the slots in its calldata: for (i = 0; i < calldatasize; i += 32) mstore(i, sload(...)). It
-takes the place of a token's code, whose storage stays."""
+"""EVM code that returns the words in the slots in its calldata: for (i = 0; i < calldatasize; i += 32) mstore(i,
+sload(...)). It replaces a token's code, whose storage stays."""
 _OWNER: Final = "owner()"
 _IMPLEMENTATION: Final = "implementation()"
 _SLOTS: Final = {**IMPLEMENTATION_SLOTS, BEACON_SLOT[0]: BEACON_SLOT[1]}
 
 
 class TokenInspection(NamedTuple):
-    """What is known of a token: its code with that of its implementation behind it, the addresses that its standard
-    slots hold by their names, its owner, whether it says that it is paused, and the accounts that it says it blocks."""
+    """The facts about a token: its code followed by its implementation's, the addresses in its standard slots by name,
+    its owner, whether it reports that it is paused, and the accounts that it reports as blocked."""
 
     code: bytes
     slots: Mapping[str, str]
@@ -89,10 +89,10 @@ class TokenInspection(NamedTuple):
 
 
 class RehearsedSwap(NamedTuple):
-    """A rehearsal, what was read of each token by its address, and the return data of further calls.
+    """A rehearsal, the facts read about each token by its address, and the return data of additional calls.
 
-    Without `is_alike`, a sender without code is treated differently from one that acts by the simulation's code.
-    Without `is_complete`, only the latter could be simulated.
+    If `is_alike` is false, a sender without code is treated differently from one with the simulation's code. If
+    `is_complete` is false, only the latter could be simulated.
     """
 
     rehearsal: Rehearsal
@@ -103,7 +103,7 @@ class RehearsedSwap(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """A rehearsal with the codes of further contracts; and the same for a sender without code, with these trials."""
+    """A rehearsal with the codes of other contracts, and the same for a sender without code, with these trials."""
 
     rehearsal: Rehearsal
     codes: Mapping[str, bytes]
@@ -121,11 +121,11 @@ def rehearse(
     calls: Sequence[Transaction] = (),
     gas_price_wei: int = 0,
 ) -> RehearsedSwap:
-    """Rehearse a swap, in two round trips, or three if the node simulates no blocks. A sender who lacks a token that
-    keeps balances unusually takes one more, a token behind a beacon two. Further `calls` are made before it; one that
-    fails returns nothing. `gas_price_wei` is the network's usual gas price.
+    """Rehearse a swap, in two round trips, or three if the node simulates no blocks. A sender that lacks a token with
+    an unusual storage of balances takes one more, and a token behind a beacon two more. Additional `calls` are made
+    first; a failed one returns nothing. `gas_price_wei` is the network's usual gas price.
 
-    Raises as `simulate_swaps`.
+    Raises the errors of `simulate_swaps`.
     """
     try:
         return run_simulated(node, at, _Rehearser(node, swap, sender, gas_price_wei).read(trials, calls))
@@ -135,7 +135,7 @@ def rehearse(
 
 
 class _Rehearser:
-    """Rehearses one swap. The node is only named in errors: the requests are yielded."""
+    """Rehearses one swap. The node is used only to name it in errors: requests are yielded."""
 
     def __init__(self, node: StateOverrideNode, swap: SimulatedCall, sender: str, gas_price_wei: int) -> None:
         self._node, self._swap, self._sender, self._gas_price_wei = node, swap, sender, gas_price_wei
@@ -187,8 +187,8 @@ class _Rehearser:
     ) -> SimulatedRead[_Made]:
         """Rehearse the swap and read the codes of the `named` contracts, in one round if the node simulates blocks.
 
-        A node that does not simulate them makes two calls instead: of a sender who acts by the simulation's code, and
-        of one without code.
+        Otherwise the node makes two calls: one for a sender with the simulation's code, and one for a sender without
+        code.
         """
         if context is not None and context.can_simulate_blocks:
             with_code = frozenset(owner for owner in self._owners if is_code_of_contract(codes[owner]))
@@ -234,7 +234,7 @@ class _Rehearser:
         return acting_call(self._swap, call, overrides, context, self._sender, len(trials))
 
     def _read_beacons(self, held: Mapping[str, Mapping[str, str]]) -> SimulatedRead[dict[str, bytes]]:
-        """Return the code of the implementations that beacons name, by token, in two rounds if there are any."""
+        """Return the code of the implementations named by beacons, by token, in two rounds if there are any."""
         beacons = {token: slots[BEACON_SLOT[0]] for token, slots in held.items() if BEACON_SLOT[0] in slots}
         asked = {token: _look(beacon, _IMPLEMENTATION, "") for token, beacon in beacons.items()}
         if not asked:
@@ -245,7 +245,7 @@ class _Rehearser:
         return {token: codes[target] for token, target in named.items()}
 
     def _getters(self) -> list[tuple[str, str]]:
-        """Return the functions to call on each token, with the account in their argument; empty for none."""
+        """Return the functions to call on each token, with the account in their argument; empty if there is none."""
         plain = [(_OWNER, ""), *((each, "") for each in PAUSED_GETTERS)]
         return [*plain, *((each, owner) for each in BLOCKED_GETTERS for owner in self._owners)]
 
@@ -259,12 +259,12 @@ class _Rehearser:
         return TokenInspection(code, slots, address_in(outputs[_look(token, _OWNER, "")]), is_paused, tuple(blocked))
 
     def _read_codes(self, addresses: Sequence[str]) -> SimulatedRead[dict[str, bytes]]:
-        """Return the codes of contracts by their addresses."""
+        """Return the codes of contracts by address."""
         (answer,) = yield [codes_call(self._sender, addresses)]
         return dict(zip(addresses, read_codes(self._node, answer, len(addresses)), strict=True))
 
     def _read_outputs(self, looks: Sequence[Transaction]) -> SimulatedRead[dict[Transaction, bytes]]:
-        """Return the return data of transactions that one contract makes; empty for one that fails."""
+        """Return the return data of transactions made by one contract; empty for failed ones."""
         looker = (StateOverride(_LOOKER, code=runtime_code(ZERO_ADDRESS)),)
         (answer,) = yield [HypotheticalCall(self._sender, ContractCall(_LOOKER, encode_look(looks)), looker)]
         try:
@@ -286,7 +286,7 @@ class _Rehearser:
 
 
 def _are_alike(acting: Rehearsal, plain: Rehearsal, positions: Sequence[int]) -> bool:
-    """Return whether two rehearsals have the same results, of the trials at these positions of the first one."""
+    """Return whether two rehearsals have the same results for the trials at these positions in the first one."""
     done = SimulationStatus.DONE
     if done not in (acting.run.status, plain.run.status):
         return True
@@ -306,7 +306,7 @@ def _is_true(output: bytes) -> bool:
 
 
 def _read_slots(sender: str, token: str) -> SimulatedRead[dict[str, str]]:
-    """Return the addresses in the standard slots of a token, by the names of the slots."""
+    """Return the addresses in the standard slots of a token, by slot name."""
     calldata = b"".join(map(encode_word, _SLOTS.values()))
     (answer,) = yield [
         HypotheticalCall(sender, ContractCall(token, calldata), (StateOverride(token, code=_SLOT_READER),))
@@ -316,6 +316,6 @@ def _read_slots(sender: str, token: str) -> SimulatedRead[dict[str, str]]:
 
 
 def _targets(code: bytes, slots: Mapping[str, str]) -> list[str]:
-    """Return the contracts whose code a token runs beside its own."""
+    """Return the contracts whose code a token runs besides its own."""
     minimal = minimal_proxy_target(code)
     return list(dict.fromkeys([*slots.values(), *([minimal] if minimal else [])]))

@@ -1,9 +1,9 @@
-"""Describe why a call reverted, from its return data.
+"""Describe why a call reverted, based on its return data.
 
-`Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors are taken from its ABI, which shares
-those of the published router; those of 0x Settler are from its source (github 0xProject/0x-settler), those of the
-Universal Router from the ABIs of its releases 2.0 and 2.1 (npm @uniswap/universal-router), of Permit2 and of the pool
-manager of Uniswap V4 from theirs. Any other error is shown by its selector.
+`Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors come from its ABI, which shares them
+with the public router. The errors of 0x Settler come from its source (github 0xProject/0x-settler), those of the
+Universal Router from the ABIs of its releases 2.0 and 2.1 (npm @uniswap/universal-router), and those of Permit2 and of
+Uniswap V4's pool manager from their ABIs. Any other error is shown by its selector.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PANICS: Final[Mapping[int, str]] = {
 
 
 class _Known(NamedTuple):
-    """A custom error: the types of its arguments by name. Those of variable length are not shown."""
+    """A custom error: the types of its arguments by name. Arguments of variable length are not shown."""
 
     name: str
     types: Mapping[str, str]
@@ -84,9 +84,9 @@ _UNISWAP_ERRORS: Final = (
     ),
 )  # fmt: skip
 _EXECUTION_FAILED: Final = bytes.fromhex("2c4029e9")
-"""`ExecutionFailed(uint256 commandIndex, bytes message)` of the Universal Router: a command has reverted."""
+"""`ExecutionFailed(uint256 commandIndex, bytes message)` of the Universal Router: a command reverted."""
 _MAX_DEPTH: Final = 3
-"""Reverts inside of reverts that are described."""
+"""The maximum depth of nested reverts that are described."""
 
 
 def describe_revert(output: bytes, depth: int = 0) -> str:
@@ -107,7 +107,7 @@ def describe_revert(output: bytes, depth: int = 0) -> str:
         if known := _known_errors().get(selector):
             return _describe(known, arguments)
     except (InvalidUpstreamResponse, InvalidInput):
-        pass  # it begins like one of those, and ends too soon
+        pass  # it begins like a known error, but ends too soon
     return f"an error with selector 0x{selector.hex()}"
 
 

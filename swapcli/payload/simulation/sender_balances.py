@@ -18,7 +18,8 @@ from swapcli.state.transfers.erc20_calls import ALLOWANCE, BALANCE
 class SenderBalances(NamedTuple):
     """The sender's account, balance of the input token, and allowances, one for each approval that the swap needs.
 
-    There are none for native currency, which needs no approval."""
+    Native currency needs no approval, so it has no allowances.
+    """
 
     account: Account
     balance_in: int
@@ -26,7 +27,7 @@ class SenderBalances(NamedTuple):
 
     @property
     def allowance(self) -> int | None:
-        """What the router may take of the sender's tokens; None for native currency."""
+        """How much of the sender's tokens the router may take; None for native currency."""
         return min(self.allowances, default=None)
 
 
@@ -45,7 +46,7 @@ def balance_calls(owner: str, swap: SimulatedCall) -> list[ContractCall]:
 
 
 def decode_balances(account: Account, swap: SimulatedCall, answers: Sequence[ReturnData]) -> SenderBalances:
-    """Return the balances from the answers to `balance_calls`. Raises `InvalidUpstreamResponse`."""
+    """Return the balances from the results of `balance_calls`. Raises `InvalidUpstreamResponse`."""
     balance, *others = answers
     allowances = (_read_allowance(*each) for each in zip(swap.approvals, others, strict=True))
     return SenderBalances(account, read_word(balance, BALANCE), tuple(allowances))
@@ -58,7 +59,7 @@ def _allowance_call(approval: Approval, owner: str) -> ContractCall:
 
 
 def _read_allowance(approval: Approval, answer: ReturnData) -> int:
-    """Return an allowance. One of Permit2 that ends before the swap does counts as none."""
+    """Return an allowance. An allowance in Permit2 that ends before the swap's deadline counts as none."""
     if approval.expiration_s is None:
         return read_word(answer, ALLOWANCE)
     amount, expiration_s, _nonce = read_words(answer, 3, PERMIT2_ALLOWANCE)

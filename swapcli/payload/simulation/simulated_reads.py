@@ -1,7 +1,7 @@
-"""Reads by simulation, as generators: like the reads of pools, each yields the requests of a round.
+"""Reads by simulation, as generators: like pool reads, each yields the requests of one round.
 
-A read receives the results of its requests and returns the facts that it has read. Reads that run side by side send
-the requests of a round together, so a round is one round trip.
+A read receives the results of its requests and returns the facts that it has read. Concurrent reads send the requests
+of a round together, so each round is one round trip.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ T = TypeVar("T")
 
 SimulatedRequest = HypotheticalCall | SimulatedBlock
 SimulatedRead = Generator[Sequence[SimulatedRequest], Sequence[Any], T]
-"""Receives the return data of a call, and the outcome of a block, which is None if the node simulates no blocks."""
+"""Yields requests, and receives the return data of a call, or the outcome of a block (None if the node simulates no
+blocks)."""
 
 
 def run_simulated(node: StateOverrideNode, at: BlockId, read: SimulatedRead[T]) -> T:

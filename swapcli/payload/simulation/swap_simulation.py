@@ -1,7 +1,7 @@
 """Simulate a swap on a node after a block, for its real sender, before anyone signs it.
 
-The contract of `swapcli.payload.evm.simulation` replaces the sender's code, makes the approvals that are missing, calls
-the router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
+The contract of `swapcli.payload.evm.simulation` replaces the sender's code, makes the missing approvals, calls the
+router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
 allowance, the simulation grants them. The signature is not simulated.
 """
 
@@ -39,18 +39,18 @@ from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
 from swapcli.state.transfers.transfer_probe import runtime_code as probe_code
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
-"""An arbitrary address that carries the sender's own code during the simulation."""
+"""An arbitrary address with the sender's own code during the simulation."""
 
 _PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
-"""An arbitrary address that carries the contract which reads codes."""
+"""An arbitrary address with the contract that reads codes."""
 
 
 OUT_OF_GAS: Final = SimulationRun(SimulationStatus.REVERTED, 0, 0, b"")
-"""A swap that has taken all gas."""
+"""The message for a swap that has used all its gas."""
 
 
 class SimulationGrant(StrEnum):
-    """An asset or permission that the sender lacks and the simulation grants."""
+    """An asset or permission that the sender lacks and that the simulation grants."""
 
     NATIVE = "native currency"
     TOKEN = "token"
@@ -67,7 +67,7 @@ class SwapSimulation(NamedTuple):
 def simulate_swap(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
 ) -> SwapSimulation:
-    """Simulate a swap. Raises as `simulate_swaps`."""
+    """Simulate a swap. Raises the errors of `simulate_swaps`."""
     return simulate_swaps(node, at, [swap], sender, balances)[0]
 
 
@@ -81,12 +81,12 @@ def simulate_swaps(
 ) -> list[SwapSimulation]:
     """Simulate swaps that differ only in their calldata, each on the same state.
 
-    With a `head`, they are also simulated as transactions with its fees, if the node can do that. Their results replace
+    With a `head`, they are also simulated as transactions with its fees, if the node can do that. The results replace
     the others if they differ by more than rounding.
 
     This takes one round trip, and one or two before it if the sender lacks the token. Raises `SimulationError` if the
-    token cannot be granted to the sender, or a token does not report balances; `UpstreamRejected` if the node cannot
-    simulate.
+    token cannot be granted to the sender, or a token does not report balances; and `UpstreamRejected` if the node
+    cannot simulate.
     """
     swap = swaps[0]
     assumed = tuple(lacking(swap, balances))
@@ -115,7 +115,7 @@ def simulate_swaps(
         raise
     results = [each.read(outcome) for each, outcome in zip(planned, outcomes, strict=True)]
     mined = [result[0] if result else None for result in results]
-    # A swap that takes all gas fails alone.
+    # A swap that uses all its gas fails alone.
     is_any_answered = any(answer is not None for answer in answers)
     acting = [
         OUT_OF_GAS if answer is None and is_any_answered else read_simulation(node, answer, each, balances.allowances)
@@ -126,7 +126,7 @@ def simulate_swaps(
 
 
 def _choose_run(acting: SimulationRun, mined: SimulationRun | None) -> SimulationRun:
-    """Return the run of the transaction if it differs, and otherwise the other run, on the state of the quote."""
+    """Return the run of the transaction if it differs, and otherwise the run on the state of the quote."""
     if mined is None:
         return acting
     is_alike = acting.status is mined.status and are_near(acting.received, mined.received)
@@ -136,7 +136,7 @@ def _choose_run(acting: SimulationRun, mined: SimulationRun | None) -> Simulatio
 def read_simulation(
     node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, allowances: Sequence[int]
 ) -> SimulationRun:
-    """Return what the simulation contract answered for a swap. Raises as `require_answer`."""
+    """Return the simulation contract's result for a swap. Raises the errors of `require_answer`."""
     answer = require_answer(node, answer)
     try:
         return decode_run(answer, swap, allowances)
@@ -145,7 +145,7 @@ def read_simulation(
 
 
 def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
-    """Return what the simulation contract returned. Raises `SimulationError`, `UpstreamRejected` if it did not run."""
+    """Return the simulation contract's result. Raises `SimulationError`, or `UpstreamRejected` if it did not run."""
     if answer is None:
         raise SimulationError("the swap cannot be simulated: a token reports no balances, or the gas is too high")
     if answer == b"":
@@ -156,7 +156,7 @@ def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
 
 
 def malformed_answer(node: StateOverrideNode, error: InvalidInput) -> InvalidUpstreamResponse:
-    """Return the error for an answer that the simulation contract does not give."""
+    """Return the error for a result that the simulation contract never returns."""
     return InvalidUpstreamResponse(f"{node.redacted_url} returned an invalid simulation result: {error.message}")
 
 
@@ -169,7 +169,7 @@ def lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGra
 
 
 def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOverride]]:
-    """Return the address that carries an account's own code, zero for none, and the override that puts it there."""
+    """Return the address for an account's own code (zero for none), and the override that puts it there."""
     if not code:
         return ZERO_ADDRESS, []
     if code.startswith(DELEGATION):
@@ -180,12 +180,12 @@ def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOver
 def grant_balance(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int
 ) -> StateOverride:
-    """Return the state in which a sender with a `balance` holds the input. Raises as `simulate_swaps`."""
+    """Return the state in which a sender with a `balance` holds the input. Raises the errors of `simulate_swaps`."""
     return granted_input(swap, find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in))
 
 
 def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
-    """Return the state in which a sender holds the input, by the slot of the balance. Raises `SimulationError`."""
+    """Return the state in which a sender holds the input, given the slot of the balance. Raises `SimulationError`."""
     if slot is None:
         raise SimulationError(
             "a simulation needs a sender who holds the input: swapcli cannot set balances of this token",
@@ -201,7 +201,7 @@ def codes_call(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
 
 
 def read_codes(node: StateOverrideNode, answer: ReturnData, count: int) -> list[bytes]:
-    """Return the codes in the answer to `codes_call`. Raises as `require_answer`."""
+    """Return the codes in the result of `codes_call`. Raises the errors of `require_answer`."""
     try:
         return decode_codes(require_answer(node, answer), count)
     except InvalidInput as error:

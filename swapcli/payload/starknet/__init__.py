@@ -1,4 +1,4 @@
-"""Calls of the router on Starknet: felts, Cairo's serialisation, approvals. Pure."""
+"""Router calls on Starknet: felts, Cairo's serialisation, approvals. Pure."""
 
 from __future__ import annotations
 

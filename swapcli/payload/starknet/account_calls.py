@@ -1,4 +1,4 @@
-"""The calls that an Starknet account executes for a swap in one transaction: `approve`, then `swap`."""
+"""The calls that a Starknet account executes for a swap in one transaction: `approve`, then `swap`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ APPROVE = "approve"
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
     """Serialise `call` for the router at `router`. The value is 0: the native token is an ordinary token.
 
-    Raises `InvalidAddress` for the router, and `InvalidInput` as `serialise_call` does.
+    Raises `InvalidAddress` for the router, and `InvalidInput` like `serialise_call`.
     """
     if network.kind is not Kind.STARKNET:
         raise InvalidInput(f"{network.name} is not a Starknet network")

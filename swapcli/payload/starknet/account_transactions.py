@@ -1,9 +1,9 @@
-"""The calls inside a transaction of an Starknet account: the arguments of its `__execute__`.
+"""The calls inside a Starknet account's transaction: the arguments of its `__execute__`.
 
 Accounts in Cairo 1 take `Array<Call>`: the number of calls, then for each its contract, its selector, the number of its
-felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the felts of
-all calls after their number. The nonce that followed them in transactions of version 0 is not read: the network takes
-no more of those.
+felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the number of
+all calls' felts and the felts. The nonce that followed them in version 0 transactions is not read: the network no
+longer accepts those.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TABLE_FELTS: Final = 4  # to, selector, offset, length
 
 
 def entrypoint_name(text: str) -> str:
-    """Return the name of an entry point that is given by its name or selector; an unknown selector as it is."""
+    """Return the name of an entry point given by its name or selector; an unknown selector is returned unchanged."""
     try:
         return _NAMES.get(from_felt_text(text), text)
     except InvalidInput:
@@ -38,7 +38,7 @@ def entrypoint_name(text: str) -> str:
 
 
 def serialise_account_calls(calls: Sequence[Transaction]) -> tuple[int, ...]:
-    """Return the arguments of `__execute__` of an account in Cairo 1 for these calls of `swap` and `approve`."""
+    """Return the arguments of a Cairo 1 account's `__execute__` for these calls of `swap` and `approve`."""
     felts = [len(calls)]
     for call in calls:
         felts += (felt_of_address(call.to), _SELECTORS[call.entrypoint or SWAP], len(call.felts), *call.felts)
@@ -48,7 +48,8 @@ def serialise_account_calls(calls: Sequence[Transaction]) -> tuple[int, ...]:
 def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:
     """Return the calls that an account executes, from the arguments of its `__execute__`.
 
-    Raises `InvalidInput` for felts that are in neither encoding, to the last one, or in both with other calls.
+    Raises `InvalidInput` for felts that do not completely match either encoding, or that match both with different
+    calls.
     """
     found = {calls for parse in (_parse_array, _parse_table) if (calls := parse(felts)) is not None}
     if len(found) != 1:
@@ -58,7 +59,7 @@ def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:
 
 
 def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
-    """Parse the encoding of Cairo 1; None if the felts are not in it."""
+    """Parse the encoding of Cairo 1; None if the felts do not match it."""
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     calls, at = [], 1
@@ -72,7 +73,7 @@ def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
 
 
 def _parse_table(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
-    """Parse the encoding of Cairo 0; None if the felts are not in it."""
+    """Parse the encoding of Cairo 0; None if the felts do not match it."""
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     end = 1 + felts[0] * _TABLE_FELTS

@@ -1,4 +1,4 @@
-"""Decode the felts of a call on Starknet: a swap of the router, or an approval of a token."""
+"""Decode the felts of a Starknet call: a router's swap, or a token approval."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def decode_felts(felts: Sequence[int]) -> DecodedCall:
         )
         for swap in call.swaps
     )
-    # No list of felts has anything after its call, where calldata may have the mark of a wallet.
+    # A list of felts has nothing after its call, whereas calldata may end with a wallet's mark.
     oddities = (f"{left} felts follow the end of the call, which quotes never have",) if left else ()
     return DecodedCall("swap", dialect=FIBROUS, order=order, swaps=swaps, oddities=oddities)
 
 
 def parse_felts(text: str) -> tuple[int, ...] | None:
-    """Parse felts separated by commas or blanks, or a JSON array of them; None if the text is not a list of felts.
+    """Parse felts separated by commas or blanks, or in a JSON array; None if the text is not a list of felts.
 
     Raises `InvalidInput` for a list with an entry that is not a felt.
     """

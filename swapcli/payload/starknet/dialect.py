@@ -32,7 +32,7 @@ class StarknetDialect:
         self._network = network
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool itself: the router executes every family by asking the pool."""
+        """Return the pool itself: the router executes every family by calling the pool."""
         return pool
 
     def refusal_reason(self, pool: Pool) -> str:
@@ -41,7 +41,7 @@ class StarknetDialect:
         return ""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """As `RouterDialect.build_payload`."""
+        """See `RouterDialect.build_payload`."""
         return self.build_transaction(self.build_call(swap.route, swap.steps, swap.pools, swap.integrator), router)
 
     def build_call(
@@ -52,7 +52,7 @@ class StarknetDialect:
         return build_call(route, steps, pools, self._network)._replace(integrator_data=integrator_data)
 
     def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
-        """Serialise a call for the router at an address. Raises `InvalidAddress` and `InvalidInput`."""
+        """Serialise a call to the router at an address. Raises `InvalidAddress` and `InvalidInput`."""
         return build_transaction(call, self._network, router)
 
     def build_transactions(

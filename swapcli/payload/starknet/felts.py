@@ -1,8 +1,8 @@
 """Convert numbers and addresses to felts and back, and check their ranges. A u256 takes two felts.
 
 A felt is a number below the field's prime. An address is a felt above 0 and below 2^251; a u256 is two felts below
-2^128, low half first. In JSON a felt is a decimal string, as `CallData.compile` of starknet.js writes it; a JSON
-number would lose digits.
+2^128, low half first. In JSON, a felt is a decimal string, as in `CallData.compile` of starknet.js; a JSON number would
+lose digits.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_felt(field: str, number: int) -> int:
 
 
 def felt_of_address(address: str) -> int:
-    """Return the felt of an address in hex, in upper or lower case, of any length. Raises `InvalidAddress`."""
+    """Return the felt of an address in hex, in any letter case and length. Raises `InvalidAddress`."""
     return int(parse_address(address, Kind.STARKNET), 16)
 
 
@@ -63,14 +63,17 @@ def split_u256(field: str, number: int, minimum: int = 0) -> tuple[int, int]:
 
 
 def join_u256(field: str, low: int, high: int) -> int:
-    """Return the number of two halves, the inverse of `split_u256`. Raises `InvalidInput` for a half out of range."""
+    """Return the number from its two halves, the inverse of `split_u256`.
+
+    Raises `InvalidInput` for a half out of range.
+    """
     check_range(f"{field}.low", low, 0, _HALF_LIMIT)
     check_range(f"{field}.high", high, 0, _HALF_LIMIT)
     return low + (high << _HALF_BITS)
 
 
 def to_felt_text(felt: int) -> str:
-    """Format a felt as a decimal string, as JSON has it. Raises `InvalidInput`."""
+    """Format a felt as a decimal string for JSON. Raises `InvalidInput`."""
     return str(check_felt("felt", felt))
 
 

@@ -1,9 +1,9 @@
 """Transactions of Starknet accounts: version 3, unsigned, with a bound for each resource that they may use.
 
-The bounds are those of starknet.js 10.8.0 (`toOverheadResourceBounds`, with its default `resourceBoundsOverhead`): of
-each resource, the estimated units and their price, each raised by 50% and rounded down. The most that the account may
-pay is the sum of the products, as in `toOverheadOverallFee`; a tip is not paid. Prices and fees are in fri, the
-base unit of STRK.
+The bounds equal those of starknet.js 10.8.0 (`toOverheadResourceBounds`, with its default `resourceBoundsOverhead`):
+for each resource, the estimated units and their price, each raised by 50% and rounded down. The account's maximum
+payment is the sum of the products, as in `toOverheadOverallFee`; no tip is paid. Prices and fees are in fri, the base
+unit of STRK.
 
 Source of the fields: BROADCASTED_INVOKE_TXN of the Starknet JSON-RPC specification, 0.10.
 """
@@ -19,24 +19,24 @@ from swapcli.payload.starknet.felts import felt_of_address
 _OVERHEAD_PERCENT: Final = 50
 _VERSION: Final = "0x3"
 _QUERY_VERSION: Final = hex((1 << 128) + 3)
-"""Of a transaction that can only be estimated: no node accepts it for execution."""
+"""The version of a transaction that can only be estimated: no node accepts it for execution."""
 _STRK_DECIMALS: Final = 18
 
 
 class ResourceBound(NamedTuple):
-    """The most units of a resource that a transaction may use, and the highest price of one, in fri."""
+    """The maximum number of units of a resource that a transaction may use, and the maximum price per unit, in fri."""
 
     max_amount: int
     max_price_per_unit: int
 
     @property
     def max_fee(self) -> int:
-        """The most that the resource may cost, in fri."""
+        """The maximum cost of the resource, in fri."""
         return self.max_amount * self.max_price_per_unit
 
 
 class ResourceBounds(NamedTuple):
-    """The bounds of the three resources of a transaction of version 3."""
+    """The bounds of the three resources of a version 3 transaction."""
 
     l1_gas: ResourceBound
     l2_gas: ResourceBound
@@ -44,7 +44,7 @@ class ResourceBounds(NamedTuple):
 
     @property
     def max_fee(self) -> int:
-        """The most that the transaction may cost, in fri."""
+        """The maximum cost of the transaction, in fri."""
         return sum(bound.max_fee for bound in self)
 
 
@@ -52,7 +52,7 @@ NO_BOUNDS: Final = ResourceBounds(*(ResourceBound(0, 0) for _ in ResourceBounds.
 
 
 class InvokeTransaction(NamedTuple):
-    """The transaction by which an account executes calls; `fee` is the node's estimate of its cost, in fri."""
+    """The transaction with which an account executes calls; `fee` is the node's estimate of its cost, in fri."""
 
     sender: str
     nonce: int
@@ -61,11 +61,11 @@ class InvokeTransaction(NamedTuple):
     fee: int
 
     def document(self) -> dict[str, Any]:
-        """Return the transaction as the specification has it, without its signature."""
+        """Return the transaction in the specification's form, without its signature."""
         return self._render(_VERSION)
 
     def unsigned(self) -> dict[str, Any]:
-        """Return the transaction as a node estimates it, without a signature."""
+        """Return the transaction in the form for a node's estimate, without a signature."""
         return {**self._render(_QUERY_VERSION), "signature": []}
 
     def _render(self, version: str) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class InvokeTransaction(NamedTuple):
         }
 
     def details(self) -> dict[str, Any]:
-        """Return what the transaction has beside its calls, as in `document`, and its fee."""
+        """Return the transaction's fields besides its calls, as in `document`, and its fee."""
         whole = self.document()
         return {
             "sender_address": whole["sender_address"],
@@ -101,7 +101,7 @@ class InvokeTransaction(NamedTuple):
         }
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Return names and texts of the nonce, the bounds and the fee."""
+        """Return the names and texts of the nonce, the bounds and the fee."""
         bounds = (
             (name, f"up to {bound.max_amount:,} units at up to {bound.max_price_per_unit:,} fri")
             for name, bound in self.bounds._asdict().items()

@@ -11,7 +11,7 @@ The `extra_keys` of a protocol in the catalogue name the fields of its pools tha
 | concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
 | ekubo, ekubo_twamm | Ekubo, its extensions | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |
 
-What is left of the arguments of the core's `swap` are those members of Ekubo's PoolKey and RouteNode.
+The remaining arguments of the core's `swap` are those members of Ekubo's PoolKey and RouteNode.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _POOL_ID: Final = "poolId"
 def build_call(
     route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], network: Network
 ) -> RouterCall:
-    """Build the call for `route` from `steps`, its replay on `pools` (by key).
+    """Build the call for `route` from `steps`, the replay of the route on `pools` (by key).
 
     Raises `InvalidRoute` for no steps, an unknown pool, or a protocol without an id on the network.
     """
@@ -47,9 +47,9 @@ def build_call(
 
 
 def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
-    """Return the `extra_data` of a pool: its fields that the protocol's `extra_keys` name, in order.
+    """Return the `extra_data` of a pool: the fields that the protocol's `extra_keys` name, in order.
 
-    A pool id names the pool in the interface only. Raises `InvalidRoute` if the pool lacks one of the fields.
+    A pool ID identifies the pool only in the interface. Raises `InvalidRoute` if the pool lacks one of the fields.
     """
     traits = pool.api_extra_data()
     missing = [key for key in protocol.extra_keys if key not in traits]

@@ -36,7 +36,7 @@ _FELTS_PER_SWAP = 6
 def serialise_call(call: RouterCall) -> tuple[int, ...]:
     """Serialise the arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput` with the field out of range.
 
-    The felts contain neither `amount_out` nor swap types. Integrator data cannot be serialised and raises an error.
+    The felts contain neither `amount_out` nor swap types. Integrator data cannot be serialised, so it raises an error.
     """
     if call.integrator_data:
         raise InvalidInput("the router on Starknet has no integrators")
@@ -49,7 +49,7 @@ def serialise_call(call: RouterCall) -> tuple[int, ...]:
 def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall:
     """Deserialise the arguments of `swap`: the inverse of `serialise_call`, with the same checks.
 
-    The felts do not contain `amount_out`, so the caller gives it; every swap is from token to token. Raises
+    The felts do not contain `amount_out`, so the caller provides it; every swap is from token to token. Raises
     `InvalidInput` with the field for a number out of range, felts that end early, and felts left over.
     """
     call, left = deserialise_call_with_rest(felts, amount_out=amount_out)
@@ -88,7 +88,7 @@ def _swap_felts(number: int, swap: RouterSwapParam) -> Iterator[int]:
 
 
 class _Reader:
-    """A reader of felts in order. `left` is the number of felts not yet read."""
+    """Reads felts in order. `left` is the number of felts not yet read."""
 
     def __init__(self, felts: Sequence[int]) -> None:
         self._felts = iter(felts)

@@ -1,6 +1,6 @@
-"""Prices outside a route, to compare a quote with: averages of other pools, HyperCore's oracle, and feeds.
+"""Prices outside a route to compare a quote with: averages in other pools, HyperCore's oracle, and price feeds.
 
-Each reference shows how much of the output the order's input is worth. All are read in one call of a node, with the
+Each reference gives the value of the order's input in the output token. All are read in one call to a node, with the
 rehearsal of the swap. A reference that does not respond, or whose price is too old, is omitted.
 """
 
@@ -23,15 +23,15 @@ from swapcli.payload.evm.token_powers import selector_of
 from swapcli.payload.verdict.verdict import PriceKind, PriceReference
 
 TWAP_S: Final = 1_800
-"""Half an hour: to move its average by 5% takes a price that is off by more than 5% for all of it."""
+"""Half an hour: to move its average by 5%, a price must be off by more than 5% for the whole time."""
 MAX_FEED_AGE_S: Final = 90_000
-"""The longest heartbeat of Chainlink's feeds is a day; and an hour on top."""
+"""The longest heartbeat of Chainlink's feeds is one day; one hour is added."""
 
 _MAX_TWAPS: Final = 3  # of the deepest pools
 _DEPTH_PARTS: Final = 2
-"""A pool is deeper than the order if it pays more than half of what its first units are worth."""
+"""A pool is deeper than the order if it pays more than half of the value at its first unit's rate."""
 _SMALL_PART: Final = 1_000
-_Q192: Final = 192  # bits after the point of a squared Q64.96
+_Q192: Final = 192  # fractional bits of a squared Q64.96
 _OBSERVE: Final = "observe(uint32[])"
 _LATEST_ROUND: Final = "latestRoundData()"
 _DECIMALS: Final = "decimals()"
@@ -46,7 +46,7 @@ _PERPS: Final[Mapping[str, tuple[int, str]]] = {
     "0x9fdbda0a5e284c32744d2f17ee5c74b284993463": (0, "BTC"),
     "0xbe6727b535545c67d5caa73dea54865b92cf7907": (1, "ETH"),
 }
-"""Index and name of the perpetual of a token on HyperEVM: WHYPE, UBTC and UETH. The name is checked."""
+"""The index and name of the perpetual for a token on HyperEVM: WHYPE, UBTC and UETH. The name is checked."""
 _DOLLARS: Final = frozenset(
     {
         "0xb8ce59fc3717ada4c02eadf9682a9e934f625ebb",
@@ -54,11 +54,11 @@ _DOLLARS: Final = frozenset(
         "0x5d3a1ff2b6bab83b63cd9ad0787074081a52ef34",
     }
 )
-"""USDT0, USDC and USDe on HyperEVM, in which the oracle counts."""
+"""USDT0, USDC and USDe on HyperEVM, the units of the oracle."""
 
 
 class PricedOrder(NamedTuple):
-    """The order whose price is compared: tokens in the form that pools trade, and the input in base units."""
+    """The order whose price is compared: tokens in their form in pools, and the input in base units."""
 
     token_in: Token
     token_out: Token
@@ -66,8 +66,11 @@ class PricedOrder(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Calls that give one reference. `read` returns the output that the input is worth from their return data at the
-    Unix time of the block, None if they say nothing."""
+    """Calls that give one reference.
+
+    From their return data, `read` returns the output that the input is worth at the block's Unix time; None if they
+    give no price.
+    """
 
     kind: PriceKind
     source: str
@@ -78,7 +81,7 @@ class Question(NamedTuple):
 def plan_references(
     order: PricedOrder, network: Network, pools: Mapping[str, Pool], route_pools: Iterable[str]
 ) -> tuple[Question, ...]:
-    """Return the questions to ask for an order: of known `pools` (by key) outside the route, and of oracles."""
+    """Return the calls for an order's references: known `pools` (by key) outside the route, and oracles."""
     others = [pool for key, pool in pools.items() if key not in set(route_pools)]
     questions = [*_twaps(order, network, others), *_feeds(order, network), *_hypercore(order, network)]
     return tuple(questions)
@@ -87,7 +90,7 @@ def plan_references(
 def read_references(
     questions: Sequence[Question], outputs: Sequence[bytes], amount_out: int, now_s: int
 ) -> tuple[PriceReference, ...]:
-    """Return the references that answered, with how far `amount_out` of the quote is below each, in ppm."""
+    """Return the references that responded, with how far the quote's `amount_out` is below each, in ppm."""
     found, position = [], 0
     for question in questions:
         own = outputs[position : position + len(question.calls)]
@@ -110,7 +113,7 @@ def _twaps(order: PricedOrder, network: Network, pools: Sequence[Pool]) -> Itera
 
 
 def _depth(order: PricedOrder, pool: Pool) -> int:
-    """Return what a V3 pool pays for the order, 0 unless it is deeper than that."""
+    """Return a V3 pool's output for the order; 0 unless the pool is deeper than the order."""
     if pool.family != "concentrated" or pool.key != pool.address:
         return 0
     ends = order.token_in.address, order.token_out.address
@@ -136,7 +139,7 @@ def _average(order: PricedOrder, pool: Pool, output: bytes) -> int | None:
     tick = (to_signed(words[4]) - to_signed(words[3])) // TWAP_S
     if not MIN_TICK <= tick <= MAX_TICK:
         return None
-    price = sqrt_ratio_at_tick(tick) ** 2  # of token 0 in token 1, times 2^192
+    price = sqrt_ratio_at_tick(tick) ** 2  # in token 1 per token 0, times 2^192
     if pool.tokens.index(order.token_in.address) < pool.tokens.index(order.token_out.address):
         return order.amount_in * price >> _Q192
     return (order.amount_in << _Q192) // price
@@ -162,11 +165,11 @@ def _feeds(order: PricedOrder, network: Network) -> Iterator[Question]:
 
 
 _Price = tuple[int, int]
-"""The USD of a whole token, and their decimals."""
+"""The price in USD of a whole token, and the token's decimals."""
 
 
 def _feed_price(latest: bytes, decimals: bytes, now_s: int) -> _Price | None:
-    """Return the price of Chainlink's `latestRoundData`: (roundId, answer, startedAt, updatedAt, answeredInRound)."""
+    """Return the price from Chainlink's `latestRoundData`: (roundId, answer, startedAt, updatedAt, answeredInRound)."""
     if len(latest) < 5 * WORD or len(decimals) < WORD:
         return None
     answer, updated_s = to_signed(int.from_bytes(latest[WORD : 2 * WORD])), int.from_bytes(latest[3 * WORD : 4 * WORD])
@@ -196,9 +199,9 @@ def _hypercore(order: PricedOrder, network: Network) -> Iterator[Question]:
 
 
 def _perp_price(price: bytes, info: bytes, name: str) -> _Price | None:
-    """Return the oracle's price of a perpetual, if it has the name that is expected."""
+    """Return the oracle's price of a perpetual, if it has the expected name."""
     words = [int.from_bytes(info[at : at + WORD]) for at in range(0, len(info), WORD)]
-    # An offset; then the offset of the name, a table, the decimals, two more words, and the name.
+    # An offset, then the offset of the name, a table, the decimals, two more words, and the name.
     if len(price) < WORD or len(words) < 8 or words[:2] != [WORD, 5 * WORD]:
         return None
     start = 7 * WORD
@@ -209,7 +212,7 @@ def _perp_price(price: bytes, info: bytes, name: str) -> _Price | None:
 
 
 def _worth(order: PricedOrder, price_in: _Price | None, price_out: _Price | None) -> int | None:
-    """Return the output amount that is worth as much as the input; None if a price is unknown."""
+    """Return the output amount with the same value as the input; None if a price is unknown."""
     if price_in is None or price_out is None:
         return None
     (value_in, places_in), (value_out, places_out) = price_in, price_out

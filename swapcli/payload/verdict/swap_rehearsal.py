@@ -1,8 +1,8 @@
-"""Judge a swap by rehearsing it on a node: approvals, the swap, and then a sale of part of what was bought.
+"""Judge a swap by rehearsing it on a node: approvals, the swap, and then a sale of part of the bought tokens.
 
-The sale goes through the payload's router and the pools that have paid the output, one at a time. Beside it, some of
-what was bought is sent to such a pool and to a wallet, so that a tax or a refusal can be told from the router's own.
-An owner who acts later can still deceive a rehearsal.
+The sale goes through the payload's router and the pools that paid the output, one at a time. In addition, some of the
+bought tokens are sent to such a pool and to a wallet, to distinguish a tax or a refusal by the token from the router's
+own. An owner who acts later can still deceive a rehearsal.
 """
 
 from __future__ import annotations
@@ -62,23 +62,23 @@ from swapcli.state.transfers.transfer_trials import pool_holder
 
 NOT_REHEARSED: Final = "the swap was not simulated"
 _MAX_SALES: Final = 2
-"""Pools to sell in: the largest of the route decide."""
+"""The maximum number of pools to sell in: the largest ones of the route are decisive."""
 _TRANSFER: Final = "a9059cbb"
 """`transfer(address to, uint256 amount)` of ERC-20."""
 _SHARE_UNITS: Final = 3
-"""What transfers of tokens that keep shares have been seen to lose."""
+"""The largest loss seen in transfers of tokens that keep shares."""
 _SHARE_PPM: Final = 100
-"""A loss of a few units is taken for rounding where it would be a tax of less than a hundredth of a percent."""
+"""A loss of a few units counts as rounding if, as a tax, it would be less than a hundredth of a percent."""
 _SALE_PPM: Final = 10_000
-"""A pool pays less than its state shows where it has a hook or its own fee; a tax below a percent shows in the
+"""A pool pays less than its state shows if it has a hook or its own fee; a tax below one percent shows in the
 transfer."""
 
 
 class JudgedSwap(NamedTuple):
-    """A payload to be judged, with its route on `pools` (by key), None if their state is unknown.
+    """A payload to judge, with its route on `pools` (by key); None if their state is unknown.
 
-    `network` has the variant of the router that the payload is built for. `known_tokens` are the addresses of tokens
-    that the catalogue has, None for a network without any.
+    `network` has the router variant for which the payload is built. `known_tokens` are the addresses of tokens in the
+    catalogue, None for a network without any.
     """
 
     payload: UnsignedTransaction
@@ -91,7 +91,7 @@ class JudgedSwap(NamedTuple):
 
 
 class _PlannedSale(NamedTuple):
-    """A sale of part of the output in one pool; `expected` is None if the state of the pool cannot tell."""
+    """A sale of part of the output in one pool; `expected` is None if the pool's state cannot predict it."""
 
     pool: str
     token_out: str
@@ -101,7 +101,7 @@ class _PlannedSale(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The trials of a rehearsal: of the sales, then transfers of `amount` to each of `receivers`."""
+    """The trials of a rehearsal: the sales, then transfers of `amount` to each of `receivers`."""
 
     sales: tuple[_PlannedSale, ...]
     amount: int
@@ -110,7 +110,8 @@ class _Plan(NamedTuple):
 
 
 class PriceGuard(NamedTuple):
-    """The references to compare a quote with at a Unix time, and the losses in ppm above which to warn and to block."""
+    """The references to compare a quote with at a Unix time, and the losses (in ppm) above which to warn and to
+    block."""
 
     questions: tuple[Question, ...]
     now_s: int
@@ -126,7 +127,7 @@ def price_guard(
 ) -> PriceGuard:
     """Return the prices to compare a swap with at a Unix time, and the losses above which to warn and to block.
 
-    `known_pools` (by key) trade its two tokens.
+    `known_pools` (by key) trade the two tokens of the swap.
     """
     network, route = swap.network, swap.payload.call.route
     of_route = {step.pool_key for segment in swap.result.segments for hop in segment.hops for step in hop}
@@ -139,9 +140,9 @@ def price_guard(
 
 
 def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, guard: PriceGuard = NO_GUARD) -> Verdict:
-    """Return the verdict on a swap by `sender`, the recipient without one.
+    """Return the verdict on a swap by `sender`, by default the recipient.
 
-    If the node cannot simulate, the verdict says so.
+    If the node cannot simulate, the verdict contains that fact.
     """
     recipient = swap.payload.call.route.recipient
     sender = sender or recipient
@@ -177,7 +178,7 @@ def _tag(origin: StateSource) -> BlockTag:
 
 
 def not_rehearsed(error: SwapcliError) -> Verdict:
-    """Return the verdict on a swap that no node has rehearsed, because of an error."""
+    """Return the verdict on a swap that could not be rehearsed because of an error."""
     hint = error.hint or "try again, or check it with a different node"
     message = f"{NOT_REHEARSED}: {error.message}"
     return Verdict((FindingCode.NOT_SIMULATED.finding(message, hint),), VerdictFacts())
@@ -197,7 +198,7 @@ def _plan(swap: JudgedSwap, *, is_exact: bool) -> _Plan:
 
 
 def _planned_sales(swap: JudgedSwap, *, is_exact: bool) -> Iterator[_PlannedSale]:
-    """Yield a sale for each pool that pays the output, the largest first, if it can buy half of that back."""
+    """Yield a sale for each pool that pays the output, the largest first, if it can buy back half of that."""
     if swap.pools is None:
         return
     route = swap.payload.call.route
@@ -304,7 +305,7 @@ def _outcome_findings(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exa
 
 
 def _difference_findings(rehearsed: RehearsedSwap) -> Iterator[Finding]:
-    """Yield a finding if contracts treat two simulations differently, or if there could be only one."""
+    """Yield a finding if contracts treat the two simulations differently, or if only one was possible."""
     if not rehearsed.is_alike:
         message = "the token or the router treats a sender without code differently, so it may detect simulations"
         yield FindingCode.SIMULATIONS_DIFFER.finding(message, "do not sign: it may be a trap")
@@ -315,7 +316,7 @@ def _difference_findings(rehearsed: RehearsedSwap) -> Iterator[Finding]:
 
 
 def _powers(swap: JudgedSwap, inspected: Mapping[str, TokenInspection]) -> Iterator[TokenPowers]:
-    """Yield the powers over each traded token that has any."""
+    """Yield the powers over each traded token, if there are any."""
     symbols = {token.address: token.symbol for token in swap.tokens}
     for address, seen in inspected.items():
         found = powers_in(seen.code, seen.slots)
@@ -326,7 +327,7 @@ def _powers(swap: JudgedSwap, inspected: Mapping[str, TokenInspection]) -> Itera
 def _state_findings(
     swap: JudgedSwap, inspected: Mapping[str, TokenInspection], sender: str, found: Rehearsal
 ) -> Iterator[Finding]:
-    """Yield why a swap or a later trial fails, if a token reports it."""
+    """Yield the reason why a swap or a later trial fails, if a token reports it."""
     is_all_done = found.run.status is SimulationStatus.DONE and all(run.is_done for run in found.trials)
     if is_all_done:
         return
@@ -343,9 +344,9 @@ def _state_findings(
 
 
 def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Finding]:
-    """Yield a finding if the quote is far below the prices of a kind. It blocks if the quote is below those of all.
+    """Yield a finding if the quote is far below one kind of price. It blocks if the quote is far below all kinds.
 
-    The price of a kind is the median of its references, the one with the smaller loss of an even number.
+    The price of a kind is the median of its references; for an even number, the one with the smaller loss.
     """
     by_kind: dict[PriceKind, list[PriceReference]] = {}
     for each in sorted(references, key=lambda each: each.loss_ppm):
@@ -362,7 +363,7 @@ def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> I
 
 
 def _power_findings(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterator[Finding]:
-    """Yield a finding if the bought token is a stranger whose owner can do harm; those of the catalogue are known."""
+    """Yield a finding if the bought token is not in the catalogue and its owner can do harm."""
     if swap.known_tokens is None:
         return
     bought = swap.payload.call.route.token_out
@@ -383,7 +384,7 @@ def _failed_swap(swap: JudgedSwap, run: SimulationRun) -> Finding:
 
 
 def _output_findings(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> Iterator[Finding]:
-    """Yield a finding if the swap pays less than its minimum, or than its quote on the very state."""
+    """Yield a finding if the swap pays less than its minimum, or less than its quote on the same state."""
     route, received = swap.payload.call.route, found.run.received
     due = expected_output(swap.payload.call) if is_exact else route.min_received
     least = max(route.min_received, due - _SHARE_UNITS - due * _SHARE_PPM // PPM)
@@ -403,7 +404,7 @@ def _sale_findings(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Ite
 
 
 def _gained(run: TrialRun, amount: int) -> int | None:
-    """Return how much a transfer delivered, None if it failed or returned false."""
+    """Return the amount that a transfer delivered; None if it failed or returned false."""
     is_false = len(run.return_data) >= WORD and not any(run.return_data[:WORD])
     if not run.is_done or is_false or (run.grown[1] <= 0 < amount):
         return None

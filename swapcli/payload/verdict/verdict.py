@@ -1,4 +1,4 @@
-"""The verdict on a swap before it is signed: whether it is fine, to be thought over, or not to be signed."""
+"""The verdict on a swap before it is signed: whether it is fine, needs a second thought, or must not be signed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from swapcli.payload.evm.token_powers import TokenPowers
 
 
 class TriedSale(NamedTuple):
-    """A sale of part of what was bought, in the pool that had sold it. Amounts are in base units.
+    """A sale of part of the bought tokens in the pool that sold them. Amounts are in base units.
 
-    `received` of `token_out` was paid, None where the sale failed; `expected` is what the pool's state says, None where
-    that was not the state of the simulation.
+    `received` is the amount of `token_out` paid, None if the sale failed; `expected` is the amount according to the
+    pool's state, None if that was not the state of the simulation.
     """
 
     pool: str
@@ -29,17 +29,17 @@ class TriedSale(NamedTuple):
 
 
 class PriceKind(StrEnum):
-    """Where a price outside the route comes from."""
+    """The source of a price outside the route."""
 
     AVERAGE = "average"
-    """Of a pool over time."""
+    """An average in a pool over time."""
     ORACLE = "oracle"
     FEED = "feed"
 
 
 class PriceReference(NamedTuple):
-    """A price outside the route: of its `source`, what the input is worth in base units of the output, and by how many
-    ppm of that the quote is below it; negative where it is above."""
+    """A price outside the route: its `source`, the value of the input in base units of the output, and by how many ppm
+    the quote is below that value (negative if above)."""
 
     kind: PriceKind
     source: str
@@ -48,8 +48,8 @@ class PriceReference(NamedTuple):
 
 
 class VerdictFacts(NamedTuple):
-    """What the verdict rests on: the block and the sender of the simulation, what the swap paid, None where it failed,
-    the sales that were tried, what the owners of the tokens can do, and the prices outside the route."""
+    """The basis of the verdict: the block and the sender of the simulation, the swap's output (None if it failed), the
+    tried sales, the powers of the tokens' owners, and the prices outside the route."""
 
     block: int | None = None
     sender: str | None = None
@@ -60,23 +60,23 @@ class VerdictFacts(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A verdict: its findings, the gravest first, and the facts behind them."""
+    """A verdict: its findings, with the gravest first, and the facts behind them."""
 
     findings: tuple[Finding, ...]
     facts: VerdictFacts
 
     @property
     def level(self) -> Level:
-        """The worst level of all findings."""
+        """The gravest level of all findings."""
         return worst_level(self.findings)
 
     @property
     def status(self) -> str:
-        """The level in the words of the JSON: "ok", "warn" or "block"."""
+        """The level as a word in the JSON: "ok", "warn" or "block"."""
         return "ok" if self.level is Level.INFO else self.level.value
 
     def document(self) -> VerdictJson:
-        """Return the JSON of the self."""
+        """Return the JSON of the verdict."""
         facts = self.facts
         return {
             "status": self.status,

@@ -1,3 +1,3 @@
-"""A proven upper bound on what any acyclic route pays after gas."""
+"""Prove an upper bound on the output after gas of any acyclic route."""
 
 PUBLIC = ("proof",)

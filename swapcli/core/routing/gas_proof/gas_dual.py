@@ -1,15 +1,15 @@
-"""The dual problem of an order in which each used direction of a pool costs gas, and each token between as well.
+"""The dual problem of an order in which each used direction of a pool costs gas, as does each token in between.
 
-At prices v, in units of the output token, with g the smallest gas of a pool's swap and h that of a token between,
+At prices v, in units of the output token, with g the smallest gas of a pool's swap and h the gas of a token in between,
 
     D(v) = amount * v_source - base + sum over tokens t of max(0, sum over arcs from t of max(0, s - g) - h)
 
-bounds what any acyclic route pays after gas: weak duality, with the gas of a pool that is not used at zero. Here
-s = max of v_out * f(x) - v_in * x over 0 <= x <= c is the surplus of an arc's best trade, where c is the most of the
-sold token that the order can bring there (`token_limits`): without it, gas would cost a small order next to nothing,
-since a line through the origin and the best trade charges it only in proportion. h is not charged for the source.
+bounds the output after gas of any acyclic route. This is weak duality, where an unused pool has no gas. Here s = max of
+v_out * f(x) - v_in * x over 0 <= x <= c is the surplus of an arc's best trade, where c is the most of the sold token
+that the order can bring to the arc (`token_limits`). Without this limit, gas would cost a small order next to nothing,
+since a line through the origin and the best trade charges gas only in proportion. h is not charged for the source.
 
-Fixing some arcs as used or as unused gives the problems of a branching: the bound of a branch is that of its routes.
+Fixing some arcs as used or unused gives the subproblems of a branch and bound: the bound of a branch bounds its routes.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, MIN_PR
 from swapcli.core.routing.search.problem import SwapSpec
 
 _LOWEST, _HIGHEST = log(MIN_PRICE), log(MAX_PRICE)
-_RATE_STEPS: Final = 8  # towards a pool's least rate. Empirical: they double the digits
+_RATE_STEPS: Final = 8  # towards a pool's least rate. Empirical: they double the number of correct digits
 _SAME_RATE: Final = 1.0 + 1e-9
 
 
 class PricedArc(NamedTuple):
-    """An arc with the smallest gas of its swap, in base units of the output token, and the most that it can be sold, in
-    those of the sold token. `gas_units` is that gas in units."""
+    """An arc with the smallest gas of its swap and its largest input.
+
+    The gas is in base units of the output token, the input in base units of the sold token. `gas_units` is the same gas
+    in units.
+    """
 
     arc: Arc
     gas: float
@@ -38,11 +41,11 @@ class PricedArc(NamedTuple):
     gas_units: int
 
     def surplus(self, price_in: float, price_out: float) -> float:
-        """Return the surplus of the best trade at prices of its tokens, before gas; 0 if none has any."""
+        """Return the surplus of the best trade at prices of its tokens, before gas; 0 if no trade has one."""
         return self.best_trade(price_in, price_out)[0] if price_out * self.arc.rate > price_in else 0.0
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float, float, float]:
-        """Return the surplus, the amounts in and out, and the change of the former per logarithm of the rate."""
+        """Return the surplus, the amounts in and out, and the change of the amount in per logarithm of the rate."""
         amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         if amount_in > self.limit:
             amount_in, amount_out, slope = self.limit, self.arc.curve.amount_out(self.limit), 0.0
@@ -50,14 +53,14 @@ class PricedArc(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """Which arcs, by their number, a branch uses in any case, and which it does not."""
+    """The arcs, by number, that a branch always uses, and those that it never uses."""
 
     used: frozenset[int] = frozenset()
     unused: frozenset[int] = frozenset()
 
 
 class GasDual:
-    """The dual over some arcs of one order; `tokens` have prices to choose, the target's is 1."""
+    """The dual over some arcs of one order. The prices of `tokens` are the variables; the target's price is 1."""
 
     def __init__(self, spec: SwapSpec, amount: float, arcs: Sequence[PricedArc]) -> None:
         self._source, self._target = spec.endpoints
@@ -72,12 +75,12 @@ class GasDual:
             self._by_token.setdefault(each.arc.token_in, []).append((number, each))
 
     def prices(self, logarithms: Sequence[float]) -> Prices:
-        """Return prices from their logarithms, which are in the order of `tokens`."""
+        """Return the prices from their logarithms, which are in the order of `tokens`."""
         within = (exp(max(_LOWEST, min(_HIGHEST, each))) for each in logarithms)
         return dict(zip(self.tokens, within, strict=True)) | {self._target: 1.0}
 
     def evaluate(self, logarithms: Sequence[float], fixed: Fixed) -> tuple[float, list[float]]:
-        """Return the bound at prices, and its gradient by their logarithms (a subgradient where it has a kink)."""
+        """Return the bound at prices, and its gradient by their logarithms (a subgradient at a kink)."""
         prices, flows = self.prices(logarithms), dict.fromkeys((*self.tokens, self._target), 0.0)
         flows[self._source] = self._amount
         bound = self._amount * prices[self._source] - self._base
@@ -104,7 +107,7 @@ class GasDual:
         return bound, [flows[token] * prices[token] for token in self.tokens]
 
     def curvatures(self, prices: Prices) -> list[float]:
-        """Return rough second derivatives by the logarithms of the prices, for the scale of a first step."""
+        """Return rough second derivatives by the logarithms of the prices, which scale the first step."""
         found = dict.fromkeys((*self.tokens, self._target), 0.0)
         for each in self.arcs:
             arc = each.arc
@@ -118,7 +121,7 @@ class GasDual:
         return [found[token] for token in self.tokens]
 
     def used_arcs(self, prices: Prices, fixed: Fixed) -> list[Arc]:
-        """Return the arcs that pay for their gas at `prices`, or are fixed as used."""
+        """Return the arcs that pay for their gas at `prices`, or that are fixed as used."""
         return [
             each.arc
             for number, each in enumerate(self.arcs)
@@ -130,8 +133,8 @@ class GasDual:
         ]
 
     def nearest_kink(self, prices: Prices, fixed: Fixed) -> int | None:
-        """Return the number of the arc whose use costs most among those whose surplus is about their gas; None if there
-        is none: fixing it changes the bound most."""
+        """Return the number of the arc to branch on: among those whose surplus is about their gas, the one whose use
+        costs most. Fixing it changes the bound most. None if there is no such arc."""
         found, most = None, 0.0
         for number, each in enumerate(self.arcs):
             if number in fixed.used or number in fixed.unused:
@@ -162,8 +165,8 @@ def price_arcs(arcs: Sequence[Arc], spec: SwapSpec, limits: Mapping[int, float])
 def least_rate(each: PricedArc, gain: float) -> float:
     """Return a rate above which no trade of an arc gains more than `gain`, in units of the bought token.
 
-    It is the largest average rate of what a trade pays beyond that: each step goes from the best trade at a rate to its
-    own average (Dinkelbach, 1967).
+    It is the largest average rate of a trade's output beyond `gain`: each step goes from the best trade at a rate to
+    that trade's average rate (Dinkelbach, 1967).
     """
     arc = each.arc
     amount = min(each.limit, arc.curve.capacity)

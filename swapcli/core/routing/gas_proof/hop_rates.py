@@ -1,7 +1,7 @@
-"""The rates of hops without prices: as low as they can be without adding to a bound.
+"""The rates of hops without prices: as low as possible without adding to a bound.
 
-At the rate of its first unit, a pool gains nothing. At a somewhat lower rate it gains no more than its gas, since the
-order can sell it only so much: that adds nothing to a bound, either.
+At the rate of its first unit, a pool gains nothing. At a slightly lower rate it gains no more than its gas, since the
+order can sell it only a limited amount, so this adds nothing to a bound, either.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from swapcli.core.routing.graph.market_graph import Prices
 from swapcli.core.routing.search.problem import RoutingProblem
 
 VALUE_MARGIN: Final = 1.0 + 1e-11
-"""Of products of rates: more than the errors of floats on any path."""
+"""A margin on products of rates: more than the float errors on any path."""
 GAS_PART: Final = 1.0 - 1e-9
-"""Of its gas: what a pool may gain above the rate of its hop."""
+"""The part of a pool's gas that it may gain above the rate of its hop."""
 _SPOT_MARGIN: Final = 1.0 + 1e-12  # of rates, beyond their float error
-_VALUE_ROOM: Final = 1.02  # of prices: values that paths may have beyond them, at first. Empirical
+_VALUE_ROOM: Final = 1.02  # of prices: values that paths may initially have beyond the prices. Empirical
 _ROUNDS: Final = 4  # in which values raise rates, and rates raise values. Empirical
 
 
 class HopRates:
     """The rates of the hops of a market.
 
-    `spot` are the rates of first units. `listed` are the rates that differ from these or are near the best paths, and
-    `near` those that may be on a simple path with a product of at least `least_product`: paths over other hops do not
-    matter. A unit of a token is worth at most `values` on any path.
+    `spot` are the rates of the first units. `listed` are the rates that differ from these or are near the best paths.
+    `near` are the rates of hops that may be on a simple path with a product of at least `least_product`; paths over
+    other hops do not matter. A unit of a token is worth at most `values` on any path.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class HopRates:
         prices: Prices,
         least_product: float,
     ) -> None:
-        """Set the rates. A pool may gain its gas, converted at the value of what it pays out.
+        """Set the rates. A pool may gain its gas, converted at the value of its output.
 
         The best walk bounds that value, and depends on the rates: rates rise until no value does.
         """
@@ -64,19 +64,19 @@ class HopRates:
         self.listed, self.near = rates, self._on_best_walks(rates)
 
     def value_elsewhere(self, hop: TokenPair, rate: float) -> float:
-        """Return the most that a unit paid out by a hop is worth on paths that do not matter, if it has `rate`."""
+        """Return the highest value, on paths that do not matter, of a unit paid out by a hop if the hop has `rate`."""
         reached = self._behind.value(hop[0]) * rate
         return self.least_product / reached if reached else self._ahead.value(hop[1])
 
     def values_at(self, rates: Mapping[TokenPair, float]) -> Mapping[int, float]:
-        """Return `values` at other rates, of which some may be above those without prices."""
+        """Return `values` at other rates, some of which may be above those of hops without prices."""
         if all(rate <= self.listed.get(hop, rate) for hop, rate in rates.items()):
             return self.values
         walks = SimplePaths({**self.listed, **rates}, self._endpoints[1], self._max_hops)
         return {token: max(value, walks.value(token)) for token, value in self.values.items()}
 
     def _on_best_walks(self, rates: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
-        """Return the rates of hops that may be on a path with a product of at least the least one."""
+        """Return the rates of hops that may be on a path whose product reaches the least product."""
         (source, target), least = self._endpoints, self.least_product
         self._ahead = ahead = SimplePaths(rates, target, self._max_hops)
         self._behind = behind = SimplePaths({(j, i): rate for (i, j), rate in rates.items()}, source, self._max_hops)
@@ -88,7 +88,7 @@ class HopRates:
         }
 
     def _rate_beyond_gas(self, number: int, value: float) -> float:
-        """Return a rate above which an arc gains no more than its gas, at the value of what it pays out."""
+        """Return a rate above which an arc gains no more than its gas, at the value of its output."""
         each = self._arcs[number]
         if each.arc.rounding is not None:
             return self._spot_rate(number)

@@ -1,4 +1,4 @@
-"""The exact bound of a branch, with the rates and terms that prove it, as in the document of a proof."""
+"""Compute the exact bound of a branch, with the rates and terms that prove it, as in a proof document."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _JUST_BELOW: Final = 1.0 - 1e-12  # of a rate: beyond its float error
 
 
 class Conditions(NamedTuple):
-    """The conditions of a branch: arcs that its routes use, and those they do not use, by number; and pairs of tokens
-    of which the first comes before the second. `order` has those pairs, and all that follow from them."""
+    """The conditions of a branch.
+
+    They are the arcs, by number, that its routes use and do not use, and pairs of tokens, the first of which comes
+    before the second. `order` has those pairs and all pairs that follow from them.
+    """
 
     used: frozenset[int] = frozenset()
     unused: frozenset[int] = frozenset()
@@ -27,15 +30,15 @@ class Conditions(NamedTuple):
     order: frozenset[TokenPair] = frozenset()
 
     def using(self, arc: int) -> Conditions:
-        """Return these conditions and that an arc is used."""
+        """Return these conditions, plus the use of an arc."""
         return self._replace(used=self.used | {arc})
 
     def without(self, arc: int) -> Conditions:
-        """Return these conditions and that an arc is not used."""
+        """Return these conditions, plus the exclusion of an arc."""
         return self._replace(unused=self.unused | {arc})
 
     def ordering(self, first: int, second: int) -> Conditions:
-        """Return these conditions and that `first` comes before `second`."""
+        """Return these conditions, plus the order of `first` before `second`."""
         firsts = {first, *(i for i, j in self.order if j == first)}
         seconds = {second, *(j for i, j in self.order if i == second)}
         order = self.order.union((i, j) for i in firsts for j in seconds)
@@ -56,8 +59,8 @@ class Conditions(NamedTuple):
 class LeafRates(NamedTuple):
     """The rates that prove a bound, and products of them.
 
-    `product` is at least that of any simple path. `rates` are those of hops, of which the others have their `spot`
-    rate. A unit that a pool pays out brings at most the hop's entry of `values`, otherwise the token's of
+    `product` is at least that of any simple path. `rates` are the rates of hops; all other hops have their `spot` rate.
+    A unit that a pool pays out is worth at most the hop's entry in `values` or, without one, the token's entry in
     `token_values`.
     """
 
@@ -69,10 +72,11 @@ class LeafRates(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A branch that is not split: the arcs its routes use and do not use, and its bound at `rates` of hops, by `terms`.
+    """An unsplit branch: the arcs that its routes use and do not use, and its bound at `rates` of hops, proven by
+    `terms`.
 
-    `product` is at least that of the rates on any simple path. `before` has pairs of tokens of which the first comes
-    before the second.
+    `product` is at least that of the rates on any simple path. `before` has pairs of tokens; the first comes before the
+    second.
     """
 
     used: Sequence[Arc]
@@ -87,7 +91,7 @@ class Leaf(NamedTuple):
 def prove_leaf(
     spec: SwapSpec, amount: int, arcs: Sequence[PricedArc], conditions: Conditions, rates: LeafRates
 ) -> Leaf:
-    """Return the leaf of the routes that meet `conditions`, over all `arcs`, with its bound at some rates."""
+    """Return the leaf of the routes that satisfy `conditions`, over all `arcs`, with its bound at some rates."""
     gains, terms = dict[int, Decimal](), list[ArcTerm]()
     unit_value = exact(spec.gas_value)
     for number, each in enumerate(arcs):
@@ -122,7 +126,7 @@ def prove_leaf(
 
 
 def _term(each: PricedArc, rates: LeafRates, hop: TokenPair, target: int, *, is_used: bool) -> ArcTerm | None:
-    """Return the term of an arc; None if it does not pay for its gas and need not be used."""
+    """Return the term of an arc; None if the arc does not pay for its gas and its use is not required."""
     arc = each.arc
     rate = rates.rates.get(hop, rates.spot[hop])
     if arc.unit_rate <= rate * _JUST_BELOW and not is_used:

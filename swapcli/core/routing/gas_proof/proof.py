@@ -1,14 +1,14 @@
-"""Prove how much more any acyclic route could pay after gas than a given one.
+"""Prove how much more than a given route any acyclic route could pay after gas.
 
 Each hop between two tokens gets a rate. A route pays at most its amount times the best product of rates on a simple
-path, and what its pools gain above the rates (docs/proof.md). Hops of few tokens, at first those of the route, get the
-rates of prices that minimise the dual of `gas_dual`. All others get the rate of their first unit, or a lower one at
-which no pool gains more than its gas: they cost nothing, and matter only if a path over them has a better product.
-Such a path joins the hops with prices. A hop against the flow does not: a route without cycles uses only one of them.
+path, plus the gains of its pools above the rates (docs/proof.md). Hops of few tokens, at first those of the route, get
+the rates of prices that minimise the dual of `gas_dual`. All others get the rate of their first unit, or a lower one at
+which no pool gains more than its gas: they cost nothing, and matter only if a path over them has a better product. Such
+a path joins the hops with prices. A hop against the flow does not: a route without cycles uses only one of them.
 
-Where a gap is left, the routes are split (branch and bound): by which of two tokens comes first, if the best path
-passes them in the other order than the flow, otherwise by whether they use a pool that is worth about its gas. The
-largest bound of an open branch bounds all routes; a branch at or below the known route is closed.
+If a gap remains, the routes are split (branch and bound). If the best path passes two tokens in a different order from
+the flow, the split is by which of them comes first; otherwise it is by the use of a pool that is worth about its gas.
+The largest bound of an open branch bounds all routes; a branch at or below the known route is closed.
 
 Sources of the method: fixed costs in the dual of routing, and activation bounds, arXiv 2603.02844; branch and bound,
 Land and Doig (1960).
@@ -38,25 +38,28 @@ from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.solver.quasi_newton import Evaluation, minimize
 
 _ENOUGH: Final = 2e-6  # of the net output, a fiftieth of a basis point: a smaller gap is not worth a branch
-_MAX_ROUNDS: Final = 12  # in which paths join the hops with prices. Empirical
-_PATH_ROUNDS: Final = 3  # before every hop that gains joins them. Empirical
-_PATHS_A_ROUND: Final = 4  # that join them. Empirical
+_MAX_ROUNDS: Final = 12  # in which paths add their hops to those with prices. Empirical
+_PATH_ROUNDS: Final = 3  # before every hop that gains is added to them. Empirical
+_PATHS_A_ROUND: Final = 4  # that are added to them. Empirical
 _EVALUATIONS: Final = 80  # of the dual, in each round. Empirical
 _WORK: Final = 200_000
-"""Evaluations of arcs after which no branch is solved: a count, so that equal orders have equal proofs."""
-_WORK_OF_A_SMALL_GAP: Final = 40_000  # the same where the gap is small. Empirical
+"""The limit on evaluations of arcs, after which no branch is solved.
+
+It is a count, so that equal orders have equal proofs.
+"""
+_WORK_OF_A_SMALL_GAP: Final = 40_000  # the same limit if the gap is small. Empirical
 _SMALL_GAP: Final = 5e-5  # of the net output: half a basis point
-_SLOW_PART: Final = 0.1  # of the gap, by which hops in a round, or a few splits, should narrow it. Empirical
+_SLOW_PART: Final = 0.1  # of the gap: a round with more hops, or a few splits, should narrow it by this part. Empirical
 _FEW_SPLITS: Final = 6  # of branches. Empirical
-_SAME_PRODUCT: Final = 1.0 + 1e-9  # of rates: no path is better by less
+_SAME_PRODUCT: Final = 1.0 + 1e-9  # of rates: a smaller improvement of a path does not count
 _SAME_BOUND: Final = 1e-7  # of the net output, a thousandth of a basis point
 _FALLEN: Final = 0.5  # of the sold token's price: the hops with prices no longer carry the order. Chosen
 _MIN_FLOW: Final = 1e-6  # of the order's value: what a hop carries beyond the noise of a solution
-_NEAR_BEST: Final = 0.9  # of the price of the sold token, below which no product of rates matters. Empirical
+_NEAR_BEST: Final = 0.9  # of the price of the sold token: smaller products of rates do not matter. Empirical
 
 
 class _Node(NamedTuple):
-    """A part of the routes: its conditions, the hops with prices, and prices to start from."""
+    """A subset of the routes: its conditions, the hops with prices, and the initial prices."""
 
     conditions: Conditions
     priced: frozenset[TokenPair]
@@ -64,8 +67,10 @@ class _Node(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """A solved node: its bound, with the rates that prove it, and what splits it: the tokens of a hop against the flow,
-    or an arc that is worth about its gas, by its number."""
+    """A solved node: its bound, the rates that prove it, and the basis of its split.
+
+    That is the tokens of a hop against the flow, or the number of an arc that is worth about its gas.
+    """
 
     bound: float
     node: _Node
@@ -75,27 +80,27 @@ class _Branch(NamedTuple):
 
 
 class _Gain(NamedTuple):
-    """What an arc's best trade gains before its gas, at prices of its tokens, and whether it is used in any case."""
+    """The gain of an arc's best trade before gas, at the prices of its tokens, and whether the arc is always used."""
 
     surplus: float
     gas: float
     is_used: bool
 
     def at(self, excess: float) -> float:
-        """Return what it adds to a bound if what it pays out is worth `excess` times its price."""
+        """Return its contribution to a bound if its output is worth `excess` times its price."""
         net = self.surplus * excess - self.gas
         return net if self.is_used else max(0.0, net)
 
 
 class PoolChoice(NamedTuple):
-    """Arcs that pay for their gas at some prices: a route over them may be better than the known one."""
+    """Arcs that pay for their gas at some prices: a route over them may beat the known one."""
 
     arcs: Sequence[Arc]
     prices: Prices
 
 
 class NetProof(NamedTuple):
-    """The bound of an order, whether the branching ended, and the pools that are worth their gas at its prices.
+    """The bound of an order, whether the branching ended, and the pools that are worth their gas at the bound's prices.
 
     `limits` and `leaves` prove the bound.
     """
@@ -107,9 +112,9 @@ class NetProof(NamedTuple):
     leaves: Sequence[Leaf]
 
     def against(self, problem: RoutingProblem, net: float) -> NetBound:
-        """Return the bound beside a route that pays `net`, which must be above 0.
+        """Return the bound relative to a route that pays `net`, which must be above 0.
 
-        No bound is below it, which floats might miss by a unit.
+        The bound is never below `net`, although floats might be off by a unit.
         """
         pools = {arc.pool.key for arc in problem.graph.arcs()}
         bound = max(float_above(self.bound), net)
@@ -123,9 +128,9 @@ def prove_net_output(
     net: float,
     hops: Iterable[TokenPair],
 ) -> NetProof:
-    """Return the proof for `amount_in`, of which a known route over `hops` pays `net`.
+    """Return the proof for `amount_in`; a known route over `hops` pays `net`.
 
-    `prices` are those of the search's solution. There are no choices if the gap is too small to matter.
+    `prices` come from the search's solution. There are no choices if the gap is too small to matter.
     """
     prover = _Prover(problem, prices, amount_in, net)
     root = prover.solve(prover.start(frozenset(hops)))
@@ -142,7 +147,7 @@ def _heap_order(entry: tuple[float, int, _Branch]) -> tuple[float, int]:
 
 
 class _Prover:
-    """The market of one order, and the work that its proof may still take."""
+    """The market of one order, and the remaining work for its proof."""
 
     def __init__(self, problem: RoutingProblem, prices: Prices, amount: int, net: float) -> None:
         graph, spec = problem.graph, problem.spec
@@ -154,7 +159,7 @@ class _Prover:
             arc
             for arc in graph.arcs()
             if (arc.token_in in inner and arc.token_out in inner) or arc.rounding is not None
-        ]  # others gain nothing at their spot rates, and are on no simple path
+        ]  # the others gain nothing at their spot rates, and are on no simple path
         self._arcs = price_arcs(arcs, spec, self.limits.amounts)
         self._by_pair: dict[TokenPair, list[int]] = {}
         for number, each in enumerate(self._arcs):
@@ -164,7 +169,8 @@ class _Prover:
         self._work = _WORK
 
     def start(self, hops: frozenset[TokenPair]) -> _Node:
-        """Return the node of all routes, with prices for the `hops` of the known one, and set the rates of others."""
+        """Return the node of all routes, with prices for the `hops` of the known one, and set the rates of the other
+        hops."""
         conditions = Conditions()
         dual, numbers = self._dual(conditions, hops)
         self._prices = self._minimise(dual, numbers, conditions, self._prices)
@@ -216,7 +222,7 @@ class _Prover:
         return best
 
     def _other_way(self, conditions: Conditions, priced: Set[TokenPair]) -> Set[TokenPair]:
-        """Return the hops without prices of the best path that avoids the hops of unused pools; empty if it has none.
+        """Return the unpriced hops of the best path that avoids the hops of unused pools; empty if there are none.
 
         If the hops with prices do not carry the order, their prices fall without end.
         """
@@ -227,8 +233,8 @@ class _Prover:
         return set(pairwise(best.tokens)) - priced
 
     def branch(self, root: _Branch) -> tuple[Sequence[_Branch], bool]:
-        """Return the branches into which `root` is split, the one with the largest bound first, and whether no further
-        split lowers that."""
+        """Return the branches of `root` (largest bound first), and whether further splits cannot lower their largest
+        bound."""
         number = count()
         opened = [(-root.bound, next(number), root)]
         before = [inf] * _FEW_SPLITS
@@ -243,12 +249,13 @@ class _Prover:
             heappop(opened)
             for conditions in parts:
                 found = self.solve(largest.node._replace(conditions=conditions))
-                if found.bound > largest.bound:  # its rates are no better than those it began with
+                if found.bound > largest.bound:  # its rates are no better than the initial ones
                     found = found._replace(bound=largest.bound, rates=largest.rates)
                 heappush(opened, (-found.bound, next(number), found))
 
     def _is_near_enough(self, bound: float) -> bool:
-        """Return whether a bound is not worth more work: the nearer it is to the known route, the less."""
+        """Return whether a bound is good enough to stop: the closer it is to the known route, the less work it is
+        worth."""
         spared = _WORK - _WORK_OF_A_SMALL_GAP if bound < self._enough * (1.0 + _SMALL_GAP) else 0
         return bound <= self._enough or self._work <= spared
 
@@ -284,7 +291,7 @@ class _Prover:
 
     @staticmethod
     def _fixed(numbers: Sequence[int], conditions: Conditions) -> Fixed:
-        """Return the numbers in a dual of the arcs that are used in any case; it does not have those that are not."""
+        """Return the numbers, in a dual, of the arcs that are always used; arcs that are never used are not in it."""
         return Fixed(frozenset(k for k, number in enumerate(numbers) if number in conditions.used))
 
     def _minimise(self, dual: GasDual, numbers: Sequence[int], conditions: Conditions, prices: Prices) -> Prices:
@@ -310,7 +317,7 @@ class _Prover:
         return {**prices, **dual.prices(found.point)}
 
     def _flow(self, dual: GasDual, prices: Prices) -> dict[TokenPair, float]:
-        """Return the value of what pools that gain more than their gas sell, by hop."""
+        """Return the value, by hop, of the input of pools that gain more than their gas."""
         flow, least = dict[TokenPair, float](), self._amount * prices[self._problem.spec.source] * _MIN_FLOW
         for each in dual.arcs:
             arc = each.arc
@@ -325,7 +332,8 @@ class _Prover:
     def _bound(
         self, node: _Node, dual: GasDual, numbers: Sequence[int], flow: Mapping[TokenPair, float]
     ) -> tuple[_Branch, Sequence[Sequence[int]]]:
-        """Return the bound at the prices of a node, and the simple paths that are better than these, the best first."""
+        """Return the bound at the prices of a node, and the simple paths with larger products than these, the best
+        first."""
         spec, (conditions, priced, prices) = self._problem.spec, node
         hops = [hop for hop in priced if conditions.allows(hop) and hop in self._by_pair]
         rates = {hop: rate for hop, rate in self._rates.near.items() if conditions.allows(hop)}
@@ -356,7 +364,7 @@ class _Prover:
         paths: SimplePaths,
         rates: Mapping[TokenPair, float],
     ) -> tuple[float, dict[TokenPair, float]]:
-        """Return what the pools of hops with prices add to a bound, and the values of what these hops pay out."""
+        """Return how much the pools of hops with prices add to a bound, and the values of these hops' outputs."""
         spec, (conditions, _, prices) = self._problem.spec, node
         values, by_hop = dict[TokenPair, float](), dict[TokenPair, list[_Gain]]()
         for number, each in zip(numbers, dual.arcs, strict=True):
@@ -384,7 +392,7 @@ class _Prover:
     def _better_paths(
         self, best: BestPath, rates: Mapping[TokenPair, float], node: _Node, floor: float
     ) -> Sequence[Sequence[int]]:
-        """Return the best path and a few others with a product above `floor`, each over new hops without prices."""
+        """Return the best path and a few others with a product above `floor`, each over new unpriced hops."""
         spec, found, open_rates = self._problem.spec, list[Sequence[int]](), dict(rates)
         while best.tokens and best.product > floor * _SAME_PRODUCT:
             found.append(best.tokens)
@@ -399,15 +407,16 @@ class _Prover:
         return found
 
     def _is_worth_a_search(self, gains: Iterable[_Gain], excess: float) -> bool:
-        """Return whether arcs of a hop add much to a bound if what they pay out is worth `excess` times its price."""
+        """Return whether arcs of a hop add much to a bound if their output is worth `excess` times its price."""
         return sum(gain.at(excess) - gain.at(1.0) for gain in gains) > self._enough * _SAME_BOUND
 
     @staticmethod
     def _against(path: Sequence[int], flow: Mapping[TokenPair, float], order: Set[TokenPair]) -> TokenPair | None:
-        """Return a hop of the flow that forms a cycle with a path and whose token order is open; None without one.
+        """Return a hop of the flow that forms a cycle with a path, and whose token order is not yet fixed; None if
+        there is none.
 
-        It is the largest of those whose tokens the path passes in the other order, otherwise one of several hops from a
-        token of the path back to an earlier one.
+        It is the largest hop whose tokens the path passes in reverse order, or otherwise one of several hops that lead
+        from a token of the path back to an earlier one.
         """
         place = {token: number for number, token in enumerate(path)}
         opposite = [(value, hop) for hop, value in flow.items() if place.get(hop[1], inf) < place.get(hop[0], -1)]
@@ -420,7 +429,7 @@ class _Prover:
         return None
 
     def _gaining_hops(self, prices: Prices, conditions: Conditions) -> list[TokenPair]:
-        """Return the hops without prices whose pools gain more than their gas at `prices`, the largest gain first."""
+        """Return the unpriced hops whose pools gain more than their gas at `prices`, the largest gain first."""
         gains = list[tuple[float, TokenPair]]()
         for (i, j), rate in self._rates.near.items():
             if rate * prices[j] > prices[i] and conditions.allows((i, j)):
@@ -430,7 +439,7 @@ class _Prover:
 
     @staticmethod
     def _compatible(hops: Iterable[TokenPair], flow: Iterable[TokenPair], priced: Set[TokenPair]) -> list[TokenPair]:
-        """Return those of some hops without prices that make no cycle with the flow nor with each other."""
+        """Return those of some unpriced hops that form no cycle with the flow or with each other."""
         known, found = set(flow), list[TokenPair]()
         for hop in hops:
             if hop not in priced and hop not in found and not _way(known, hop[1], {hop[0]}):
@@ -440,7 +449,7 @@ class _Prover:
 
 
 def _way(hops: Iterable[TokenPair], start: int, goals: Set[int]) -> list[TokenPair]:
-    """Return the hops of a shortest way from a token to one of the goals; none if there is no way."""
+    """Return the hops of a shortest path from a token to one of the goals; none if there is no path."""
     after: dict[int, list[int]] = {}
     for i, j in hops:
         after.setdefault(i, []).append(j)

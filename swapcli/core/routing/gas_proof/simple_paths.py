@@ -1,8 +1,8 @@
-"""The largest product of rates on the paths of an order that pass each token at most once.
+"""Find the largest product of rates on an order's paths that pass each token at most once.
 
-Real markets hold arbitrage: round a cycle, products of rates grow without end. A route without cycles gets none of
-that, so that its bound needs the best simple path. The search goes depth first, and follows no hop whose best
-continuation by any walk, within the hops that are left, does not exceed the best path so far.
+Real markets contain arbitrage: around a cycle, products of rates grow without limit. A route without cycles gains
+nothing from this, so its bound needs the best simple path. The search is depth-first. It skips a hop if the best walk
+that continues it, within the remaining hops, does not beat the best path so far.
 """
 
 from __future__ import annotations
@@ -13,23 +13,28 @@ from swapcli.core.annotations import Final
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import TokenPair
 
-_MAX_VISITS: Final = 6_000  # of tokens in one search, a few milliseconds; after them, walks bound the rest. Empirical
+_MAX_VISITS: Final = 6_000  # of tokens in one search, a few milliseconds; after that, walks bound the rest. Empirical
 
 _EDGES_OF_AN_ARC: Final = 6  # edges of walks that take as long as one evaluation of an arc. Measured
 
 _Label = tuple[float, int, float]
-"""The best product of a walk from a token, the token after its first hop, and the best with another first hop."""
+"""The best product of a walk from a token, the token after its first hop, and the best product with another first
+hop."""
 
 
 class BestPath(NamedTuple):
-    """A product that no simple path exceeds, and the tokens of the path that has it; empty if no such path is known."""
+    """A product that no simple path exceeds, and the tokens of the path that reaches it; empty if no such path is
+    known."""
 
     product: float
     tokens: Sequence[int]
 
 
 class SimplePaths:
-    """The paths to `target` over hops with `rates`; `earlier` maps a token to those that no path passes after it."""
+    """The paths to `target` over hops with `rates`.
+
+    `earlier` maps a token to the tokens that no path passes after it.
+    """
 
     def __init__(
         self,
@@ -43,17 +48,17 @@ class SimplePaths:
         self._earlier = {token: _mask(tokens) for token, tokens in (earlier or {}).items()}
         self._walks = _best_walks(self._edges, target, max_hops)
         self.work = 0
-        """The cost of the searches so far, in about as many evaluations of an arc."""
+        """The cost of the searches so far, as an approximate number of arc evaluations."""
 
     def value(self, token: int) -> float:
-        """Return the best product of a walk from `token` that never turns straight back; 0 if there is none."""
+        """Return the best product of a walk from `token` that never immediately turns back; 0 if there is none."""
         label = self._walks[-1].get(token)
         return label[0] if label else 0.0
 
     def best(self, start: int, passed: Iterable[int] = (), floor: float = 0.0) -> BestPath:
-        """Return the best path from `start`; `floor` without a path if none exceeds it.
+        """Return the best path from `start`; the product is `floor`, without a path, if no path exceeds it.
 
-        The path avoids the tokens `passed`, each of which counts as a hop already used.
+        The path avoids the tokens in `passed`, each of which counts as a hop already used.
         """
         tokens = tuple(passed)
         blocked = 1 << start | self._earlier.get(start, 0)
@@ -94,7 +99,7 @@ class _Search:
         self.found, self.tokens, self.left = 0.0, list[int](), _MAX_VISITS
 
     def extend(self, path: list[int], blocked: int, product: float, hops: int) -> None:
-        """Try all continuations of a path; `blocked` has a bit for each token that they may not pass."""
+        """Try all continuations of a path; `blocked` has a bit for each token that they must not pass."""
         if path[-1] == self._target:
             self.found, self.tokens = product, list(path)
             return
@@ -119,7 +124,7 @@ class _Search:
 
 
 def _best_walks(edges: Sequence[tuple[int, int, float]], target: int, max_hops: int) -> list[dict[int, _Label]]:
-    """Return, by number of hops from 0, the best walks to `target` from each token. No walk turns straight back."""
+    """Return the best walks to `target` from each token, by number of hops from 0. No walk immediately turns back."""
     walks: list[dict[int, _Label]] = [{target: (1.0, -1, 0.0)}]
     for _ in range(max_hops):
         before, best = walks[-1], dict[int, _Label]()
@@ -144,7 +149,8 @@ def _best_walks(edges: Sequence[tuple[int, int, float]], target: int, max_hops: 
 
 
 def _onward(label: _Label, blocked: int) -> float:
-    """Return the best product of a label if its first hop does not lead to a `blocked` token, otherwise the second."""
+    """Return the best product of a label, or the second best if the first hop of the best leads to a `blocked`
+    token."""
     return label[2] if label[1] >= 0 and blocked >> label[1] & 1 else label[0]
 
 

@@ -1,4 +1,4 @@
-"""The most of each token that an order can bring, by any acyclic routing over a few hops."""
+"""Bound the amount of each token that any acyclic routing of an order can reach over a few hops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from swapcli.core.routing.graph.best_paths import best_labels
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 
-_FEW_ARCS: Final = 4  # into a token: the sum counts what reaches them once for each. Empirical
+_FEW_ARCS: Final = 4  # into a token: the sum counts the same amount once for each. Empirical
 _ROUNDING_UP: Final = 1.0 + 1e-12  # more than floats lose in the products and sums of a limit
 
 
@@ -27,9 +27,9 @@ class TokenLimit(NamedTuple):
 
 
 class TokenLimits(NamedTuple):
-    """The limits of all tokens that an order reaches, by token, and their proofs in order.
+    """The limits of all tokens that an order can reach, by token, and their proofs in order.
 
-    `terms` at `prices` prove those by value. The source's limit is the order's amount, which needs no proof.
+    `terms` at `prices` prove the limits by value. The source's limit is the order's amount, which needs no proof.
     """
 
     amounts: Mapping[int, float]
@@ -39,12 +39,12 @@ class TokenLimits(NamedTuple):
 
 
 def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops: int, prices: Prices) -> TokenLimits:
-    """Return the limit of each token that `amount` of the source can reach on the way to the target, in base units.
+    """Return the limit (in base units) of each token that `amount` of the source can reach on the way to the target.
 
-    `endpoints` are (source, target). A unit that takes a path becomes at most the product of its spot rates. And at any
-    `prices` no routing brings more value than that of the order and the surplus of every pool's best trade: weak
-    duality. Where few pools sell a token, they bring no more than they pay for all that can reach them. The least of
-    these counts.
+    `endpoints` are (source, target). A unit on a path becomes at most the product of the path's spot rates. And at any
+    `prices`, no routing yields more value than the order plus the surplus of every pool's best trade (weak duality). If
+    few pools sell a token, they pay no more than their output for everything that can reach them. The smallest of these
+    limits counts.
     """
     source, _ = endpoints
     terms = terms_at((arc for arc in graph.arcs() if arc.token_out != source and arc.token_in != endpoints[1]), prices)
@@ -71,7 +71,8 @@ def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops
 
 
 def _limits_by_path_or_value(products: Mapping[int, float], value: Decimal, prices: Prices) -> Iterator[TokenLimit]:
-    """Yield the lesser of the two limits of each token; `value` is that of the order and all surplus at `prices`."""
+    """Yield the lower of two limits of each token, by path and by value; `value` is the value of the order and of all
+    surplus at `prices`."""
     most = float_above(value)
     for token, product in products.items():
         price, by_path = prices.get(token, 0.0), product * _ROUNDING_UP
@@ -86,11 +87,11 @@ def _limits_by_path_or_value(products: Mapping[int, float], value: Decimal, pric
 def _given_by_rounding(
     graph: MarketGraph, endpoints: TokenPair, products: Mapping[int, float]
 ) -> tuple[dict[int, float], float]:
-    """Return what the rounding of contracts may add to each token, times the number of such tokens; and the greatest
-    part that it may add to an output.
+    """Return how much the rounding of contracts may add to each token, times the number of such tokens, and the
+    greatest part that it may add to an output.
 
-    So the most that one of them becomes on a path is no less than what all of them become. `products` has the tokens
-    within reach.
+    So the most that one such token becomes on a path is at least the total of all. `products` has the tokens within
+    reach.
     """
     source, target = endpoints
     given, most_part = dict[int, float](), 0.0

@@ -1,10 +1,10 @@
-"""The best paths over at most k hops, by relaxation in layers, and what follows from best rates alone.
+"""Find the best paths over at most k hops, by relaxation in layers, and the results that follow from best rates alone.
 
-One layer per hop, as in the Bellman-Ford algorithm stopped after k rounds: the hop limit holds exactly, and a market's
-arbitrage cycles, on which products of rates grow without end, do no harm.
+There is one layer per hop, as in the Bellman-Ford algorithm stopped after k rounds. The hop limit holds exactly, and
+arbitrage cycles, on which products of rates grow without limit, do no harm.
 
-Callers supply the inner loop that extends one layer, as their labels and rules differ. A call per layer instead of one
-per edge saves the cost of the calls.
+Callers supply the inner loop that extends one layer, because their labels and rules differ. Calling it once per layer
+instead of once per edge keeps the overhead low.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Market
 _Label = TypeVar("_Label")
 
 _MAX_IMPROVING_HOPS = 12
-"""Hops after which prices extend to new tokens only. Arbitrage cycles would raise known ones without end; the best
-paths of real markets have at most eight hops, the default limit of a route."""
+"""The number of hops after which prices extend to new tokens only.
+
+Arbitrage cycles would raise known prices without limit. The best paths of real markets have at most eight hops, the
+default limit of a route.
+"""
 _ROUNDING_UP = 1.0 + 1e-12
-"""More than floats lose in a rate and its product with a price, and nothing beside a basis point."""
+"""A factor for rounding up: more than floats lose in a rate and its product with a price, and far below a basis
+point."""
 
 
 def relax_layers(
     start: Mapping[int, _Label], max_hops: int, extend: Callable[[Mapping[int, _Label], int], dict[int, _Label]]
 ) -> Iterator[dict[int, _Label]]:
-    """Yield the labels that the first hop from `start` improves, then those of the second, up to `max_hops`.
+    """Yield the labels that the first hop from `start` improves, then those that the second improves, up to `max_hops`.
 
-    `extend(front, hop)` returns the better labels that one more hop from the tokens of `front` gives; `hop` counts
-    from 0. The layers end early once nothing improves.
+    `extend(front, hop)` returns the labels that improve with one more hop from the tokens of `front`; `hop` counts from
+    0. The layers end early once nothing improves.
     """
     front = start
     for hop in range(max_hops):
@@ -56,7 +60,7 @@ def best_labels(
 
 
 def best_spot_rate(graph: MarketGraph, endpoints: TokenPair, max_hops: int) -> float:
-    """Return the best rate of a path between `endpoints` for an infinitely small order; no order gets more."""
+    """Return the best rate of a path between `endpoints` for an infinitely small order; no order gets a better one."""
     source, target = endpoints
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> dict[int, float]:
@@ -73,20 +77,21 @@ def best_spot_rate(graph: MarketGraph, endpoints: TokenPair, max_hops: int) -> f
 def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices, target: int) -> Prices:
     """Return prices of all tokens for a bound over `graph`.
 
-    Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy cost what they
-    are bought for; those that nothing sells are worth what dust pools pay. All others are worth next to nothing, or
-    join no priced token: they get the smallest price, at which the holdings of all pools are worth nothing.
+    Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy get their
+    purchase cost as price; tokens that nothing sells get the price that dust pools pay. All others are worth next to
+    nothing or are not connected to a priced token. They get the smallest price, at which the holdings of all pools are
+    worth nothing.
     """
     costs = add_purchase_costs(graph, extend_prices(filtered_graph, prices, target))
     return dict.fromkeys(range(len(graph.addresses)), MIN_PRICE) | extend_prices(graph, costs, target)
 
 
 def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
-    """Return `prices` with a value for every token that can be sold, over any number of hops, for a priced one.
+    """Return `prices`, extended to every token that can be sold, over any number of hops, for a priced one.
 
     Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. A token
-    that is worth less gets none. Values are rounded up, so that no pool gains by selling these tokens, in exact numbers
-    too.
+    that is worth less gets none. Values are rounded up, so that no pool gains by selling these tokens, even in exact
+    numbers.
     """
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
@@ -104,7 +109,7 @@ def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
 
 
 def add_purchase_costs(graph: MarketGraph, prices: Prices) -> Prices:
-    """Return `prices` with the lowest cost, rounded down, of each other token that can be bought with priced ones."""
+    """Return `prices`, extended to tokens that can be bought with priced ones, at their lowest cost, rounded down."""
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
         improved: Prices = {}

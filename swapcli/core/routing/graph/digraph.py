@@ -1,4 +1,4 @@
-"""Algorithms on small directed graphs, given as edges: order, cycles, distances and hop limits."""
+"""Algorithms on small directed graphs, given as edges: orders, cycles, distances and hop limits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _Node = TypeVar("_Node", bound=Hashable)
 def topological_order(
     edges: Iterable[tuple[_Node, _Node]], rank: Mapping[_Node, int] | None = None
 ) -> list[_Node] | None:
-    """Return the nodes of `edges` so that every edge leads forward; None when the edges form a cycle.
+    """Return the nodes of `edges` in an order in which every edge leads forward; None if the edges form a cycle.
 
-    Among the nodes that could come next, the one of lowest `rank` does; without ranks the one that became ready last.
-    Source: Kahn, Topological sorting of large networks, Communications of the ACM 5 (1962).
+    Among the nodes that could come next, the one with the lowest `rank` is chosen or, without ranks, the one that
+    became ready last. Source: Kahn, Topological sorting of large networks, Communications of the ACM 5 (1962).
     """
     successors: dict[_Node, list[_Node]] = {}
     open_inflows: dict[_Node, int] = {}
@@ -48,18 +48,18 @@ def topological_order(
 
 
 def feedback_arcs(values: Mapping[TokenPair, float], kept: Set[TokenPair] = frozenset()) -> set[TokenPair]:
-    """Return edges without which the flow `values` has no cycle: the weakest edge of each of `cycles`.
+    """Return edges whose removal makes the flow `values` acyclic: the weakest edge of each of `cycles`.
 
-    One of `kept` is returned only if a cycle has no other.
+    An edge in `kept` is returned only if a cycle has no others.
     """
     weights = {pair: inf if pair in kept else value for pair, value in values.items()} if kept else values
     return {min(cycle, key=weights.__getitem__) for cycle in cycles(weights)}
 
 
 def cycles(values: Mapping[TokenPair, float]) -> list[list[TokenPair]]:
-    """Return cycles of the flow `values`: every cycle has an edge that is the weakest of one of them.
+    """Return cycles of the flow `values`, such that every cycle has an edge that is the weakest of one of them.
 
-    First the pairs of opposite edges, then longer cycles, each without the weakest edges of those before.
+    First the pairs of opposite edges, then longer cycles, each without the weakest edges of the earlier ones.
     """
     found = [[(i, j), (j, i)] for i, j in values if i < j and (j, i) in values]
     removed = {min(cycle, key=values.__getitem__) for cycle in found}
@@ -77,7 +77,7 @@ def cycles(values: Mapping[TokenPair, float]) -> list[list[TokenPair]]:
 
 
 def _drop_acyclic_ends(values: Mapping[TokenPair, float]) -> dict[TokenPair, float]:
-    """Remove edges that start where nothing arrives, or end where nothing leaves, until none is left."""
+    """Remove edges that start where no edge arrives, or end where no edge leaves, until there are none."""
     remaining = dict(values)
     while True:
         starts, ends = {i for i, _ in remaining}, {j for _, j in remaining}
@@ -109,7 +109,7 @@ def unreachable_within(edges: Iterable[TokenPair], endpoints: TokenPair, max_hop
 
 
 def edge_distances(edges: Iterable[TokenPair], start: int) -> dict[int, int]:
-    """Return the hops from `start` to each token that `edges` lead to."""
+    """Return the number of hops from `start` to each token that `edges` lead to."""
     successors: dict[int, list[int]] = {}
     for i, j in edges:
         successors.setdefault(i, []).append(j)
@@ -119,7 +119,7 @@ def edge_distances(edges: Iterable[TokenPair], start: int) -> dict[int, int]:
 def hop_distances(
     successors: Callable[[int], Iterable[int]], start: int, max_hops: int | None = None
 ) -> dict[int, int]:
-    """Return the hops from `start` to each token within `max_hops`, by breadth-first search."""
+    """Return the number of hops from `start` to each token within `max_hops`, by breadth-first search."""
     distances, front = {start: 0}, [start]
     while front and distances[front[0]] != max_hops:
         reached = {j: None for i in front for j in successors(i) if j not in distances}

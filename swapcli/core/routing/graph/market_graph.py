@@ -1,7 +1,7 @@
 """The market as a graph: tokens are nodes, each direction of each pool is an arc.
 
-Built once per state and shared by all orders. It gives the arcs between two tokens, the best spot rate of each pair
-and the tokens that can be intermediates at all.
+The graph is built once per state and shared by all orders. It has the arcs between two tokens, the best spot rate of
+each pair, and the tokens that can be intermediates at all.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from swapcli.core.model.proof import ProofParts
 
 Prices = dict[int, float]
-"""Value of one base unit by token number, in base units of the order's output token."""
+"""The value of one base unit by token number, in base units of the order's output token."""
 
 MIN_PRICE, MAX_PRICE = 1e-120, 1e120
-"""Bounds of all prices: the ratio of any two, at most 1e240, stays within floats (1.8e308)."""
+"""The bounds of all prices: the ratio of any two, at most 1e240, fits a float (1.8e308)."""
 MIN_RATE, MAX_RATE = MIN_PRICE, MAX_PRICE
-"""A pool outside of these spot rates is omitted: it has nothing worth selling for. Products of such rates overflow."""
+"""The bounds of spot rates: a pool beyond them is omitted, since it has nothing worth trading.
+
+Products of such rates overflow.
+"""
 
 MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
 _JUST_BELOW = 1 - 1e-9  # a relative step that floats resolve and that no pool's rate is constant over
@@ -36,8 +39,8 @@ _V = TypeVar("_V")
 class Arc:
     """One direction of one pool. `rate` is its spot rate: the marginal rate of the first unit, fee included.
 
-    `rounding` is what its contract may pay beyond the curve, None for nothing; `unit_rate` is the most that each whole
-    unit may bring with it.
+    `rounding` is how much its contract may pay beyond the curve, None for nothing; `unit_rate` is the most that each
+    whole unit may pay, including rounding.
     """
 
     __slots__ = (
@@ -65,7 +68,8 @@ class Arc:
         self._depth: float | None = None
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float]:
-        """Return (amount_in, amount_out) of the best trade at prices of its tokens in the same unit, that out > 0."""
+        """Return (amount_in, amount_out) of the best trade at prices of its tokens in the same unit; the output's is >
+        0."""
         amount_in, amount_out, _ = self.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         return amount_in, amount_out
 
@@ -79,7 +83,7 @@ class Arc:
 
     @property
     def depth(self) -> float:
-        """Input units per unit of change in the logarithm of the rate, at the first unit."""
+        """The input units per unit of change in the logarithm of the rate, at the first unit."""
         depth = self._depth
         if depth is None:
             depth = self._depth = self.trade_to_marginal_rate(self.rate * _JUST_BELOW)[2]
@@ -90,8 +94,8 @@ class MarketGraph:
     """The arcs of some pools. Tokens are numbered; `token_index` maps addresses to numbers.
 
     `arcs_by_pair[i][j]` are the arcs that sell token i for token j, best spot rate first. `best_rate_out[i][j]` and
-    `best_rate_in[j][i]` are both that best rate. `mid_price_cache` holds computed mid rates and depths by pair. Rows
-    are sorted by token, so that a graph with changes has the order of a new one, and with it the same sums of floats.
+    `best_rate_in[j][i]` both hold that best rate. `mid_price_cache` holds computed mid rates and depths by pair. Rows
+    are sorted by token, so that a changed graph has the same order as a new one, and thus the same float sums.
     """
 
     def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
@@ -111,7 +115,8 @@ class MarketGraph:
                 self._sort_arcs(i, j)
 
     def with_changes(self, before: Iterable[Pool], after: Iterable[Pool], addresses: Iterable[str]) -> MarketGraph:
-        """Return the graph with the pools `before` replaced by `after`; `addresses` begin with its own.
+        """Return the graph with the pools in `before` replaced by those in `after`; `addresses` starts with the graph's
+        own tokens.
 
         The time grows with the number of changes, not of pools: both graphs share unchanged rows, and never modify
         them.
@@ -143,9 +148,9 @@ class MarketGraph:
         pairs: Iterable[TokenPair],
         select: Callable[[TokenPair, list[Arc]], tuple[list[Arc], float]],
     ) -> MarketGraph:
-        """Return the graph with arcs of `other`, which has the same tokens, for some pairs of tokens.
+        """Return the graph with some pairs' arcs taken from `other`, a graph with the same tokens.
 
-        `select` returns which arcs of a pair to take, in their order, and the pair's best rate.
+        `select` returns the arcs of a pair to take, in their order, and the pair's best rate.
         """
         replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
         for i, j in pairs:
@@ -165,17 +170,17 @@ class MarketGraph:
         return frozenset(pair for pool in pools for pair in self._token_pairs(pool))
 
     def has_core_of(self, other: MarketGraph) -> bool:
-        """Return whether both graphs have taken their core from the same graph, or one from the other."""
+        """Return whether the two graphs took their core from the same graph, or one from the other."""
         return self._core_and_parents is other._core_and_parents
 
     def with_arcs(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
-        """Return the graph with other arcs and another best rate for some pairs of tokens (in, out).
+        """Return the graph with different arcs and a different best rate for some pairs of tokens (in, out).
 
         The new arcs are a subset of the pair's, in the same order; a pair without arcs is removed. Both graphs share
         unchanged rows.
         """
         graph = self._with_rows(replacements)
-        # Without the removed pairs the core may be smaller. Tokens that are dead ends now only cost time.
+        # Without the removed pairs, the core may be smaller. Tokens that are now dead ends only cost time.
         graph._copy_core(self, {i for i, _ in replacements}, {j for _, j in replacements})
         vars(graph)["min_swap_gas"] = self.min_swap_gas
         return graph
@@ -191,7 +196,7 @@ class MarketGraph:
         return self._with_rows(replacements)
 
     def _with_rows(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
-        """Return the graph with other arcs and best rates for some pairs, as `with_arcs`, but without a core yet."""
+        """Return the graph with different arcs and best rates for some pairs, like `with_arcs`, but without a core."""
         graph = self._without_rows(self.addresses)
         tokens_in, tokens_out = ({pair[k] for pair in replacements} for k in (0, 1))
         pairs = [(i, j) for (i, j), (arcs, _) in replacements.items() if self.arcs_by_pair[i].get(j) is not arcs]
@@ -206,7 +211,7 @@ class MarketGraph:
         return graph
 
     def _without_rows(self, addresses: tuple[str, ...]) -> MarketGraph:
-        """Return a graph with these tokens, and rows yet to be set."""
+        """Return a graph with these tokens, whose rows are set later."""
         graph = object.__new__(MarketGraph)
         graph.addresses = addresses
         graph.token_index = self.token_index
@@ -220,7 +225,8 @@ class MarketGraph:
     def _copy_except(
         self, other: MarketGraph, changed_pairs: Collection[TokenPair], tokens_in: Set[int], tokens_out: Set[int]
     ) -> None:
-        """Share the rows of `other`, copy those that will change, and drop cached values of the pairs with other arcs.
+        """Share the rows of `other`, copy those that will change, and drop cached values of the pairs whose arcs
+        change.
 
         Best rates will change for pairs of `tokens_in` with `tokens_out`.
         """
@@ -235,9 +241,9 @@ class MarketGraph:
             self.mid_price_cache.pop(pair, None)
 
     def _copy_core(self, other: MarketGraph, changed_out: Iterable[int], changed_in: Iterable[int]) -> None:
-        """Take over the core of `other`, which has arcs between the same pairs of tokens, and update its rates.
+        """Copy the core of `other`, which has arcs between the same pairs of tokens, and update its rates.
 
-        `changed_out` and `changed_in` are the rows of rates that differ, by token sold and by token bought.
+        `changed_out` and `changed_in` are the changed rows of rates, by token sold and by token bought.
         """
         vars(self)["_core_and_parents"] = other._core_and_parents
         core = self.two_core
@@ -285,7 +291,7 @@ class MarketGraph:
                     self.arcs_by_pair[arc.token_in].setdefault(arc.token_out, []).append(arc)
 
     def pair_depth(self, token_in: int, token_out: int) -> float:
-        """Return the total depth of the pair's best few arcs, in input units; see `Arc.depth`."""
+        """Return the total depth of a pair's best few arcs, in input units; see `Arc.depth`."""
         depth = self._pair_depths.get((token_in, token_out))
         if depth is None:
             arcs = self.arcs_by_pair[token_in][token_out]
@@ -297,7 +303,7 @@ class MarketGraph:
         return (arc for targets in self.arcs_by_pair for arcs in targets.values() for arc in arcs)
 
     def arcs_between(self, tokens: Collection[int], endpoints: TokenPair, max_hops: int) -> list[Arc]:
-        """Return the arcs between `tokens` that lie on a path of at most `max_hops` hops, `endpoints` (source, target).
+        """Return the arcs between `tokens` on a path of at most `max_hops` hops between `endpoints` (source, target).
 
         No arc leads into the source or out of the target.
         """
@@ -313,9 +319,9 @@ class MarketGraph:
 
     @cached_property
     def _core_and_parents(self) -> tuple[set[int], dict[int, int]]:
-        """The 2-core, and for each token outside of it the next token on the way to it.
+        """The 2-core, and for each token outside it the next token on the way to the core.
 
-        Removes leaves, which have a single neighbour, until none is left; that neighbour is their parent.
+        Leaves, which have a single neighbour, are removed until none is left; that neighbour is their parent.
         """
         neighbours = {t: self.neighbours(t) for t in range(len(self.addresses))}
         core, parent = set(neighbours), {}
@@ -332,7 +338,7 @@ class MarketGraph:
 
     @property
     def two_core(self) -> set[int]:
-        """The 2-core of the token graph: only its tokens can be intermediates for orders between other tokens.
+        """The 2-core of the token graph: only tokens in it can be intermediates for orders between other tokens.
 
         A token with a single neighbour, or a tree of such tokens, is a dead end.
         """
@@ -352,7 +358,7 @@ class MarketGraph:
 
     @cached_property
     def proof_parts(self) -> list[tuple[object, ProofParts]]:
-        """What proofs over these arcs have in common, with the gas of their router: none of it depends on the order."""
+        """The shared data of proofs over these arcs, with the gas of their router: none of it depends on the order."""
         return []
 
     @cached_property
@@ -367,15 +373,16 @@ class MarketGraph:
 
     @cached_property
     def min_swap_gas(self) -> int:
-        """The gas of the cheapest swap in any pool, or less."""
+        """A lower bound on the gas of the cheapest swap in any pool."""
         return min((arc.pool.swap_gas for arc in self.arcs()), default=0)
 
     def tokens_between(self, endpoints: TokenPair) -> set[int]:
-        """Return tokens that have all of any simple path between two."""
+        """Return tokens that include all tokens of any simple path between the two."""
         return self.two_core.union(*map(self.path_to_core, endpoints))
 
     def path_to_core(self, token: int) -> list[int]:
-        """Return `token` and the tokens between it and the 2-core; ends in the core, or at the root of its tree."""
+        """Return `token` and the tokens between it and the 2-core; the path ends in the core, or at the root of its
+        tree."""
         core, parent = self._core_and_parents
         path = [token]
         while path[-1] not in core and path[-1] in parent:
@@ -389,6 +396,6 @@ def _min_swap_gas(pools: Iterable[Pool]) -> float:
 
 
 def _copy_rows(rows: list[dict[int, _V]], changed: Set[int], size: int) -> list[dict[int, _V]]:
-    """Return the rows with copies of those that will change, extended by empty ones to `size`."""
+    """Return the rows, with copies of those that will change, extended by empty ones to `size`."""
     same = [dict(row) if i in changed else row for i, row in enumerate(rows)]
     return same + [{} for _ in range(size - len(rows))]

@@ -1,13 +1,13 @@
-"""The market for one order: its pools without dust, and the value of each token's unit.
+"""The market for one order: its pools without dust, and the value of one unit of each token.
 
-A pool is dust to an order if it pays next to nothing for a slice of it, however good the rate of its first unit. Anyone
-can create such a pool at any price, so dust pools must not set prices or guide the search. Reference values convert a
-slice of the order into other tokens. They come from the deepest pools, as dollar prices do; only their order of
-magnitude matters.
+A pool is dust for an order if it pays next to nothing for a slice of the order, however good its rate for the first
+unit. Anyone can create such a pool at any price, so dust pools must not set prices or guide the search. Reference
+values convert a slice of the order into other tokens. Like dollar prices, they come from the deepest pools; only their
+order of magnitude matters.
 
-What one unit of each token brings in the output token, over the best single path, is the token's spot price. At spot
-prices no pool has a profitable trade, which makes them a feasible starting point for the solver. Layered relaxation
-from the output token finds them, one layer per hop, at best rates for a slice.
+A token's spot price is the amount of the output token that one unit brings over the best single path. At spot prices,
+no pool has a profitable trade, which makes them a feasible starting point for the solver. They are found by layered
+relaxation from the output token, one layer per hop, at the best rates for a slice.
 """
 
 from __future__ import annotations
@@ -26,35 +26,46 @@ from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
 
 Slices = Mapping[int, float]
-"""Base units of each token that have about the same value."""
+"""Amounts of each token, in base units, that have about the same value."""
 
 _Label = tuple[float, int]
 """(value of a unit, next token on the path)."""
 
 _VERIFY_ABOVE = 2.0
-"""Multiple of a slice's reference value: a path that pays more is verified by selling the slice along it. Reference
-values are only orders of magnitude, and such a path is likely to misprice a token."""
-_MAX_FRONT = 16  # tokens extended per hop in a search for a path. Empirical
+"""A multiple of a slice's reference value: a path that pays more is verified by selling the slice along it.
+
+Reference values are only orders of magnitude, and such a path is likely to misprice a token.
+"""
+_MAX_FRONT = 16  # tokens extended per hop in the search for a path. Empirical
 _RATE_TOLERANCE = 1e-2
-"""Pools whose rate a slice lowers by less count with their spot rate, so that small orders of any size share prices."""
+"""The smallest decrease of a pool's rate by a slice that counts.
+
+Below it, the spot rate is used, so that small orders of any size share prices.
+"""
 
 SLICE_FRACTION = 1e-3
-"""A slice is this part of an order. Rounded down to a step, it is about the smallest flow of a detour that the search
-considers."""
+"""The part of an order that is a slice.
+
+Rounded down to a step, it is about the smallest flow of a detour that the search considers.
+"""
 
 _DUST_FRACTION = 0.1
-"""A pool that pays less than this part of a slice's value is dust, and so is a token that no path sells for as much.
-One order of magnitude: reference values are no more accurate."""
+"""The part of a slice's value below which a pool's payment makes it dust.
+
+A token is dust if no path sells it for as much. One order of magnitude, since reference values are no more accurate.
+"""
 _WELL_PAID_FRACTION = 0.5
-"""A pool that pays at least this part of a slice's value is dust only where spot prices are far from reference values.
-Empirical: few pools pay less."""
+"""The part of a slice's value from which a pool pays well: it is then dust only if spot prices are far from reference
+values. Empirical: few pools pay less."""
 
 _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
-_ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
+_ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less than this is a rounding error
 _DRAINED_FRACTION = 0.25
-"""An order drains its pools if no single path pays more than this part of its value. Its slices are then parts of what
-is paid. Empirical: with a tenth, some orders lose up to 5 basis points."""
-_MAX_CACHED_SLICES = 24  # sizes of slice, from dust to the largest orders; most share one graph
+"""The part of an order's value below which the best single path shows that the order drains its pools.
+
+Its slices are then parts of the output. Empirical: with a tenth, some orders lose up to 5 basis points.
+"""
+_MAX_CACHED_SLICES = 24  # slice sizes, from dust to the largest orders; most share one graph
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
 _MAX_CHANGED_PAIRS_PER_TOKEN = 1.0  # beyond it, filtering the whole graph takes about as long. Empirical
@@ -64,17 +75,17 @@ _V = TypeVar("_V")
 
 
 class FilteredMarket(NamedTuple):
-    """A graph without the dust for an order, and the spot prices for a slice of that order."""
+    """A graph without the pools that are dust for an order, and the spot prices for a slice of that order."""
 
     graph: MarketGraph
     spot: SpotPrices
 
 
 class SliceMarket(NamedTuple):
-    """What all orders with slices of one reference value share.
+    """The shared data of all orders with slices of one reference value.
 
-    The best rates of the graph are those for a slice, and it has no arcs that pay next to nothing for one; `is_whole`
-    says that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well. `values` are the
+    The best rates of the graph are for a slice, and it has no arcs that pay next to nothing for one. `is_whole` means
+    that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well. `values` are the
     reference values. Slices of None are infinitely small.
     """
 
@@ -86,14 +97,14 @@ class SliceMarket(NamedTuple):
 
 
 class FormerSliceMarket(NamedTuple):
-    """That of former state, and the pairs of tokens whose arcs have changed since."""
+    """The slice market of an earlier state, and the pairs of tokens whose arcs have changed since."""
 
     market: SliceMarket
     changed_pairs: frozenset[TokenPair]
 
 
 class DustFilter:
-    """Builds and caches the filtered markets of orders of similar size into the same token."""
+    """Builds and caches the filtered markets for orders of similar size into the same token."""
 
     def __init__(
         self,
@@ -104,8 +115,8 @@ class DustFilter:
     ) -> None:
         """Filter `graph`. `reference_values` returns the value of a base unit by token, all in the same unit.
 
-        `paid_slices` are shared by filters of the same arcs and reference values. `former` comes from the filter of a
-        former state of the graph, and saves most of the work.
+        `paid_slices` are shared by filters of the same arcs and reference values. `former` comes from the filter of an
+        earlier state of the graph, and saves most of the work.
         """
         self.graph = graph
         self.paid_slices = PaidSlices() if paid_slices is None else paid_slices
@@ -113,7 +124,7 @@ class DustFilter:
         self._former = dict(former or {})
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
         self._slice_markets: dict[float, SliceMarket] = {}
-        # Up to these slices all arcs of a pair, or of the graph, pay well, and the best rate is a spot rate.
+        # Up to these slices, all arcs of a pair, or of the graph, pay well, and the best rate is a spot rate.
         self._slices_at_spot_rates: dict[TokenPair, float] = {}
         self._max_slice_at_spot_rates = 0.0
         self._filtered_markets: dict[tuple[int, int, float, bool], FilteredMarket] = {}
@@ -124,7 +135,7 @@ class DustFilter:
         return bool(self._slice_markets)
 
     def former_for(self, changed_pairs: frozenset[TokenPair]) -> dict[float, FormerSliceMarket]:
-        """Return what this filter knows for one whose graph has other arcs for `changed_pairs`."""
+        """Return the knowledge of this filter for a filter whose graph has different arcs for `changed_pairs`."""
         # `copy` is atomic: other threads may be adding to these caches.
         known = {value: (former.market, former.changed_pairs) for value, former in self._former.copy().items()}
         known |= {value: (market, frozenset()) for value, market in self._slice_markets.copy().items()}
@@ -142,7 +153,7 @@ class DustFilter:
         max_value_out = self._max_value_out(source, target, order_value)
         spot = self._slice_prices(target, max_hops, _slice_value(max_value_out))
         amount_out = best_payment_along(self.graph, spot.path(source), amount)
-        # Another path is of use only if it could change the size of the slices.
+        # Another path matters only if it could change the size of the slices.
         if amount_out * values[target] < enough and _slice_value(amount_out * values[target]) < _slice_value(
             max_value_out
         ):
@@ -155,7 +166,7 @@ class DustFilter:
         return 1.0 if token == target else self.filtered_market(token, target, amount, max_hops).spot.value(token)
 
     def equivalent_amount(self, amount: int, token: int, other_token: int) -> int:
-        """Return about how much of `other_token` has the value of `amount` of `token`; 1 where unknown."""
+        """Return the approximate amount of `other_token` with the value of `amount` of `token`; 1 if unknown."""
         values = self._reference_values()
         return (
             max(1, int(amount * values[token] / values[other_token]))
@@ -168,10 +179,10 @@ class DustFilter:
         return self._slice_prices(target, max_hops, 0.0)
 
     def _market_at(self, source: int, target: int, max_hops: int, order_value: float) -> FilteredMarket:
-        """Return the market for orders of about `order_value` in reference values; 0.0 stands for infinitely small."""
+        """Return the market for orders of about `order_value` in reference values; 0.0 means infinitely small."""
         slice_value = _slice_value(order_value)
         spot = self._slice_prices(target, max_hops, slice_value)
-        # Else only dust pools trade the source, or its reference value is wrong.
+        # Otherwise only dust pools trade the source, or its reference value is wrong.
         is_filtered = not spot.is_dust(source, _DUST_FRACTION)
         key = (target, max_hops, slice_value, is_filtered)
         market = self._filtered_markets.get(key)
@@ -196,18 +207,18 @@ class DustFilter:
         return spot
 
     def _slice_market(self, slice_value: float) -> SliceMarket:
-        """Return the market of slices of that reference value; 0.0 stands for infinitely small ones."""
+        """Return the market of slices with that reference value; 0.0 means infinitely small ones."""
         found = self._slice_markets.pop(slice_value, None)
         if found is None:
             values = self._reference_values() if slice_value else {}
             former = self._former.pop(slice_value, None)
             found = (self._update(former, slice_value, values) if former else None) or self._filter(slice_value, values)
-        self._slice_markets[slice_value] = found  # last, as the one used last
+        self._slice_markets[slice_value] = found  # last, as the most recently used
         drop_oldest(self._slice_markets, _MAX_CACHED_SLICES)
         return found
 
     def _filter(self, slice_value: float, values: Mapping[int, float]) -> SliceMarket:
-        """Return the market of slices of that reference value."""
+        """Return the market of slices with that reference value."""
         slices = _slices(values, slice_value)
         if slices is None or slice_value <= self._max_slice_at_spot_rates:
             return SliceMarket(self.graph, slices, frozenset(), values, is_whole=True)
@@ -231,7 +242,8 @@ class DustFilter:
         return SliceMarket(graph, slices, frozenset(pairs.weak), values, is_whole=False)
 
     def _with_slice_rates(self, slice_value: float) -> MarketGraph:
-        """Return the whole graph with best rates for slices, without pairs whose pools take no whole slice."""
+        """Return the whole graph with the best rates for slices, without pairs whose pools cannot take a whole
+        slice."""
         slices = self._slice_market(slice_value).slices
         if slices is None or slice_value <= self._max_slice_at_spot_rates:
             return self.graph
@@ -246,9 +258,9 @@ class DustFilter:
         return self.graph.with_arcs(replacements) if replacements else self.graph
 
     def _update(self, former: FormerSliceMarket, slice_value: float, values: Mapping[int, float]) -> SliceMarket | None:
-        """Return the market of former state as it is now; None if too much has changed.
+        """Return the market of an earlier state, updated to the current one; None if too much has changed.
 
-        What depends on the arcs of changed pairs, and on tokens with another reference value, is computed again.
+        Data that depends on changed pairs, or on tokens with a new reference value, is computed again.
         """
         graph, before = self.graph, former.market
         if graph.addresses != before.graph.addresses or not graph.has_core_of(before.graph):
@@ -273,7 +285,8 @@ class DustFilter:
     def _max_value_out(self, source: int, target: int, order_value: float) -> float:
         """Return about the largest value that a single path can pay for an order that drains the pools at either end.
 
-        The value of other orders. It spares filtering the market for slices larger than any that will be used.
+        For other orders, return their value. This avoids filtering the market for slices larger than any that will be
+        used.
         """
         if _slice_value(order_value) <= self._max_slice_at_spot_rates:
             return order_value
@@ -297,10 +310,10 @@ class DustFilter:
 
 
 class PaidSlices:
-    """Knows for which slices arcs pay enough, from those tried: a pool that pays for one pays for any smaller one.
+    """Records for which slices arcs pay enough: a pool that pays for one slice pays for any smaller one.
 
-    `well_paid` are the largest slices known to be taken whole for a good part of their value, by the id of an arc, and
-    `unpaid` the smallest ones that it pays next to nothing for.
+    By the ID of an arc, `well_paid` has the largest slices that it is known to take whole for a good part of their
+    value, and `unpaid` the smallest ones for which it pays next to nothing.
     """
 
     def __init__(self) -> None:
@@ -309,7 +322,7 @@ class PaidSlices:
 
 
 class SlicePairs:
-    """Selects arcs for slices of one reference value; `weak` are the pairs with an arc that does not pay well."""
+    """Selects arcs for slices of one reference value; `weak` has the pairs with an arc that does not pay well."""
 
     def __init__(
         self, paid_slices: PaidSlices, slice_value: float, slices: Slices, values: Mapping[int, float]
@@ -318,9 +331,9 @@ class SlicePairs:
         self.weak: dict[TokenPair, None] = {}
 
     def select(self, pair: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
-        """Return the arcs that pay enough for a slice, as `pays_for_slice`, and the best rate for one.
+        """Return the arcs that pay enough for a slice, according to `pays_for_slice`, and the best rate for one.
 
-        Without an arc that takes a whole slice there is no pair. Tokens without a value have no slices, and keep their
+        A pair without an arc that takes a whole slice is dropped. Tokens without a value have no slices, and keep their
         arcs and spot rates.
         """
         value_in, value_out = self._values.get(pair[0]), self._values.get(pair[1])
@@ -369,7 +382,7 @@ class SlicePairs:
 def _rate(arc: Arc, amount_in: float, amount_out: float) -> float:
     """Return the rate of a trade; 0.0 beyond the capacity of `arc`, since a router must sell all of its input.
 
-    It is the spot rate if both are about the same, so that small orders of any size share prices.
+    If it is close to the spot rate, the spot rate is returned, so that small orders of any size share prices.
     """
     if is_at_spot_rate(arc, amount_in, amount_out):
         return arc.rate
@@ -382,12 +395,12 @@ def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:
 
 
 def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:
-    """Return whether a direction of a pool pays enough for a slice of an order; `rate` is that of reference values."""
+    """Return whether a direction of a pool pays enough for a slice of an order; `rate` comes from reference values."""
     return _pays(curve, amount_in, curve.amount_out(amount_in), _DUST_FRACTION * amount_in * rate)
 
 
 def _pays(curve: RateCurve, amount_in: float, amount_out: float, min_amount_out: float) -> bool:
-    # A pool at a bad price that pays enough for the whole order may still have to take its rest.
+    # A pool at a bad price that pays enough for the whole order may still be needed for its rest.
     return amount_out >= min_amount_out or curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
 
 
@@ -414,7 +427,8 @@ def drop_dust(market: SliceMarket, spot: SpotPrices) -> MarketGraph:
 
 
 def _slice_value(order_value: float) -> float:
-    """Return the value of a slice of an order: a part of it, rounded down to a power of the step; 0.0 for nothing."""
+    """Return the value of a slice of an order: a part of its value, rounded down to a power of the step; 0.0 for
+    nothing."""
     slice_value = order_value * SLICE_FRACTION
     return _SLICE_STEP ** floor(log(slice_value, _SLICE_STEP)) if slice_value > 0.0 else 0.0
 
@@ -428,7 +442,7 @@ def drop_oldest(cache: dict[_K, _V], max_entries: int) -> None:
 class SpotPrices:
     """`values[t]` is the value of a unit of token t in units of `target`, over at most `max_hops` hops.
 
-    No path that can carry a slice of each of its tokens pays more for a unit.
+    No path that can carry a slice of each of its tokens pays more per unit.
 
     Example: `SpotPrices(graph, usdc, 8).value(weth)`.
     """
@@ -436,14 +450,14 @@ class SpotPrices:
     def __init__(self, graph: MarketGraph, target: int, max_hops: int, slices: Slices | None = None) -> None:
         """Price the tokens from `target` backwards.
 
-        With `slices`, for which `graph` has the best rates, no path passes through tokens without a slice. None stands
-        for infinitely small slices.
+        With `slices`, for which `graph` has the best rates, no path passes through tokens without a slice. None means
+        infinitely small slices.
         """
         self._graph, self.target, self._max_hops = graph, target, max_hops
         self.slices = slices
         self._path_to_core = frozenset(graph.path_to_core(target))
         self.values: Prices = {target: 1.0}
-        # The same in a list, which is faster: nothing is better for the target.
+        # The same in a list, which is faster. For the target, nothing is better.
         self._best_values = [0.0] * len(graph.addresses)
         self._best_values[target] = inf
         self._layers: list[dict[int, _Label]] = [{target: (1.0, target)}]
@@ -452,7 +466,7 @@ class SpotPrices:
         del self._best_values
 
     def _extend(self, front: Mapping[int, _Label], _: int) -> dict[int, _Label]:
-        """Return the better labels that one more hop gives, and record their values."""
+        """Return the labels that improve with one more hop, and record their values."""
         values, best, slices = self.values, self._best_values, self.slices or {}
         max_slice_value = _VERIFY_ABOVE * slices[self.target] if slices else inf
         path_to_core, core_rate_in = self._path_to_core, self._graph.core_rate_in
@@ -472,19 +486,20 @@ class SpotPrices:
         return improved
 
     def _verified_value(self, i: int, path: list[int], value: float) -> float:
-        """Return the value of a unit of i when a slice of it is sold for a token and along its `path`, or `value`."""
+        """Return the value of a unit of i when a slice of it is sold for a token and then along that token's `path`, or
+        `value`."""
         slice_in = (self.slices or {}).get(i, 0.0)
         return min(value, self.sell_along(slice_in, [i, *path]) / slice_in) if slice_in else 0.0
 
     def rates_into(self, token: int) -> Mapping[int, float]:
-        """Return the best rates into `token` from tokens that paths may pass through, and perhaps from others."""
+        """Return the best rates into `token` from tokens that paths may pass through; other tokens may be included."""
         if token not in self._path_to_core:
             return self._graph.core_rate_in[token]
         core, path = self._graph.two_core, self._path_to_core
         return {i: rate for i, rate in self._graph.best_rate_in[token].items() if i in core or i in path}
 
     def sell_along(self, amount: float, path: list[int]) -> float:
-        """Return what `amount` brings when the best pool of each hop on `path` sells all of it."""
+        """Return the output of `amount` when the best pool of each hop on `path` sells all of it."""
         for i, j in pairwise(path):
             amount_in, amount = amount, 0.0
             for arc in self._graph.arcs_by_pair[i][j]:
@@ -494,10 +509,11 @@ class SpotPrices:
         return amount
 
     def best_output(self, source: int, amount: float, known: float) -> float:
-        """Return about the most that `amount` of `source` brings when one pool per hop sells as much of it as it takes.
+        """Return about the largest output of `amount` of `source` when one pool per hop sells as much of it as
+        possible.
 
-        At least `known`, which is what some path brings. Branch and bound: prices bound what the rest of a path pays.
-        Each hop extends only the most valuable tokens.
+        The result is at least `known`, the output of some path. This is branch and bound: prices bound the output of
+        the rest of a path. Each hop extends only the most valuable tokens.
         """
         path = self.path_to_priced(source)
         graph, target, hops_left, best_so_far = self._graph, self.target, self._max_hops - len(path) + 1, known
@@ -570,7 +586,7 @@ class SpotPrices:
         return {t: hops for hops in range(len(self._layers) - 1, -1, -1) for t in self._layers[hops]}
 
     def values_within(self, hops: int) -> Prices:
-        """Return an upper bound on what a unit of each token in the core brings over at most `hops` hops."""
+        """Return an upper bound on the output of a unit of each token in the core over at most `hops` hops."""
         return self._values_by_hops[min(hops, len(self._values_by_hops) - 1)]
 
     @cached_property
@@ -595,7 +611,7 @@ class SpotPrices:
 
 
 def best_payment(arcs: Iterable[Arc], amount_in: float) -> float:
-    """Return what the best of the arcs of a pair pays; each takes no more than its capacity."""
+    """Return the output of the best arc of a pair; each arc takes no more than its capacity."""
     most = 0.0
     for arc in arcs:
         if amount_in * arc.rate <= most:
@@ -605,23 +621,23 @@ def best_payment(arcs: Iterable[Arc], amount_in: float) -> float:
 
 
 def best_payment_along(graph: MarketGraph, path: list[int], amount: float) -> float:
-    """Return what the best pool of each hop on `path` pays in turn; 0.0 for an empty path."""
+    """Return the final output when the best pool of each hop on `path` trades in turn; 0.0 for an empty path."""
     for i, j in pairwise(path):
         amount = best_payment(graph.arcs_by_pair[i][j], amount)
     return amount if path else 0.0
 
 
 def amount_out_for_all(arc: Arc, amount_in: float) -> float:
-    """Return what `arc` pays for `amount_in`; 0.0 beyond its capacity, since a router must sell all of it.
+    """Return the output of `arc` for `amount_in`; 0.0 beyond its capacity, since a router must sell all of it.
 
-    A pool whose rate hardly falls takes all: its capacity takes longer to find than what it pays.
+    A pool whose rate hardly falls takes everything: its capacity takes longer to compute than its output.
     """
     amount_out = arc.curve.amount_out(amount_in)
     return amount_out if is_at_spot_rate(arc, amount_in, amount_out) or amount_in <= arc.curve.capacity else 0.0
 
 
 def is_at_spot_rate(arc: Arc, amount_in: float, amount_out: float) -> bool:
-    """Return whether the rate of a trade of `arc` is about its spot rate."""
+    """Return whether the rate of a trade of `arc` is close to its spot rate."""
     return amount_out > arc.rate * amount_in * (1.0 - _RATE_TOLERANCE)
 
 

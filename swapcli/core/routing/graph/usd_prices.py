@@ -1,9 +1,9 @@
 """USD prices from the pools themselves.
 
-The network's dollar stablecoins are anchored at 1; in a market without stablecoins, its tokens' reference prices
-are used instead.
-Every other token gets the depth-weighted mid price of its pools with a neighbour: the one on the widest path from an
-anchor, whose shallowest pair is deepest (Dijkstra's algorithm with the minimum depth as the width of a path).
+The network's dollar stablecoins are anchored at 1; in a market without stablecoins, its tokens' reference prices are
+used instead. Every other token gets the depth-weighted mid price of its pools with one neighbour: the neighbour on the
+widest path from an anchor. The widest path is the one whose shallowest pair is deepest (Dijkstra's algorithm with the
+minimum depth as the width of a path).
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.widest_path_prices import PathPrice, widest_path_prices
 
 _DEPTH_RATE_DROP = 1e-3
-"""The depth of a pool is what it pays while its rate falls by this part. A steep slope at the first unit alone needs no
-capital."""
+"""The decrease of the rate over which depth is measured: the depth of a pool is its output until then.
+
+A steep slope at the first unit alone requires no capital.
+"""
 _STEPS_PER_OCTAVE = 4  # of reference values: coarse enough that few change with a block, fine enough for all their uses
 _MAX_RATIO_TO_MEDIAN = 2.0  # pools further from the median rate are abandoned or manipulated
 
 
 def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dict[int, float]:
-    """Return a value of a base unit of every token that has pools, to compare sizes.
+    """Return a value for a base unit of every token that has pools, to compare sizes.
 
     Tokens without a value in `usd_values` are priced in units of the one among them with the most neighbours.
     """
@@ -38,7 +40,10 @@ def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dic
 
 
 def round_values(values: Mapping[int, float]) -> dict[int, float]:
-    """Return `values` rounded to about a tenth: from block to block most stay the same, and what depends on them."""
+    """Return `values` rounded to about a tenth.
+
+    Most stay the same from block to block, as do the results derived from them.
+    """
     return {token: _rounded(value) for token, value in values.items()}
 
 
@@ -54,7 +59,7 @@ def usd_prices(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[i
 
 
 def usd_price_paths(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[int, PathPrice]:
-    """Return the prices of `usd_prices` with the paths that give them; the width of a path is in USD."""
+    """Return the prices of `usd_prices` with the paths they come from; the width of a path is in USD."""
 
     def price_over(token: int, price: float, other: int) -> tuple[float, float]:
         rate, depth = mid_rate(graph, other, token)
@@ -92,7 +97,7 @@ class _PoolRate(NamedTuple):
 
 def _compute_mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
     pools = _mid_rates(graph, token, other)
-    total = fsum(pool.depth for pool in pools)  # `sum` rounds differently since Python 3.12, and prices size orders
+    total = fsum(pool.depth for pool in pools)  # `sum` rounds differently since Python 3.12; prices affect order sizes
     return (fsum(pool.rate * pool.depth for pool in pools) / total, total) if pools else (0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Prices along widest paths: the one search behind the dollar prices of quotes and the ranking of stores."""
+"""Prices along widest paths: one search for both the dollar prices of quotes and the ranking of stores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 
 
 class PathPrice(NamedTuple):
-    """The price of a token, the width of the path that gives it, and the token before it (None for an anchor)."""
+    """The price of a token, the width of its path, and the token before it on the path (None for an anchor)."""
 
     price: float
     width: float
@@ -22,11 +22,11 @@ def widest_path_prices(
     price_over: Callable[[int, float, int], tuple[float, float]],
     priced: Container[int] = (),
 ) -> dict[int, PathPrice]:
-    """Return the price of every token that `anchors`, as (token, price, width), reach; the widest first.
+    """Return the price of every token within reach of the `anchors` (token, price, width), the widest path first.
 
     A token takes its price from the path whose thinnest pair is deepest, by Dijkstra's algorithm for widest paths.
     `price_over(token, price, other)` returns the price of the neighbour `other` given that of `token`, and the depth of
-    their pair in the unit of prices; a price of 0 if there is none. Tokens in `priced` keep the price that they have.
+    their pair in the unit of prices; a price of 0 if there is none. Tokens in `priced` keep their price.
     """
     prices: dict[int, PathPrice] = {}
     heap = [(-width, token, price, -1) for token, price, width in anchors]

@@ -1,6 +1,7 @@
-"""Makes a solution's flow acyclic by excluding arcs and solving again.
+"""Make a solution's flow acyclic by excluding arcs and solving again.
 
-Real markets hold small arbitrage. The unrestricted optimum collects it in cycles, which a router must not execute.
+Real markets contain small amounts of arbitrage. The unrestricted optimum collects it in cycles, which a router must not
+execute.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from swapcli.core.routing.search.problem import CandidateSolution, RoutingProble
 from swapcli.core.routing.solver.newton import Solution, Trade
 
 MIN_HOP_FRACTION = 1e-4
-"""Part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
+"""The part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
 
-_MAX_ROUNDS = 40  # of solving again; real markets need up to four
+_MAX_ROUNDS = 40  # rounds of solving again; real markets need up to four
 
 
 def has_cycles(problem: RoutingProblem, solution: Solution) -> bool:
-    """Return whether the flow of `solution` has cycles that carry more than next to nothing."""
+    """Return whether the flow of `solution` has cycles that carry more than a negligible amount."""
     return bool(feedback_arcs(notable_flow(problem, solution)))
 
 
 def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> bool:
-    """Return whether the flow has a path of more hops than allowed."""
+    """Return whether the flow has a path with more hops than allowed."""
     return len(longest_path(notable_flow(problem, candidate.solution))) > problem.spec.max_hops
 
 
@@ -47,13 +48,13 @@ def _weakest_hops_of_long_paths(values: dict[TokenPair, float], max_hops: int) -
 
 
 def notable_flow(problem: RoutingProblem, solution: Solution) -> dict[TokenPair, float]:
-    """Return the value through each hop, without hops that carry next to nothing."""
+    """Return the value through each hop, without hops that carry a negligible amount."""
     min_value = MIN_HOP_FRACTION * problem.order_value(solution.prices)
     return {pair: value for pair, value in flow_values(solution).items() if value > min_value}
 
 
 def is_acyclic(problem: RoutingProblem, solution: Solution) -> bool:
-    """Return whether an acyclic route of allowed length can carry the flow of `solution`, each pool used once."""
+    """Return whether an acyclic route of allowed length can carry the flow of `solution`, with each pool used once."""
     values = notable_flow(problem, solution)
     if feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops):
         return False
@@ -76,10 +77,10 @@ def break_cycles(problem: RoutingProblem, candidate: CandidateSolution) -> Candi
 
 
 def obstacles(problem: RoutingProblem, solution: Solution) -> tuple[set[TokenPair], set[int]]:
-    """Return the hops and the ids of arcs that keep an acyclic route from carrying the flow of `solution`.
+    """Return the hops and the IDs of arcs that prevent an acyclic route from carrying the flow of `solution`.
 
-    They are the weakest hop of each cycle or, without cycles, hops that only too long paths use; and the smaller trade
-    of each pool that trades in two directions.
+    They are the weakest hop of each cycle or, without cycles, hops used only by paths that are too long, plus the
+    smaller trade of each pool that trades in two directions.
     """
     values = notable_flow(problem, solution)
     pairs = feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)

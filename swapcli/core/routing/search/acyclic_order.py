@@ -1,7 +1,7 @@
-"""A token order without cycles, from a greedy flow built path by path, for markets with arbitrage.
+"""Find a token order without cycles, for markets with arbitrage, from a greedy flow built path by path.
 
 The unrestricted optimum of such a market has cycles, and the best hop to remove from a cycle depends on the swap. This
-heuristic sends the order in equal slices, each along the path that pays most for it after the earlier slices, and never
+heuristic sends the order in equal slices. Each takes the path that pays most for it after the earlier slices, and none
 closes a cycle of tokens. The solver uses only the resulting order of the tokens.
 """
 
@@ -16,8 +16,8 @@ from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.search.acyclic import break_cycles
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 
-_SLICES = 48  # of a greedy flow. Empirical: more rarely change the order of the tokens
-_UNPLACED = 1 << 30  # above the place of every token in an order
+_SLICES = 48  # of a greedy flow. Empirical: more slices rarely change the order of the tokens
+_UNPLACED = 1 << 30  # greater than the position of every token in an order
 
 _Label = tuple[float, tuple[Arc, ...]]
 """(amount, path) of the best way to a token."""
@@ -31,7 +31,7 @@ def acyclic_order(
     slices: int,
     check: CancelCheck = no_cancellation,
 ) -> list[int]:
-    """Return the tokens that the slices pass through, so that every hop used leads forward; empty without a path.
+    """Return the tokens that the slices pass through, such that every hop used leads forward; empty without a path.
 
     Calls `check` once per slice.
     """
@@ -58,7 +58,7 @@ class _SlicedFlow:
         self._successors: dict[int, set[int]] = {}
 
     def best_path(self, amount: float) -> list[Arc]:
-        """Return the path within the hop limit that delivers most for one more slice."""
+        """Return the path within the hop limit that pays most for one more slice."""
         start: dict[int, _Label] = {self._source: (amount, ())}
         best = best_labels(start, self._max_hops, self._extend)
         return list(best[self._target][1]) if self._target in best else []
@@ -89,7 +89,7 @@ class _SlicedFlow:
         return arc.token_in in later or any(before.token_in in later for before in path)
 
     def _added_output(self, arc: Arc, amount_in: float) -> float:
-        """Return the output of `amount_in` after what `arc` has sold already; 0.0 beyond its capacity."""
+        """Return the additional output for `amount_in` after the previous sales to `arc`; 0.0 beyond its capacity."""
         sold = self._sold.get(id(arc), 0.0)
         if sold + amount_in > arc.curve.capacity:
             return 0.0
@@ -115,7 +115,7 @@ class _SlicedFlow:
         self._successors[token] = self._successors.get(token, set()) | reached
 
     def token_order(self) -> list[int]:
-        """Return the tokens passed through in topological order.
+        """Return the tokens on the paths in topological order.
 
         The relation is transitive, so that sorting by the number of successors is enough; `topological_order` would
         need a graph that it does not have.
@@ -125,7 +125,8 @@ class _SlicedFlow:
 
 
 def orient_greedily(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution | None:
-    """Return the solution over the hops that lead forward in the token order of a greedy flow; None without any."""
+    """Return the solution over the hops that lead forward in the token order of a greedy flow; None if there are
+    none."""
     spec, pairs = problem.spec, {(arc.token_in, arc.token_out) for arc in candidate.arcs}
     order = acyclic_order(candidate.arcs, spec.endpoints, float(spec.amount), spec.max_hops, _SLICES, spec.check)
     place = {token: k for k, token in enumerate(order)}

@@ -1,4 +1,4 @@
-"""The routes that follow a candidate solution: rounded to shares, over all of its pools or fewer, and replayed."""
+"""The routes for a candidate solution: rounded to shares, over all of its pools or fewer, and replayed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.solver.newton import Solution
 
 _CAPACITY_MARGIN = 1 - 2e-4  # of a hop's capacity: rounding earlier hops changes what arrives
-_MAX_REJECTED_POOLS = 4  # that a rounding omits before it fails
+_MAX_REJECTED_POOLS = 4  # that a rounding omits before it gives up
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
-_SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
-_MAX_ROUNDED_POOLS = 300  # with more, only the best by estimate is rounded. Bounds the work
+_SIMILAR_LOSS = 0.9  # of the rounding loss of one solution: others over almost the same pools lose as much. Empirical
+_MAX_ROUNDED_POOLS = 300  # with more, only the best by estimate is rounded. This bounds the work
 
 
 class CandidateRoutes:
-    """Turns the candidate solutions of one problem into routes, whose exact replays `scorer` compares.
+    """Turns the candidate solutions of one problem into routes, which `scorer` compares by exact replays.
 
     Example: `CandidateRoutes(problem, scorer).follow(candidate)`.
     """
@@ -33,13 +33,16 @@ class CandidateRoutes:
     def __init__(self, problem: RoutingProblem, scorer: RouteScorer) -> None:
         self._problem, self._scorer = problem, scorer
         self.potential = self.expected = -inf
-        """`potential` is the highest net output of a route so far if its rounding had lost nothing. `expected` counts
-        only the difference between a replay and what its rounding predicted, in either direction, as lost."""
+        """`potential` is the highest net output that a route would have had without rounding losses.
+
+        `expected` counts only the difference between a replay and the output that its rounding predicted, in either
+        direction, as lost.
+        """
 
     def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
-        """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
+        """Yield routes for a solution, and cheaper ones over fewer of its pools.
 
-        If part of the order needs paths with too many hops, routes of the solution without them come next.
+        If part of the order needs paths with too many hops, routes for the solution without these paths come next.
         """
         is_rerouted = True
         for found in self._cheaper_routes(candidate):
@@ -94,7 +97,7 @@ class CandidateRoutes:
         return None
 
     def _record(self, found: ScoredRoute, value: float, expected: float) -> ScoredRoute:
-        """Record what a route could pay: the `value` of its solution, and the output `expected` of its rounding."""
+        """Record the potential of a route: the `value` of its solution, and the output `expected` from its rounding."""
         paid = found.replay.amount_out
         self.potential = max(self.potential, found.net + value - paid)
         self.expected = max(self.expected, found.net + (abs(expected - paid) if expected > 0.0 else value - paid))

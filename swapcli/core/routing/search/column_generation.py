@@ -1,4 +1,5 @@
-"""Column generation: solve over few tokens, then add those on detours that pay at the solution's prices, and repeat."""
+"""Column generation: solve over few tokens, then add tokens on detours that pay at the solution's prices, and
+repeat."""
 
 from __future__ import annotations
 
@@ -18,24 +19,24 @@ from swapcli.core.routing.search.problem import MAX_RESIDUAL, ROUGH, CandidateSo
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _MAX_ROUNDS = 10  # two to four are typical
-_FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each further one, up to the limit. Empirical
-_FINE_MIN_DETOUR_FRACTION = 1e-4  # for shares finer than a percent: their finest step
-_MAX_ATTEMPTS = 2  # additions of one token: it may carry nothing alone, and later added together with others
+_FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each later one up to the limit. Empirical
+_FINE_MIN_DETOUR_FRACTION = 1e-4  # if shares are finer than a percent: their finest step
+_MAX_ATTEMPTS = 2  # how often a token is added: it may carry nothing alone, but flow once others are added later
 _INTERMEDIATES = 4  # deepest tokens between source and target that may carry the start path. Empirical
 _START_TOLERANCE = 0.2  # of a hop's input: start prices are less accurate than that for other reasons
-_START_ARCS = 24  # of a hop, evenly by spot rate, each for several: enough for a rough price. Empirical
+_START_ARCS = 24  # of a hop, evenly spaced by spot rate, weighted: enough for a rough price. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
-_DEEPEST_ARCS = 6  # of each pair: they have most of its liquidity, and prices close to those of all. Empirical
-_MAX_DEEPEST_PART = 0.5  # of all arcs: with a larger part, solving over the deepest first saves too little. Empirical
-_COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
+_DEEPEST_ARCS = 6  # of each pair: they have most of its liquidity, and prices close to those of all its arcs. Empirical
+_MAX_DEEPEST_PART = 0.5  # of all arcs: if they are more, solving over them first saves too little. Empirical
+_COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate than this
 _DISTANT_GAIN = 1.5e-2
-"""Of the best detour, as a part of its price: above it, prices are far from the solution. Empirical."""
+"""The gain of the best detour, as a part of its price, above which prices are far from the solution. Empirical."""
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
 class ActiveSet(NamedTuple):
     """The solutions over a growing token set, and the gain of the best path outside the last one, as a part of its
-    price; infinite where paths outside may carry more."""
+    price. The gain is infinite if paths outside may carry more."""
 
     stages: list[CandidateSolution]
     outside_gain: float
@@ -47,18 +48,18 @@ class ActiveSet(NamedTuple):
 
 
 def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> ActiveSet:
-    """Solve over a growing token set, at the `ROUGH` tolerance.
+    """Solve over a growing token set, with the `ROUGH` tolerance.
 
-    `paths` are candidates for the path that the start prices come from.
+    `paths` are candidates for the path that determines the start prices.
     """
     prices = start_prices(problem, paths)
     stages = [_solve(problem, problem.arcs_between(prices), prices)]
     attempts: Counter[int] = Counter()
-    deepest_first = True  # while these bring more than all arcs between fewer tokens
+    deepest_first = True  # as long as these give more than all arcs between fewer tokens
     outside_gain = inf
     for round_number in range(_MAX_ROUNDS):
         max_tokens = min(_FIRST_TOKENS << round_number, _MAX_TOKENS)
-        # The first detours may lead over fewer hops, and save gas.
+        # The first detours may use fewer hops, and save gas.
         min_gain = min_detour_gas_cost(problem) if round_number else 0.0
         added, max_gain = tokens_to_add(problem, stages[-1], max_tokens, attempts, min_gain)
         if not added:
@@ -76,7 +77,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> Active
                     prices |= closer.prices
         solved = _solve(problem, arcs, prices)
         if solved.solution.residual > MAX_RESIDUAL >= stages[-1].solution.residual:
-            break  # more arbitrage than the solver can settle
+            break  # more arbitrage than the solver can handle
         stages.append(solved)
     return ActiveSet(stages, outside_gain)
 
@@ -88,7 +89,7 @@ def _solve(problem: RoutingProblem, arcs: list[Arc], prices: Prices) -> Candidat
 def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
     """Return the deepest arcs of each pair: a solution over them is close to that over all.
 
-    Far from the solution most arcs trade at wrong prices, and iterations over all of them take long.
+    Far from the solution, most arcs trade at wrong prices, and iterations over all of them take long.
     """
     deepest: list[Arc] = []
     for _, parallel in groupby(arcs, attrgetter("token_in", "token_out")):
@@ -99,9 +100,10 @@ def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
 def tokens_to_add(
     problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float
 ) -> tuple[Prices, float]:
-    """Return tokens to add, with start prices: those on detours over one outside token, or over several if none are.
+    """Return tokens to add, with start prices: those on detours over one outside token or, if there are none, over
+    several.
 
-    Only detours whose estimated gain is at least `min_gain` count. The second figure is the largest gain of any path
+    Only detours whose estimated gain is at least `min_gain` count. The second value is the largest gain of any path
     outside; see `Detours`.
     """
     max_gain = 0.0
@@ -159,7 +161,8 @@ def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:
 
 
 def _max_path_output(problem: RoutingProblem, path: list[int]) -> float:
-    """Return the output of `path` for the order at the spot rates of its best pools, which no split exceeds."""
+    """Return an upper bound on the output of `path` for the order under any split: the output at the spot rates of its
+    best pools."""
     arcs_by_pair = problem.graph.arcs_by_pair
     return problem.spec.amount * prod([arcs_by_pair[i][j][0].rate for i, j in pairwise(path)])
 
@@ -177,7 +180,7 @@ def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
 
 
 def path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
-    """Return the approximate output of `path` for the order, and the marginal prices of its tokens after the order."""
+    """Return the approximate output of `path` for the order, and the marginal prices of its tokens afterwards."""
     amount = float(problem.spec.amount)
     rates = []
     for i, j in pairwise(path):

@@ -1,8 +1,8 @@
-"""Detours over tokens outside the solved subgraph that pay at the solution's prices.
+"""Find detours over tokens outside the solved subgraph that pay at the solution's prices.
 
 This is the pricing step of column generation: a token outside the solved subgraph has a negative reduced cost if it can
 be bought below the price at which it can be sold, over at most k hops (Desrosiers, Lubbecke, A primer in column
-generation, 2005). How much a detour would carry is estimated from the depth of its pairs.
+generation, 2005). The flow of a detour is estimated from the depth of its pairs.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.best_paths import relax_layers
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 
-_MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a rounding error of the solution's prices
+_MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: a smaller gain is a rounding error of the solution's prices
 MIN_DETOUR_FRACTION = 5e-4
-"""Least flow of a detour, as a part of the order's value: half of the smallest share that rounding to percents keeps
-apart."""
-MAX_OUTSIDE = 3  # outside tokens in a row on one detour. Empirical: longer ones gained nothing
+"""The smallest flow of a detour, as a part of the order's value: half of the smallest share that rounding to percents
+preserves."""
+MAX_OUTSIDE = 3  # consecutive outside tokens on one detour. Empirical: longer detours gained nothing
 _BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
 _UNREACHABLE = _ALL = 1 << 30
 
 
 class Detour(NamedTuple):
-    """An outside token through which a detour pays: a start price, the estimated gain, the outside tokens on its path.
+    """An outside token with a detour that pays: a start price, the estimated gain, and the outside tokens on its path.
 
     `depth` ranks detours of equal gain: it is the gain of an infinitely large order.
     """
@@ -44,10 +44,10 @@ class Detours(NamedTuple):
 
 
 class HopBudget(NamedTuple):
-    """Distances in hops that limit detours.
+    """The distances, in hops, that limit detours.
 
-    They are those of the inside tokens from the source and to the target, the maximum of a path, and those of all
-    tokens to the target over the whole market.
+    They are the distances of the inside tokens from the source and to the target, the maximum length of a path, and the
+    distances of all tokens to the target over the whole market.
     """
 
     inside_from_source: Mapping[int, int]
@@ -63,11 +63,12 @@ class HopBudget(NamedTuple):
 
 
 class DetourSearch:
-    """Finds detours that pay at the `prices` of the inside tokens: short ones first, on whose costs longer ones build.
+    """Finds detours that pay at the `prices` of the inside tokens: short ones first, whose costs the longer ones
+    extend.
 
     `endpoints` are (source, target), `order_value` the value of the input. Omits detours whose estimated flow is less
     than `min_fraction` of the order, and those that make every path exceed `budget`. No outside token can be sold for
-    more than its entry in `max_values`, or at all without one; None for no limits.
+    more than its entry in `max_values`, and without an entry it cannot be sold; None means no limits.
 
     Example: `DetourSearch(graph, prices, (source, target), order_value).find(1, 6).by_token`.
     """
@@ -95,10 +96,10 @@ class DetourSearch:
         self._valued: set[int] = set()
 
     def find(self, max_outside: int, count: int = _ALL) -> Detours:
-        """Return the `count` best detours or more, over at most `max_outside` outside tokens from each end.
+        """Return at least the `count` best detours, over at most `max_outside` outside tokens from each end.
 
-        Tokens are tried by value over cost, which bounds the gain except where an outside neighbour has a better offer.
-        Costs lead over whole detours, so that the ends of a long one meet where it is sold for an inside token.
+        Tokens are tried by value over cost, which bounds the gain unless an outside neighbour has a better offer. Costs
+        cover whole detours, so that the ends of a long one meet where it is sold for an inside token.
         """
         costs = self._costs.over(2 * max_outside - 1)
         new = costs.keys() - self._valued
@@ -139,7 +140,8 @@ class DetourSearch:
 
 
 def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:
-    """Return the outside tokens on the path of the offer for `x`; one round where arbitrage makes the path a cycle."""
+    """Return the outside tokens on the path of the offer for `x`; one round of the cycle if arbitrage makes the path a
+    cycle."""
     path: list[int] = []
     t = offers[x][1]
     while t not in prices and t != x and t not in path:
@@ -151,10 +153,10 @@ def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:
 def _intermediate_detours(
     graph: MarketGraph, found: Mapping[int, Detour], costs: _Offers, values: _Offers, prices: Prices
 ) -> dict[int, Detour]:
-    """Return the outside tokens on the paths of `found` detours that gain nothing alone.
+    """Return the outside tokens on the paths of `found` detours that gain nothing on their own.
 
-    On a long path, the token next to the inside may have no value of its own yet, or no cost: it gets that of the token
-    the path leads to or comes from.
+    On a long path, the token next to the inside may have no value of its own yet, or no cost: it gets the value or cost
+    of the next or previous token on the path.
     """
     added: dict[int, Detour] = {}
     for x in found:
@@ -172,10 +174,10 @@ def _intermediate_detours(
 
 
 class _HopLimit(NamedTuple):
-    """A limit on the length of paths from one endpoint over outside tokens to the other.
+    """A limit on the length of paths from one endpoint to the other over outside tokens.
 
-    `hops` are those from the one endpoint to the inside tokens, `min_hops_ahead` the least hops from outside tokens to
-    the other (`default_hops_ahead` for tokens not listed), and `max_hops` limits their sum.
+    `hops` are the distances from the first endpoint to the inside tokens, `min_hops_ahead` the minimum distances from
+    outside tokens to the other endpoint (`default_hops_ahead` for tokens not listed), and `max_hops` limits their sum.
     """
 
     hops: Mapping[int, int]
@@ -188,21 +190,21 @@ _Offer = tuple[float, int, int]
 """(price of a token, the neighbour that offers it or -1 for a token inside, number of hops)."""
 
 _Offers = dict[int, _Offer]
-"""Offers by token."""
+"""The offers by token."""
 
 _NO_OFFER = (0.0, -1, 0)
 _NO_FLOW = (0.0, 0.0, 0.0, 0.0)
 
 _Side = list[tuple[float, float]]
-"""(logarithm of the price at which a neighbour starts to trade, value traded per unit of it) for each neighbour."""
+"""(logarithm of the price at which trading starts, value traded per unit of it) for each neighbour."""
 
 
 def _sellers_and_buyers(
     graph: MarketGraph, x: int, costs: _Offers, values: _Offers, endpoints: tuple[int, int]
 ) -> tuple[_Side, _Side]:
-    """Return the neighbours that sell x and those that buy it, without those whose own offer comes from x.
+    """Return the neighbours that sell x and those that buy it, except those whose own offer comes from x.
 
-    A neighbour that would do both, which is an arbitrage in itself, stays on the side with the better price.
+    A neighbour that would do both, which is arbitrage in itself, stays on the side with the better price.
     """
     source, target = endpoints
     sold_at = {
@@ -215,7 +217,7 @@ def _sellers_and_buyers(
         for k, rate in graph.best_rate_out[x].items()
         if k in values and k != source and values[k][1] != x
     }
-    # Between the cheapest seller and the best buyer, no others trade.
+    # Only neighbours between the cheapest seller and the best buyer trade.
     lowest, highest = min(sold_at.values(), default=inf), max(bought_at.values(), default=0.0)
     selling = {i: (log(price), costs[i][0] * graph.pair_depth(i, x)) for i, price in sold_at.items() if price < highest}
     buying = {k: (log(price), price * graph.pair_depth(x, k)) for k, price in bought_at.items() if price > lowest}
@@ -226,7 +228,7 @@ def _sellers_and_buyers(
 def _resolve_two_sided(
     selling: dict[int, tuple[float, float]], buying: dict[int, tuple[float, float]], inside: Iterable[int]
 ) -> None:
-    """Keep neighbours inside that would both sell and buy x, at a profit, only on the side with the better price."""
+    """Keep inside neighbours that would both sell and buy x, at a profit, only on the side with the better price."""
     both = [t for t in inside if buying[t][0] > selling[t][0]]
     worse = []
     for t in both:
@@ -240,11 +242,11 @@ def _resolve_two_sided(
 def _flow_through(
     selling: _Side, buying: _Side, max_value: float, min_value: float
 ) -> tuple[float, float, float, float]:
-    """Return (price, value, gain, unlimited gain) of the flow through x where its supply meets its demand.
+    """Return (price, value, gain, unlimited gain) of the flow through x when its supply meets its demand.
 
-    `max_value` limits the value of the flow; the last figure is the gain without that limit. No flow of at most
-    `min_value` is looked for. Bisection stays inline: it needs supply and demand at its last point, and runs for every
-    outside token.
+    `max_value` limits the value of the flow; the last figure is the gain without that limit. Flows of at most
+    `min_value` are skipped. Bisection stays inline because it needs supply and demand at its last point, and runs for
+    every outside token.
     """
     if not selling or not buying:
         return _NO_FLOW
@@ -261,19 +263,19 @@ def _flow_through(
 
 
 def _supply(side: _Side, price: float) -> float:
-    """Return what neighbours sell at the logarithm of a price."""
+    """Return the amount that neighbours sell at the logarithm of a price."""
     return sum([depth * (price - start) for start, depth in side if start < price])
 
 
 def _demand(side: _Side, price: float) -> float:
-    """Return what neighbours buy at the logarithm of a price."""
+    """Return the amount that neighbours buy at the logarithm of a price."""
     return sum([depth * (start - price) for start, depth in side if start > price])
 
 
 class _LowestCosts:
     """The lowest costs of buying outside tokens with inside ones, over a growing number of outside tokens.
 
-    Omits tokens that cost at least what they may be worth: at a small order's prices, those are almost all.
+    Tokens that cost at least their possible worth are omitted: at a small order's prices, these are almost all tokens.
     """
 
     def __init__(
@@ -349,5 +351,6 @@ def _highest_values(
 
 
 def _front(inside: Mapping[int, float], limit: _HopLimit | None) -> _Offers:
-    """Return the offers of the tokens inside, from which others spread, with the hops of the next ones."""
+    """Return the offers of the inside tokens, from which other offers spread, with the number of hops for the next
+    ones."""
     return {t: (price, -1, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}

@@ -1,8 +1,8 @@
 """Search for an order that drains its market, so that it pays at least as much as a smaller order.
 
-A pool that is thin for the order may pay much of its output, so the search repeats without a filter for dust. Once the
-pools are full, a surplus of the order has no use, but some path must take it. That path comes first: the rest of the
-order gets the best route on the pools after the surplus. Both are then joined to one route.
+A pool that is thin for the order may provide much of its output, so the search repeats without the dust filter. Once
+the pools are full, the surplus of the order gains nothing, but some path must take it. That path comes first: the rest
+of the order gets the best route on the pools after the surplus. Both are then joined to one route.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from swapcli.core.routing.search.rounding import decompose_into_paths, largest_r
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_MAX_HALVINGS: Final = 12  # of the order: after them, less than two shares are left
-_BISECTIONS: Final = 6  # of the best part: moved shares make up for the rest. Empirical
+_MAX_HALVINGS: Final = 12  # of the order: with smaller parts, less than two shares are left
+_BISECTIONS: Final = 6  # of the best part: moving shares compensates for smaller errors. Empirical
 _MAX_CHECKS: Final = 6_000  # in searches of parts: about a second. Empirical: later ones gain next to nothing
-_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: the most that moved shares may gain
-_REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts beside the surplus: rounded shares may overfill a pool
+_MAX_ROUNDING_LOSS: Final = 1e-2  # of the output: the most that moving shares may gain
+_REDUCTIONS: Final = (0.0, 1e-4, 1e-3, 1e-2)  # of the amounts besides the surplus: rounded shares may overfill a pool
 
 
 def search_drained_market(
@@ -41,7 +41,7 @@ def search_drained_market(
 ) -> SearchResult | None:
     """Return the best of `found` and of routes over the whole `graph`; `pools` by key execute them.
 
-    Routes of parts of the order leave the rest to a path that takes it.
+    Routes for parts of the order leave the rest to a path that can take it.
     """
     search = RouteSearch(problem._replace(graph=graph), pools, execution)
     wide = search.run() if graph is not problem.graph else None
@@ -55,7 +55,7 @@ def search_drained_market(
 
 
 def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResult | None:
-    """Return the best of `found` and the routes of parts of the order with a path for the surplus."""
+    """Return the best of `found` and the routes of parts of the order plus a path for the surplus."""
     limit = _WorkLimit(search.spec.check, _MAX_CHECKS)
     problem = search.problem._replace(spec=search.spec._replace(check=limit))
     parts = _best_parts(RouteSearch(problem, search.scorer.pools, search.scorer.execution), limit)
@@ -66,7 +66,7 @@ def _with_surplus(search: RouteSearch, found: SearchResult | None) -> SearchResu
 
 
 def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
-    """Return the route of a result with its shares decided by exact replays."""
+    """Return the route of a result, with its shares decided by exact replays."""
     best = result.best
     shares = ShareSearch(search.problem, search.scorer, best.route, _MAX_ROUNDING_LOSS * best.net, 0.0)
     shares.join(search.scorer.known(best.amount_in), result.solution)
@@ -75,18 +75,19 @@ def _finished(search: RouteSearch, result: SearchResult) -> ScoredRoute:
 
 
 class _WorkLimit:
-    """A check that stops the work after a number of calls, the same on every machine."""
+    """A check that stops the work after a number of calls, which is the same on every machine."""
 
     def __init__(self, check: CancelCheck, max_calls: int) -> None:
         self._check, self._calls_left = check, max_calls
 
     @property
     def is_reached(self) -> bool:
-        """Whether the work has stopped for that reason."""
+        """Whether the work stopped because of the limit."""
         return self._calls_left < 0
 
     def __call__(self) -> None:
-        """Raise `SearchTimeUp` if the limit is reached, or what the limited check raises."""
+        """Raise `SearchTimeUp` if the limit is reached; otherwise call the limited check, which may raise its own
+        errors."""
         self._calls_left -= 1
         if self.is_reached:
             raise SearchTimeUp
@@ -94,10 +95,11 @@ class _WorkLimit:
 
 
 def _best_parts(search: RouteSearch, limit: _WorkLimit) -> Iterator[SearchResult | None]:
-    """Yield two routes for the whole order that extend the route of a part: of the best halving, and of the best part.
+    """Yield two routes for the whole order, each an extension of a route for a part: the best part by halving, and the
+    best part found.
 
-    The output rises with the part up to the one that fills the pools; a larger one has no route, or pays less. Once the
-    limit of the work is reached, the best part is that of the searches before.
+    The output rises with the part until the pools are full; a larger part has no route, or pays less. Once the work
+    limit is reached, the best part so far is used.
     """
     best: SearchResult | None = None
     low = high = search.spec.amount
@@ -120,7 +122,7 @@ def _best_parts(search: RouteSearch, limit: _WorkLimit) -> Iterator[SearchResult
 
 
 def _with_part(search: RouteSearch, part: int, limit: _WorkLimit) -> SearchResult | None:
-    """Return the route for the whole order that extends the best one of `part`; None without one, or at the limit."""
+    """Return the route for the whole order that extends the best one for `part`; None without one, or at the limit."""
     try:
         return None if limit.is_reached else _extend(search, part)
     except SearchTimeUp:
@@ -160,14 +162,14 @@ def _joined(search: RouteSearch, surplus: Replay, part: Replay) -> ScoredRoute |
 
 
 def _beside(problem: RoutingProblem, part: int, surplus: Replay, pools: Mapping[str, Pool]) -> RoutingProblem:
-    """Return the order of `part` on the market after the surplus."""
+    """Return the order for `part` on the market after the surplus."""
     spec, after = problem.spec._replace(amount=part), surplus.pools_after
     graph = problem.graph.with_changes([pools[key] for key in after], after.values(), problem.graph.addresses)
     return RoutingProblem(graph, SpotPrices(graph, spec.target, spec.max_hops), spec)
 
 
 def _route(problem: RoutingProblem, weighted: Iterable[tuple[Step, float]]) -> Route | None:
-    """Return the route whose pools get the weighted amounts of steps, as closely as shares allow.
+    """Return the route whose pools get the weighted amounts of the steps, as closely as shares allow.
 
     None if its tokens form a cycle, or if no path is within the hop limit.
     """

@@ -1,9 +1,9 @@
-"""Decide the shares of a route by exact replays: of its segments, and of the pools within its hops.
+"""Decide the shares of a route by exact replays: the shares of its segments, and of the pools within its hops.
 
-Rounded solutions, single paths and other candidates contribute hops if these can join: no cycle of tokens, no second
-use of a pool. At the amounts of the last replay, the curves estimate what moving a share would gain after gas. A move
-counts only if its replay pays more. So a pool may be filled to its last unit, a swap may stop short of a tick that does
-not earn its gas, and an amount beyond the depth of its pools goes where it pays most.
+Rounded solutions, single paths and other candidates contribute hops if these fit: they form no cycle of tokens and do
+not use a pool twice. At the amounts of the last replay, the curves estimate the gain after gas of moving a share. A
+move counts only if its replay pays more. So a pool may be filled to its last unit, a swap may stop short of a tick that
+does not earn its gas, and an amount beyond the depth of its pools goes where it pays most.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
-_REPAIR_SIZES = (6_400, 3_200)  # more, until every pool can take its share
-_MAX_REPLAYS = 32  # bounds the work. Empirical: moves after these gain next to nothing
+_REPAIR_SIZES = (6_400, 3_200)  # more rounds, until every pool can take its share
+_MAX_REPLAYS = 32  # bounds the work. Empirical: further moves gain next to nothing
 _MAX_FAILED = 6  # moves of one size that replays may reject. Empirical: estimates are mostly close
-_MAX_PATHS = 100  # that the hops form. Bounds the work; the shortest come first
-_TRIED = 20  # paths that lose least by giving a share, and that gain most by taking it. Empirical
-_PREDICTED = 100  # moves between them, the best by estimate, whose gain is then predicted. Empirical
-_MIN_PART = 3e-3  # of what rounding has lost: a move that recovers less is not worth its replay. Empirical
-_DRAINED = 1e-3  # of the output: if rounding has lost more, the order drains its pools. Empirical
-_LEAST = 0.5  # base units: less rounds to no swap
-_SAME = 1e-12  # of an amount: rounding errors of floats
-_SMALL_CHANGE = 1e-4  # of a hop's input: the shares of its pools stay
+_MAX_PATHS = 100  # of the hops. Bounds the work; the shortest come first
+_TRIED = 20  # paths that lose least by giving up a share, and paths that gain most by taking it. Empirical
+_PREDICTED = 100  # moves between them, the best by estimate, whose gain is then computed. Empirical
+_MIN_PART = 3e-3  # of the rounding loss: a move that recovers less is not worth its replay. Empirical
+_DRAINED = 1e-3  # of the output: if rounding loses more, the order drains its pools. Empirical
+_LEAST = 0.5  # base units: smaller amounts round to no swap
+_SAME = 1e-12  # of an amount: float rounding errors
+_SMALL_CHANGE = 1e-4  # of a hop's input: for smaller changes, the shares of its pools stay
 _SMALL = 1e-2  # of a token's balance: the rate counts as constant for a smaller change
-_CAPACITY_MARGIN = 1 - 1e-6  # of a hop's capacity: curves are floats
-_OVERFLOW_PENALTY = 1e3  # of the output: more than any move gains
+_CAPACITY_MARGIN = 1 - 1e-6  # of a hop's capacity, because curves are floats
+_OVERFLOW_PENALTY = 1e3  # of the output: more than the gain of any move
 _MAX_REPAIRS = 12  # moves of a size. Empirical
-_IDLE = 3  # pools of a hop that trade nothing yet and pay most for its amount. Empirical
-_MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
+_IDLE = 3  # unused pools of a hop that pay most for its amount. Empirical
+_MAX_POOLS = 6  # of a hop: with more pools, the gas of one is a small part of its trade. Bounds the work
 
 _Pair = tuple[str, str]
 """A hop: the addresses of the token in and out."""
@@ -50,7 +50,7 @@ _Swaps = tuple[Swap, ...]
 _Use = tuple[str, str, str]
 """A pool with the token in and out."""
 _Sold = tuple[Arc, float, float, float]
-"""A pool, what it sells and brings, and its part of a change of the input of its hop."""
+"""A pool, its input and output, and its part of a change in the input of its hop."""
 
 
 class _Move(NamedTuple):
@@ -62,9 +62,9 @@ class _Move(NamedTuple):
 
 
 class _Flow:
-    """The flow of a replayed route over hops that carry shares of the order, and how it responds to moved shares.
+    """The flow of a replayed route over hops that carry shares of the order, and its response when shares move.
 
-    `values` are the values of a unit of each token used, in units of the target.
+    `values` has the value of one unit of each token used, in units of the target.
     """
 
     def __init__(
@@ -93,7 +93,10 @@ class _Flow:
                 self.values[token] = sum([rate * part for rate, part in zip(rates, parts, strict=True)])
 
     def _sold_after(self, pair: _Pair, amount: float) -> list[float]:
-        """Return what the pools of a hop sell after a change: less in proportion, more where the rate falls least."""
+        """Return the amounts that the pools of a hop sell after a change.
+
+        Decreases are proportional; increases go where the rate falls least.
+        """
         pools, total = self.sold[pair], self.amounts[pair]
         if amount < 0.0:
             part_left = max(0.0, 1.0 + amount / total) if total else 0.0
@@ -106,16 +109,16 @@ class _Flow:
         return sum([arc.curve.amount_out(sold) - paid for (arc, _, paid, _), sold in changed])
 
     def overflow(self, pair: _Pair, amount: float = 0.0) -> float:
-        """Return by what part a hop's input exceeds the capacity of its pools, with `amount` more input."""
+        """Return the part by which a hop's input exceeds the capacity of its pools, with `amount` more input."""
         return max(0.0, (self.amounts[pair] + amount) / self._capacities[pair] - 1.0)
 
     def _penalty(self, pair: _Pair, amount: float) -> float:
-        """Return the penalty on a change of a hop's input, so that no pool gets more than it takes."""
+        """Return the penalty on a change of a hop's input, so that no pool gets more than it can take."""
         over = self.overflow(pair, amount) - self.overflow(pair)
         return over * _OVERFLOW_PENALTY * self._output if over else 0.0
 
     def _gas_change(self, pair: _Pair, amount: float) -> float:
-        """Return how the value of the gas of a hop's pools changes with its input: by ticks, and by all of a swap."""
+        """Return how the gas value of a hop's pools changes with its input: by ticks, and by whole swaps."""
         before = self._gas.get(pair)
         if before is None:
             used = [(arc, sold) for arc, sold, _, _ in self.sold[pair] if sold]
@@ -126,7 +129,7 @@ class _Flow:
         return (after - before) * self._gas_value
 
     def estimate(self, path: _Path, share: int) -> float:
-        """Estimate what `share` more on a path gains, with one value for each token.
+        """Estimate the gain of `share` more on a path, with one value for each token.
 
         A hop's extra input comes from its token's balance, which the other hops there would sell.
         """
@@ -142,7 +145,7 @@ class _Flow:
         return gain + amount
 
     def gain(self, giver: _Path, taker: _Path, share: int) -> float:
-        """Return what a move gains, followed through all tokens whose balances change by more than a little."""
+        """Return the gain of a move, followed through all tokens whose balances change noticeably."""
         changes = dict.fromkeys(taker, share)
         for pair in giver:
             changes[pair] = changes.get(pair, 0) - share
@@ -170,7 +173,7 @@ class _Flow:
 
 
 class ShareSearch:
-    """The shares of a route, and the moves that did not pay.
+    """The shares of a route, and the moves that did not pay off.
 
     `gap` is the most that rounding may have lost. Moves that gain at most `min_gain` are not tried.
     Example: `list(ShareSearch(problem, scorer, found.route, 1e6, 1.0).run(found))`.
@@ -182,7 +185,7 @@ class ShareSearch:
         self._problem, self._scorer, self._gap, self._min_gain = problem, scorer, gap, min_gain
         self._net, self._is_drained, self._moves_shares, self._crossed = -inf, True, True, dict[str, int]()
         self._sold: dict[_Use, tuple[float, float]] = {}
-        """What each pool sells and brings."""
+        """The input and output of each pool."""
         self._paths: dict[_Path, int] = {}
         self._hops: dict[_Pair, _Swaps] = {}
         self._arcs: dict[_Pair, dict[str, Arc]] = {}
@@ -196,7 +199,7 @@ class ShareSearch:
         self._is_supported = self._hops.keys() >= {pair for path in self._paths for pair in path}
 
     def join(self, others: Iterable[ScoredRoute], solution: Solution) -> None:
-        """Add the hops and pools of other routes, the best first, and of a solution, and the paths they join to."""
+        """Add the hops and pools of other routes (the best first) and of a solution, and the paths that they form."""
         for other in sorted(others, key=lambda each: -each.net):
             for segment in other.route.segments:
                 self._join(dict(zip(_path(segment), segment.hops, strict=True)))
@@ -219,7 +222,7 @@ class ShareSearch:
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
     def run(self, found: ScoredRoute, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
-        """Yield better and better routes after gas; `found` is the replay of the current one.
+        """Yield routes with increasing output after gas; `found` is the replay of the current one.
 
         Large moves between paths come first, then small ones, and last changes of pools that save gas. Without
         `moves_shares`, moves between paths come only if the route crosses ticks. Calls the problem's check
@@ -238,7 +241,7 @@ class ShareSearch:
                 yield better
 
     def repair(self) -> ScoredRoute | None:
-        """Return the route with shares moved until no pool gets more than its curve takes; None if that fails.
+        """Return the route with shares moved until no pool gets more than its curve allows; None if that fails.
 
         An amount beyond the depth of its pools goes where a pool takes it.
         """
@@ -256,7 +259,7 @@ class ShareSearch:
         return None
 
     def _simulate(self, paths: Mapping[_Path, int]) -> tuple[dict[_Pair, _Swaps], dict[_Use, tuple[float, float]]]:
-        """Return the hops for some shares of paths, and what their pools sell and bring by the curves.
+        """Return the hops for some shares of paths, and the inputs and outputs of their pools according to the curves.
 
         Hops whose input changes by more than a little are filled again.
         """
@@ -278,12 +281,12 @@ class ShareSearch:
         return hops, sold
 
     def _fill(self, pools: Sequence[Arc], pair: _Pair, amount: float) -> _Swaps:
-        """Return the shares of `pools` at which they pay most for `amount`."""
+        """Return the shares with which `pools` pay most for `amount`."""
         hop = Hop(pools)
         return tuple(Swap(pools[k].pool.key, *pair, n) for k, n in pool_shares(hop, hop.split(amount), amount, 1.0))
 
     def _join(self, hops: dict[_Pair, _Swaps]) -> None:
-        """Add hops, and pools to present ones, if they close no cycle and no other hop uses their pools."""
+        """Add hops, and pools to existing hops, if they close no cycle and no other hop uses their pools."""
         if topological_order([*self._hops, *hops]) is None:
             return
         graph = self._problem.graph
@@ -297,7 +300,7 @@ class ShareSearch:
             self._hops = hops | self._hops
 
     def _improve(self, size: int, min_gain: float) -> ScoredRoute | None:
-        """Make the most promising move of `size` that pays, and return its route; None if there is none."""
+        """Make the most promising move of `size` that pays off, and return its route; None if there is none."""
         flow = self._flow()
         moves = [*(self._path_moves(flow, size) if size else ()), *self._hop_moves(flow, is_last=not size)]
         promising = [move for move in moves if move.gain > min_gain and move._replace(gain=0.0) not in self._failed]
@@ -358,7 +361,7 @@ class ShareSearch:
                 yield _Move(flow.gain(giver, taker, size), shares)
 
     def _hop_moves(self, flow: _Flow, *, is_last: bool) -> Iterator[_Move]:
-        """Yield other pools and shares of hops for the amount that arrives, up to the last unit.
+        """Yield other pools and shares of hops for the amount that arrives, down to the last unit.
 
         If gas costs anything, pools are added, dropped or replaced only in the last moves.
         """
@@ -374,7 +377,7 @@ class ShareSearch:
             lowest = max(rates)[0]
             idle = [] if spec.gas_value else self._idle_pools(pair, present, lowest)[:_IDLE]
             best = max([lowest, *(arc.rate for arc in idle)])
-            # Other shares of these pools gain at most what selling everything at the best rate would.
+            # Other shares of these pools gain at most as much as selling everything at the best rate.
             is_uneven = sum([(best - rate) * sold for rate, sold in rates]) * value > self._min_gain
             sets = [[*present, *idle]] if is_uneven else []
             if spec.gas_value and is_last and len(present) <= _MAX_POOLS:
@@ -401,7 +404,7 @@ class ShareSearch:
             yield from ([*fewer, arc] for arc in idle)
 
     def _idle_pools(self, pair: _Pair, present: list[Arc], min_rate: float) -> list[Arc]:
-        """Return the arcs of a hop that no hop uses, best spot rate first, above `min_rate`."""
+        """Return the arcs of a hop that no hop uses and whose rate is above `min_rate`, best spot rate first."""
         graph, used = self._problem.graph, {arc.pool.key for arc in present}
         used.update(key for other, arcs in self._arcs.items() if other != pair for key in arcs)
         i, j = graph.token_index[pair[0]], graph.token_index[pair[1]]
@@ -409,7 +412,8 @@ class ShareSearch:
         return [arc for arc in arcs if arc.pool.key not in used]
 
     def _hop_net(self, pools: Sequence[Arc], pair: _Pair, amount: float, value: float) -> tuple[float, _Swaps]:
-        """Return what a hop of `pools` pays for `amount` after gas, and its shares; minus infinity if too much."""
+        """Return the output after gas of a hop of `pools` for `amount`, and its shares; minus infinity if the amount is
+        too large."""
         if amount >= sum([arc.curve.capacity for arc in pools]):
             return -inf, ()
         swaps = self._fill(pools, pair, amount)
@@ -436,7 +440,7 @@ class ShareSearch:
         if scored is None or scored.net <= self._net:
             return None
         self._paths, self._hops = paths, hops
-        self._moves_shares |= bool(move.shares)  # a large move that saves a tick may be too large by small ones
+        self._moves_shares |= bool(move.shares)  # a large move that saves a tick may overshoot by a few small moves
         for pair, swaps in move.swaps:
             self._join({pair: swaps})
         self._keep(scored)

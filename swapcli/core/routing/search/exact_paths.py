@@ -1,7 +1,7 @@
-"""The best paths with one pool per hop by exact swaps: the last resort if by the curves no path takes the order.
+"""Find the best paths with one pool per hop by exact swaps: the last resort if, by the curves, no path takes the order.
 
-A curve is a float model of a pool. For orders that drain it, or that are a few base units, the pool itself may still
-take what the curve does not.
+A curve is a float model of a pool. If an order drains the pool or is only a few base units, the pool itself may still
+take an amount that the curve does not.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.replay import swap_exactly
 from swapcli.core.routing.search.single_path import single_route
 
-_KEPT: Final = 3  # ways to hold a token: the best one may have passed tokens that the rest needs. Empirical
-_MAX_SWAPS: Final = 4_000  # in all: some 20 ms
-_CAPACITY_ERROR: Final = 1.01  # of curves, in orders that are not tiny. A pool that is overfilled crosses all its ticks
-_TINY: Final = 1_000  # base units: curves may be off by more
+_KEPT: Final = 3  # ways to hold a token: the best one may have passed tokens that the rest of the path needs. Empirical
+_MAX_SWAPS: Final = 4_000  # in total: some 20 ms
+_CAPACITY_ERROR: Final = 1.01  # of curves, for orders that are not tiny. An overfilled pool crosses all its ticks
+_TINY: Final = 1_000  # base units: curves may be off by more than this
 
 
 class _Held(NamedTuple):
-    """An amount of a token in base units, and the path that brought it."""
+    """An amount of a token in base units, and the path by which it was obtained."""
 
     amount: int
     path: tuple[Arc, ...]
@@ -34,7 +34,8 @@ class _Held(NamedTuple):
 def exact_paths(
     graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops: int, check: CancelCheck
 ) -> Iterator[Route]:
-    """Yield routes of one path that the pools take, `endpoints` (source, target), the best of each number of hops."""
+    """Yield single-path routes that the pools accept between `endpoints` (source, target), the best one per number of
+    hops."""
     source, target = endpoints
     front: dict[int, list[_Held]] = {source: [_Held(amount, ())]}
     swaps_left = _MAX_SWAPS
@@ -59,13 +60,13 @@ def exact_paths(
 
 
 def _selected(ways: list[_Held]) -> list[_Held]:
-    """Return the ways that bring most of a token, and the one that brings least: a full pool may take only that."""
+    """Return the ways that yield most of a token, and the one that yields least: a full pool may take only that."""
     ways.sort(key=lambda each: -each.amount)
     return [*ways[:_KEPT], *ways[_KEPT:][-1:]]
 
 
 def _onward(graph: MarketGraph, token: int, held: _Held, source: int) -> Iterator[Arc]:
-    """Yield the arcs to tokens and by pools that the path does not have yet."""
+    """Yield the arcs to tokens and through pools that are not yet on the path."""
     passed = {source, *(arc.token_out for arc in held.path)}
     used = {arc.pool.key for arc in held.path}
     for token_out, arcs in graph.arcs_by_pair[token].items():

@@ -15,8 +15,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Refinement(Enum):
-    """A refinement that a search may try after its first routes. Each refinement builds on the results of those before
-    it."""
+    """A refinement that a search may try after its first routes. Each one builds on the results of those before it."""
 
     TOKEN_ORDERS = auto()
     SINGLE_PATHS = auto()
@@ -24,12 +23,12 @@ class Refinement(Enum):
 
 
 class Gaps(NamedTuple):
-    """The possible gains over the best route, by cause, above the smallest gain worth a search, in base units of the
+    """The possible gains over the best route, by cause, beyond the smallest gain worth a search, in base units of the
     target.
 
-    `cycles`: how much more the solution with cycles is worth than the best one without. `paths`: how much more net of
-    gas a single path may pay, by the bound at the solution's prices. `shares`: the loss of rounding, or the route's
-    gas if that is more.
+    `cycles`: how much more the solution with cycles is worth than the best one without. `paths`: how much more a single
+    path may pay net of gas, by the bound at the solution's prices. `shares`: the rounding loss, or the route's gas if
+    that is more.
     """
 
     cycles: float
@@ -37,6 +36,6 @@ class Gaps(NamedTuple):
     shares: float
 
     def next_refinement(self, tried: Set[Refinement]) -> Refinement | None:
-        """Return the first refinement with a gap that has not been tried; None if there is none."""
+        """Return the first refinement that has a gap and has not been tried; None if there is none."""
         by_gap = zip(Refinement, self, strict=True)
         return next((refinement for refinement, gap in by_gap if gap > 0.0 and refinement not in tried), None)

@@ -1,8 +1,8 @@
 """Remove pools that are not worth their gas, by dynamic slope scaling.
 
-A swap costs the same gas however little it trades: a fixed charge. The heuristic charges each pool's gas as a fraction
-of its output, solves, and updates the fractions for the new flows, until they are stable. Small flows vanish; those
-that remain grow and pay a smaller fraction, which finally equals their gas.
+A swap costs the same gas however little it trades, which is a fixed charge. The heuristic charges each pool's gas as a
+fraction of its output, solves, and updates the fractions for the new flows, until they are stable. Small flows vanish;
+those that remain grow and pay a smaller fraction, which finally equals their gas.
 
 Source: Kim, Pardalos, A solution approach to the fixed charge network flow problem using a dynamic slope scaling
 procedure, Operations Research Letters 24 (1999).
@@ -22,13 +22,13 @@ from swapcli.core.routing.solver.newton import Trade
 
 _MAX_SOLVED = 3  # sets of pools whose flows are solved again without charges: those with the best estimates. Empirical
 _MAX_ROUNDS = 8  # of scaling. Empirical: most orders need three to five
-_FEW_REMOVED = 0.03  # of the pools: a round that removes fewer is the last. Empirical: the rest gains nothing
-_CHARGE_TOLERANCE = 0.02  # of a charge: smaller changes move no flow
+_FEW_REMOVED = 0.03  # of the pools: a round that removes fewer is the last. Empirical: further rounds gain nothing
+_CHARGE_TOLERANCE = 0.02  # of a charge: smaller changes do not affect the flow
 _MAX_CHARGE = 0.9  # of a flow: a flow with a larger charge is removed
 
 
 def _charge_arc(arc: Arc, charge: float) -> Arc:
-    """Return `arc` with its output reduced by a fraction that stands for its gas."""
+    """Return `arc` with its output reduced by a fraction that represents its gas."""
     fraction_left, trade_to_marginal_rate = _fraction_left(charge), arc.trade_to_marginal_rate
 
     def trade_to(rate: float) -> tuple[float, float, float]:
@@ -47,7 +47,7 @@ def _fraction_left(charge: float) -> float:
 
 
 class _PoolSet(NamedTuple):
-    """Arcs that are left, the prices of their charged solution, and about their output after gas."""
+    """The remaining arcs, the prices of their charged solution, and their approximate output after gas."""
 
     net_output: float
     arcs: list[Arc]
@@ -59,11 +59,11 @@ def prune_for_gas(
 ) -> list[CandidateSolution]:
     """Return at most `max_candidates` solutions over fewer of the candidate's pools, best estimated net output first.
 
-    Empty when every pool is worth its gas.
+    The result is empty if every pool is worth its gas.
     """
     trades = candidate.solution.trades
     if len({trade.arc.token_in for trade in trades}) == len(trades):
-        return []  # a single path: nothing connects without one of its pools
+        return []  # a single path: without one of its pools, nothing connects the tokens
     costs = [gas_cost(problem, trade.arc, trade.amount_in) for trade in trades]
     # Removing a pool loses at least its surplus.
     if all(cost <= trade.surplus for trade, cost in zip(trades, costs, strict=True)):
@@ -81,7 +81,7 @@ def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) 
 
 
 def _total_gas(problem: RoutingProblem, trades: Sequence[Trade], costs: Sequence[float]) -> float:
-    """Return the gas of a transaction with these trades, which cost that much each, in units of the target."""
+    """Return the gas of a transaction whose trades cost these amounts of gas, in units of the target."""
     router, between = problem.spec.router_gas, {trade.arc.token_in for trade in trades} - {problem.spec.source}
     return sum(costs) + (router.base + router.token_between * len(between)) * problem.spec.gas_value
 
@@ -89,7 +89,7 @@ def _total_gas(problem: RoutingProblem, trades: Sequence[Trade], costs: Sequence
 def _slope_scaling_sets(
     problem: RoutingProblem, candidate: CandidateSolution, costs: Sequence[float]
 ) -> Iterator[_PoolSet]:
-    """Yield each new set of pools that the charges lead to. `costs` are the gas of the candidate's trades."""
+    """Yield each new set of pools that the charges lead to. `costs` are the gas costs of the candidate's trades."""
     prices, trades = candidate.solution.prices, candidate.solution.trades
     arcs = [trade.arc for trade in trades]
     charges: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""The flow of an order: the trades of a solution, grouped to hops between tokens."""
+"""The flow of an order: the trades of a solution, grouped into hops between tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def flow_values(solution: Solution) -> dict[TokenPair, float]:
 
 
 def arcs_reusing_a_pool(trades: Iterable[Trade], prices: Prices) -> set[int]:
-    """Return the ids of arcs whose pool trades more in another direction.
+    """Return the IDs of arcs whose pool trades more in another direction.
 
     Solutions treat directions as independent, but in execution the first trade moves the pool's price for the second.
     """
@@ -49,8 +49,8 @@ def arcs_reusing_a_pool(trades: Iterable[Trade], prices: Prices) -> set[int]:
 class Flow(NamedTuple):
     """Hops in topological order, with the share of the order that each carries.
 
-    `shares[h]` sums to 1 over the hops that leave the source; `amount_per_share[t]` is base units of token t that carry
-    the whole order.
+    `shares[h]` sums to 1 over the hops that leave the source; `amount_per_share[t]` is the number of base units of
+    token t that carry the whole order.
     """
 
     endpoints: tuple[int, int]
@@ -67,10 +67,10 @@ def continuous_flow(
     prices: Prices,
     min_share: float,
 ) -> Flow:
-    """Return the flow of the order when it runs forward through the pools in the proportions of `values`.
+    """Return the flow of the order when it runs forward through the pools in proportion to `values`.
 
-    `usable_arcs` are those that each hop splits its input over, in the best way. Hops that carry less than `min_share`
-    of the order are omitted.
+    Each hop splits its input over its `usable_arcs` in the best way. Hops that carry less than `min_share` of the order
+    are omitted.
     """
     source, target = endpoints
     values = _drop_disconnected(values, source, target, min_share)
@@ -97,7 +97,7 @@ def continuous_flow(
 def _drop_disconnected(
     values: Mapping[TokenPair, float], source: int, target: int, min_share: float
 ) -> dict[TokenPair, float]:
-    """Remove hops below `min_share` of the order, and then those on no path from source to target."""
+    """Remove hops below `min_share` of the order, then those on no path from source to target."""
     total = sum(value for (i, _), value in values.items() if i == source)
     remaining = {pair: value for pair, value in values.items() if value >= min_share * total}
     while True:

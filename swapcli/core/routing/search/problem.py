@@ -1,4 +1,4 @@
-"""One order on one graph: the data and the solver calls that all steps of a search share."""
+"""One order on one graph: the data and solver calls that all steps of a search share."""
 
 from __future__ import annotations
 
@@ -17,25 +17,30 @@ from swapcli.core.routing.solver.constants import MAX_ITERATIONS
 from swapcli.core.routing.solver.newton import Solution, minimize_dual
 
 ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
-"""Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
-within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
+"""The solver tolerances while the active set grows, for a route, and for a certificate.
+
+Empirical: at `FINE`, solutions are within 0.1 basis points of the optimum, which is less than the loss from rounding to
+whole percents.
+"""
 MAX_RESIDUAL = 1e-2  # of a solution: above it, flows are inaccurate
 MUCH_ARBITRAGE = 1e-2
-"""Of an order's value: an unrestricted solution that far above the acyclic ones has many cycles. Real states have less,
-and states pushed by large swaps more."""
+"""The part of an order's value by which an unrestricted solution with many cycles exceeds the acyclic ones.
+
+Real states are below it; states pushed by large swaps are above it.
+"""
 _MIN_GAIN = 1e-6  # of a solution's value: a hundredth of a basis point
-_MIN_GAIN_UNITS = 2.0  # base units of the target: rounding alone may move as many
+_MIN_GAIN_UNITS = 2.0  # base units of the target: rounding alone may cause this much
 LOW_PRECISION_UNITS = 30_000
-"""A balance of fewer base units may lose more than 0.3 basis points by rounding down."""
+"""A balance with fewer base units may lose more than 0.3 basis points by rounding down."""
 
 
 class SwapSpec(NamedTuple):
-    """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
+    """One swap on a graph. Tokens are numbers; `gas_value` is the value of one unit of gas in base units of the target.
 
     `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the time for the search is up. The shares of segments
     are multiples of `share_step`, in hundredths of a percent; it divides 100. `cent` is a US cent in base units of the
-    target, 0.0 if unknown. `wei_value` is what `gas_value` comes from; None if unknown.
+    target, 0.0 if unknown. `gas_value` is derived from `wei_value`, which is None if unknown.
     """
 
     source: int
@@ -56,13 +61,13 @@ class SwapSpec(NamedTuple):
 
 
 class Exclusions(NamedTuple):
-    """Token pairs, and ids of single arcs, that an acyclic route must not use."""
+    """Token pairs, and IDs of single arcs, that an acyclic route must not use."""
 
     pairs: frozenset[TokenPair] = frozenset()
     arcs: frozenset[int] = frozenset()
 
     def without(self, pairs: Set[TokenPair], arcs: Set[int]) -> Exclusions:
-        """Return these exclusions without some."""
+        """Return these exclusions without the given ones."""
         return Exclusions(self.pairs - pairs, self.arcs - arcs)
 
     def allows(self, arc: Arc) -> bool:
@@ -70,12 +75,12 @@ class Exclusions(NamedTuple):
         return (arc.token_in, arc.token_out) not in self.pairs and id(arc) not in self.arcs
 
     def union(self, pairs: Iterable[TokenPair], arcs: Iterable[int] = ()) -> Exclusions:
-        """Return these exclusions and more."""
+        """Return these exclusions plus others."""
         return Exclusions(self.pairs.union(pairs), self.arcs.union(arcs))
 
 
 class CandidateSolution(NamedTuple):
-    """A solution, the arcs it was solved over, and the exclusions that chose them."""
+    """A solution, the arcs it was solved over, and the exclusions that determined them."""
 
     solution: Solution
     arcs: list[Arc]
@@ -95,18 +100,18 @@ class RoutingProblem(NamedTuple):
         return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
 
     def min_gain(self, output: float, unit: float = 1.0) -> float:
-        """Return the largest gain of an `output` that is not worth work: a cent, 0.01 basis points or two units.
+        """Return the largest gain over an `output` that is not worth any work: a cent, 0.01 basis points or two units.
 
         `unit` is the value of a base unit of the coarsest token, in units of the target.
         """
         return max(self.spec.cent, _MIN_GAIN * output, _MIN_GAIN_UNITS * unit)
 
     def min_reordering_gain(self, solution: Solution) -> float:
-        """Return the smallest gain for which other token orders are worth a search: they mostly add a swap."""
+        """Return the smallest gain for which other token orders are worth a search: they usually add a swap."""
         return max(self.min_gain(solution.value), self.min_swap_gas_cost)
 
     def spot_output(self) -> float:
-        """Return the output at spot prices: about the most that any route can bring."""
+        """Return the output at spot prices: about the most that any route can pay."""
         return self.spec.amount * self.spot.value(self.spec.source)
 
     def order_value(self, prices: Prices) -> float:
@@ -136,8 +141,8 @@ class RoutingProblem(NamedTuple):
         max_iterations: int = MAX_ITERATIONS,
         floor: float = -inf,
     ) -> Solution:
-        """Minimise the dual over `arcs`, from `prices`, in at most `max_iterations`, or until its value is at most
-        `floor`."""
+        """Minimise the dual over `arcs`, starting at `prices`, in at most `max_iterations` or until its value is at
+        most `floor`."""
         spec = self.spec
         return minimize_dual(
             arcs,
@@ -146,13 +151,13 @@ class RoutingProblem(NamedTuple):
             prices,
             tolerance=tolerance,
             max_iterations=max_iterations,
-            floor=max(floor, 1.0),  # no route pays a part of a unit
+            floor=max(floor, 1.0),  # no route pays a fraction of a unit
             check=spec.check,
         )
 
     def solve_excluding(
         self, candidate: CandidateSolution, exclusions: Exclusions, floor: float = -inf
     ) -> CandidateSolution:
-        """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices; see `solve`."""
+        """Solve again over the candidate's arcs that `exclusions` allow, starting at its prices; see `solve`."""
         arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
         return CandidateSolution(self.solve(arcs, candidate.solution.prices, floor=floor), arcs, exclusions)

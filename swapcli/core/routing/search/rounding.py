@@ -1,6 +1,6 @@
 """Round a continuous flow to multiples of a share step: the best integer flow, its paths, and the pools' shares.
 
-At the solution's prices a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
+At the solution's prices, a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
 rounding is therefore a minimum of a separable convex-cost integer flow. It starts from the largest-remainder rounding
 of the flow's paths, and cycle cancelling improves it: such a flow is optimal when no cycle of moves by a single step
 has a negative cost. If a few moves by the step do not suffice, larger moves follow, coarse to fine (capacity scaling).
@@ -33,9 +33,9 @@ from swapcli.core.routing.solver.parallel_pools import Hop
 Shares = dict[TokenPair, int]
 """The share of the order that each hop carries, in hundredths of a percent."""
 _MOVE_SIZES = (100, 25, 5)  # hundredths of a percent moved at once, if moves by the share step do not suffice
-_FEW_MOVES = 12  # by the share step, before larger ones are tried. Empirical
-_MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical
-_MAX_MOVES_PER_SIZE = 50  # the same of finer shares: orders that drain their pools would take thousands
+_FEW_MOVES = 12  # by the share step, before larger moves are tried. Empirical
+_MAX_MOVES = 400  # cycles cancelled per rounding; starting from largest remainders, some 20 are typical. Empirical
+_MAX_MOVES_PER_SIZE = 50  # the same for finer shares: orders that drain their pools would take thousands
 _OVERFLOW_PENALTY = 1e3  # in values of the order: input beyond a hop's capacity would remain in the router
 _REGULARIZATION = 1e-13  # of the order's value, per move: 500 times the rounding error, so that no cycle repeats
 _MIN_FLOW = 1e-6  # of the order: narrower paths cannot get a share
@@ -44,11 +44,11 @@ _MIN_SHARE = 0.5  # of integer shares: none is narrower
 _Path = tuple[TokenPair, ...]
 
 Losses = Mapping[TokenPair, Callable[[int], float]]
-"""For each hop: the value lost as a function of the share that it carries."""
+"""For each hop, the value lost as a function of the share that it carries."""
 
 
 class FlowRounding:
-    """Rounds one continuous flow, to any share step. No hop is filled beyond `capacity_margin` of its capacity.
+    """Rounds one continuous flow to any share step. No hop is filled beyond `capacity_margin` of its capacity.
 
     Example: `FlowRounding(flow, prices, 0.9998).shares(WHOLE_PERCENTS)`.
     """
@@ -59,11 +59,11 @@ class FlowRounding:
         self.losses: Losses = {
             (hop.token_in, hop.token_out): _loss(hop, flow, prices, capacity_margin, order_value) for hop in flow.hops
         }
-        """The loss of each hop against the prices."""
+        """The loss of each hop relative to the prices."""
         self._paths = _paths(flow)
 
     def shares(self, share_step: int, check: CancelCheck = no_cancellation) -> Shares:
-        """Return the shares per hop, multiples of `share_step`, that lose least against the continuous flow.
+        """Return the shares per hop, multiples of `share_step`, with the least loss compared with the continuous flow.
 
         Calls `check` once per move.
         """
@@ -75,7 +75,7 @@ class FlowRounding:
         return {pair: share for pair, share in shares.items() if share > 0}
 
     def _cancel_cycles(self, shares: Shares, size: int, max_moves: int, check: CancelCheck) -> bool:
-        """Cancel cycles of negative cost in moves by `size`; return whether none is left after `max_moves` of them."""
+        """Cancel cycles of negative cost with moves by `size`; return whether none is left after `max_moves` moves."""
         tolerance = self._order_value * _REGULARIZATION
         for _ in range(max_moves):
             check()
@@ -87,16 +87,16 @@ class FlowRounding:
         return False
 
     def loss(self, shares: Shares) -> float:
-        """Return the value that `shares` lose in all."""
+        """Return the total value lost by `shares`."""
         return sum(self.losses[pair](share) for pair, share in shares.items())
 
     def route(
         self, shares: Shares, graph: MarketGraph, amount: float, max_hops: int, share_step: int
     ) -> tuple[Route, int] | None:
-        """Return the route that carries `shares`, and the share rerouted; None if every path has too many hops.
+        """Return the route with these `shares`, and the share that was rerouted; None if every path has too many hops.
 
-        Each hop's pools are split again for the amount that reaches it. Shares that only paths with too many hops could
-        carry, or more than `MAX_SEGMENTS` paths, are rerouted over the paths that lose least by it.
+        Each hop's amount is split over its pools again. Shares that would need paths with too many hops, or more than
+        `MAX_SEGMENTS` paths, are rerouted to the paths that lose least from them.
         """
         endpoints = self.flow.endpoints
         found = decompose_into_paths(shares, endpoints, max_hops, _MIN_SHARE)
@@ -111,12 +111,12 @@ class FlowRounding:
 
 
 def move_sizes(sizes: Sequence[int], share_step: int) -> list[int]:
-    """Return those of `sizes`, coarse to fine, that are multiples of `share_step`, and last `share_step` itself."""
+    """Return those of `sizes`, coarse to fine, that are multiples of `share_step`, and finally `share_step` itself."""
     return [size for size in sizes if size > share_step and size % share_step == 0] + [share_step]
 
 
 def _order_value(flow: Flow, prices: Prices) -> float:
-    """Return the value of the order's input or output, the larger: a huge order leaves its input almost worthless."""
+    """Return the larger value of the order's input and output: a huge order makes its input almost worthless."""
     source, target = flow.endpoints
     return max(flow.amount_per_share[source] * prices[source], flow.amount_per_share.get(target, 0.0))
 
@@ -140,7 +140,7 @@ def _loss(hop: Hop, flow: Flow, prices: Prices, capacity_margin: float, order_va
 
 
 class _Move(NamedTuple):
-    """A change in the share of a hop, which moves flow from a token to another at a cost."""
+    """A change in the share of a hop, which moves flow from one token to another at a cost."""
 
     start: int
     end: int
@@ -150,7 +150,7 @@ class _Move(NamedTuple):
 
 
 def _negative_cycle(shares: Shares, losses: Losses, size: int, tolerance: float) -> list[tuple[TokenPair, int]]:
-    """Return a cycle of moves by `size` of negative cost, by the Bellman-Ford algorithm, or an empty list."""
+    """Return a cycle of moves by `size` with negative cost, by the Bellman-Ford algorithm, or an empty list."""
     moves: list[_Move] = []
     for pair, loss in losses.items():
         (token_in, token_out), share = pair, shares.get(pair, 0)
@@ -211,7 +211,8 @@ def _first_rounding(paths: Sequence[WeightedPath], share_step: int) -> Shares:
 
 
 def largest_remainder(exact: list[float], total: int) -> list[int]:
-    """Round `exact` to whole numbers that sum to `total`: the largest remainders are rounded up (Hamilton's method)."""
+    """Round `exact` to whole numbers that add up to `total`; the largest remainders are rounded up (Hamilton's
+    method)."""
     whole = [int(x) for x in exact]
     by_remainder = sorted(range(len(exact)), key=lambda k: whole[k] - exact[k])
     short = total - sum(whole)
@@ -229,8 +230,9 @@ def decompose_into_paths(
 ) -> list[WeightedPath]:
     """Return paths of at most `max_hops` that carry the acyclic flow `amounts`, at most one per hop.
 
-    The widest comes first, or the longest if the flow has paths of too many hops: what it leaves may then join to short
-    enough paths. Omits paths narrower than `min_width`, and flow that only longer paths could carry.
+    The widest comes first, or the longest if the flow has paths with too many hops: the rest of the flow may then form
+    paths that are short enough. Paths narrower than `min_width` are omitted, as is flow that only longer paths could
+    carry.
     """
     left = dict(amounts)
     leaving: dict[int, list[TokenPair]] = {}
@@ -256,7 +258,8 @@ def _next_path(
     *,
     longest_first: bool,
 ) -> tuple[float, _Path]:
-    """Return the widest path between `endpoints`, or the widest of those with most hops; empty if none has the width.
+    """Return the widest path between `endpoints`, or the widest of those with the most hops; empty if none is wide
+    enough.
 
     `leaving` are the hops out of each token.
     """
@@ -275,7 +278,7 @@ def _next_path(
 
 
 def _reroute(share: int, paths: dict[_Path, int], losses: Losses, share_step: int) -> None:
-    """Add `share` to `paths`, in moves as large as possible, each to the path that loses least by it."""
+    """Add `share` to `paths`, in moves as large as possible, each to the path that loses least from it."""
     carried_by = _carried_by(paths.items())
 
     def cost(path: _Path, size: int) -> float:
@@ -306,7 +309,8 @@ def route_along(
     start: tuple[int, float],
     capacity_margin: float,
 ) -> Route:
-    """Return the route of `paths` with their shares; each hop's pools are filled for what reaches it from `start`."""
+    """Return the route of `paths` with their shares; each hop's pools are filled with the amount that reaches it from
+    `start`."""
     swaps = _split_hops(_carried_by(paths), hops, graph, start, capacity_margin)
     return Route(tuple(Segment(n, tuple(swaps[pair] for pair in path)) for path, n in paths))
 
@@ -335,10 +339,10 @@ def _split_hops(
 
 
 def pool_shares(hop: Hop, amounts: Sequence[float], amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
-    """Return (arc, hundredths of a percent) of the pools with a share of the split `amounts` of `amount_in`.
+    """Return (arc, hundredths of a percent) for the pools with a share of `amount_in`, which is split into `amounts`.
 
-    No pool gets more of its capacity than the margin. Largest first, except that the pool with most room comes last:
-    the router rounds every rate down, and the last pool of a token gets the remainder.
+    No pool is filled beyond the capacity margin. Largest first, except that the pool with most room comes last: the
+    router rounds every rate down, and the last pool of a token gets the remainder.
     """
     unit = amount_in / SHARES_PER_HOP
     whole = largest_remainder([x / unit for x in amounts], SHARES_PER_HOP)

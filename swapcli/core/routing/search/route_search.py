@@ -45,17 +45,17 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_REJECTED_POOLS = 8  # pools that a search for a single path omits before it ends
+_MAX_REJECTED_POOLS = 8  # pools that a search for a single path omits before it gives up
 _WAYS = 3  # paths kept for each token if there is much arbitrage. Empirical
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 _DRAINED = 0.5  # of the output at spot prices
 _CLOSED = 1e-5  # of a solution's value: a route that loses less to full pools is as good as the best
-_WORTHLESS = 2e-3  # of the output. Empirical: orders whose input is worth more gain nothing by further searches
+_WORTHLESS = 2e-3  # of the output. Empirical: if the input is worth more, further searches gain nothing
 
 
 class SearchResult(NamedTuple):
-    """The result of a search: the best route, the best with one pool per hop, and the solution that the best follows.
+    """The result of a search: the best route, the best one with one pool per hop, and the solution behind the best.
 
     `optimum` is the acyclic solution with the highest value; its own route may have lost more by rounding than `best`.
     `is_complete` is False if the search ran out of time. `unlimited` is the best route without the order's limit on
@@ -78,7 +78,7 @@ class SearchResult(NamedTuple):
 
     @property
     def drains_market(self) -> bool:
-        """Whether the pools are full: more input would bring next to nothing, and another route may pay more."""
+        """Whether the pools are full: more input would yield next to nothing, and another route may pay more."""
         problem, solution, amount_out = self.problem, self.optimum, self.best.replay.amount_out
         if amount_out > _DRAINED * problem.spot_output():
             return False
@@ -87,7 +87,7 @@ class SearchResult(NamedTuple):
 
 
 class RouteSearch:
-    """The search for one order; `pools` by key execute the replays, as `execution` says.
+    """The search for one order; `pools` by key execute the replays with this `execution`.
 
     Example: `RouteSearch(problem, market.pools).run()`.
     """
@@ -102,13 +102,13 @@ class RouteSearch:
 
     @property
     def spec(self) -> SwapSpec:
-        """The swap to find a route for."""
+        """The swap for which to find a route."""
         return self.problem.spec
 
     def run(self) -> SearchResult | None:
         """Return the route with the best output after gas; the best so far once time is up.
 
-        None when no route carries the order.
+        None if no route can fill the order.
         """
         try:
             return self._search()
@@ -118,7 +118,7 @@ class RouteSearch:
             return best._replace(is_complete=False) if best else None
 
     def estimate(self) -> Solution | None:
-        """Return a rough solution over the tokens of the best path and few others; None without a path.
+        """Return a rough solution over the tokens of the best path and a few others; None without a path.
 
         Raises `SearchTimeUp`.
         """
@@ -129,7 +129,7 @@ class RouteSearch:
         return self.problem.solve(self.problem.arcs_between(prices), prices, ROUGH)
 
     def solve(self) -> Solution | None:
-        """Return the rough solution that `run` starts from afterwards; otherwise as `estimate`."""
+        """Return the rough solution that `run` will start from; otherwise like `estimate`."""
         path = self._first_path()
         if len(path) < 2:
             return None
@@ -137,7 +137,7 @@ class RouteSearch:
         return self._active.last.solution
 
     def _search(self) -> SearchResult | None:
-        """Follow the solution over the active set; then try what the gaps of the best route call for."""
+        """Follow the solution over the active set, then try the refinements for the gaps of the best route."""
         path, tried = self._first_path(), set[Refinement]()
         if len(path) < 2:
             return None
@@ -160,7 +160,7 @@ class RouteSearch:
         return self._best and self._best._replace(optimum=optimum.solution)
 
     def _gaps(self, active: ActiveSet, optimum: CandidateSolution) -> Gaps:
-        """Return what the best route so far may lack; `optimum` is the best acyclic solution."""
+        """Return the gaps of the best route so far; `optimum` is the best acyclic solution."""
         problem, spec, solution = self.problem, self.spec, active.last.solution
         cycles = solution.value - optimum.solution.value - problem.min_reordering_gain(solution)
         if cycles > 0.0 and not has_cycles(problem, solution):
@@ -176,7 +176,7 @@ class RouteSearch:
     def _follow_active_set(self, active: ActiveSet, found: ScoredRoute | None = None) -> CandidateSolution:
         """Break the cycles of the solution over an active set, follow the acyclic one, and return it.
 
-        `found` is the best single path if that is known.
+        `found` is the best single path, if it is known.
         """
         self._single = found or self.best_single_path(active.last.arcs)
         acyclic = break_cycles(self.problem, active.last)
@@ -188,7 +188,7 @@ class RouteSearch:
     def _follow_along(self, path: list[int]) -> CandidateSolution:
         """Follow the solution over all pools of a path, and return it.
 
-        With arbitrage, solutions over more tokens may be in a token order that excludes the path.
+        With arbitrage, solutions over more tokens may have a token order that excludes the path.
         """
         arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
         along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
@@ -205,13 +205,13 @@ class RouteSearch:
         return optimum
 
     def _follow(self, candidate: CandidateSolution) -> None:
-        """Prune and round an acyclic solution, and replay its routes, if one of them may be the best so far."""
+        """Prune and round an acyclic solution, and replay its routes, if one of them may become the best."""
         if self._best is None or candidate.solution.value > self._best.best.net:
             for route in self.routes.follow(candidate):
                 self._record(route, candidate)
 
     def _record(self, route: ScoredRoute, candidate: CandidateSolution) -> None:
-        """Record a route that follows `candidate`, if it is the best so far."""
+        """Record a route for `candidate` if it is the best so far."""
         if self._best is None or route.net > self._best.best.net:
             solution, exclusions = candidate.solution, candidate.exclusions
             self._best = SearchResult(self.problem, route, self._single, solution, exclusions, solution)
@@ -233,9 +233,10 @@ class RouteSearch:
         return other if other.net > found.net else better
 
     def finish(self, result: SearchResult) -> SearchResult:
-        """Return `result` with shares decided by exact replays, if better ones, or less gas, may gain enough."""
+        """Return `result` with its shares decided by exact replays, if better shares or less gas may gain enough."""
         found, min_gain = result.best, self._min_gain(result)
-        # A path that beats all solutions may gain from their hops, too. If no rounding succeeded, all may be missing.
+        # A path that beats all solutions may gain from their hops, too. If no rounding succeeded, all hops may be
+        # missing.
         gap = abs((self.routes.potential if self.routes.potential > -inf else result.optimum.value) - found.net)
         if max(gap, self.spec.gas_value * found.gas_units) <= min_gain:
             return result
@@ -244,17 +245,17 @@ class RouteSearch:
         search = ShareSearch(self.problem, self.scorer, found.route, gap, min_gain)
         search.join(self.scorer.known(found.amount_in), result.solution)
         for better in search.run(found, moves_shares=abs(self.routes.expected - found.net) > min_gain):
-            self._best = result = result._replace(best=better)  # the result if time is up before the next one
+            self._best = result = result._replace(best=better)  # the result if time is up before the next one is found
         return result
 
     def _min_gain(self, result: SearchResult) -> float:
-        """Return the gain of the best route that is not worth a replay; see `RoutingProblem.min_gain`."""
+        """Return the gain over the best route that is not worth a replay; see `RoutingProblem.min_gain`."""
         prices, index = result.optimum.prices, self.problem.graph.token_index
         unit = max(prices.get(index[step.token_out], 0.0) for step in result.best.replay.steps)
         return self.problem.min_gain(result.best.replay.amount_out, unit)
 
     def _first_path(self) -> list[int]:
-        """Return the best path at spot prices, without pools that are dust to the order."""
+        """Return the best path at spot prices, without pools that are dust for the order."""
         graph, spot, spec = self.problem.graph, self.problem.spot, self.spec
         path = spot.path(spec.source)
         if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
@@ -285,15 +286,16 @@ class RouteSearch:
         return self.scorer.score_if_accepted(single_route(self.problem.graph, path), self.spec.amount) if path else None
 
     def best_route_over(self, arcs: list[Arc], prices: Prices) -> ScoredRoute | None:
-        """Return the best route over some arcs, solved from `prices`; None if no route carries the order."""
+        """Return the best route over the given arcs, starting the solver at `prices`; None if no route can fill the
+        order."""
         solved = break_cycles(self.problem, CandidateSolution(self.problem.solve(arcs, prices), arcs))
         return max((route for route in self.routes.follow(solved) if route), key=lambda each: each.net, default=None)
 
     def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
 
-        Pools that reject their amount, or pay much less for it than their curve by rounding, are omitted from the next
-        path.
+        Pools that reject their amount, or that pay much less than their curve because of rounding, are omitted from the
+        next path.
         """
         spec, rejected_pools = self.spec, set[str]()
         min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
@@ -327,7 +329,8 @@ def _value(candidate: CandidateSolution) -> float:
 
 
 def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
-    """Return the pool on a replayed path that falls short of its curve most; None if none falls short by much."""
+    """Return the pool on a replayed path that falls short of its curve the most; None if no pool falls short by
+    much."""
     least, found = 1.0 - _MAX_SHORTFALL, None
     for arc, step in zip(path, steps, strict=True):
         expected = arc.curve.amount_out(float(step.amount_in))

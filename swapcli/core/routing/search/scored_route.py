@@ -1,4 +1,4 @@
-"""A route that a search compares with others, and its score: the exact output after gas."""
+"""A route that a search compares with others, with its score: the exact output after gas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.core.routing.search.problem import SwapSpec
 class ScoredRoute(NamedTuple):
     """A route with its exact replay. `net` is its output minus gas, in base units of the target.
 
-    `rerouted` is the share, in hundredths of a percent, that only paths with too many hops could have carried.
+    `rerouted` is the share, in hundredths of a percent, that would have needed paths with too many hops.
     """
 
     route: Route
@@ -29,14 +29,14 @@ class ScoredRoute(NamedTuple):
 
 
 class RouteScorer:
-    """Replays the routes of one order, each once; `pools` by key execute them, as `execution` says.
+    """Replays the routes of one order, each once; `pools` by key execute them with this `execution`.
 
     Example: `RouteScorer(spec, market.pools, RATES).score(route, spec.amount).net`.
     """
 
     def __init__(self, spec: SwapSpec, pools: Mapping[str, Pool], execution: Execution) -> None:
         self.spec, self.pools, self.execution = spec, pools, execution
-        self._scored: dict[tuple[Route, int], ScoredRoute] = {}  # several candidates often round to one route
+        self._scored: dict[tuple[Route, int], ScoredRoute] = {}  # several candidates often round to the same route
 
     def score(self, route: Route, amount_in: int) -> ScoredRoute:
         """Return `route` with its exact amounts for `amount_in`.
@@ -54,7 +54,7 @@ class RouteScorer:
     def score_if_accepted(self, route: Route, amount_in: int) -> ScoredRoute | None:
         """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount.
 
-        Raises `PoolFault` as `score`.
+        Raises `PoolFault`, like `score`.
         """
         try:
             return self.score(route, amount_in)
@@ -62,12 +62,13 @@ class RouteScorer:
             return None
 
     def score_replay(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
-        """Return `route` with `done`, its replay for `amount_in`, and the gas."""
+        """Return `route` with `done`, its replay for `amount_in`, and its gas."""
         gas = route_gas(self.pools, done, self.spec.router_gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
     def crossed_gas(self, found: ScoredRoute) -> dict[str, int]:
-        """Return the gas of each pool of a route beyond that of its smallest swap: mostly of the ticks it crosses."""
+        """Return the gas of each pool of a route beyond that of its smallest swap: mostly the gas of the ticks it
+        crosses."""
         pools, after = self.pools, found.replay.pools_after
         return {key: pools[key].gas_units(pool) - pools[key].gas_units(pools[key]) for key, pool in after.items()}
 

@@ -1,6 +1,7 @@
-"""The best route with one pool per hop: the result of a router without splitting, and the lower bound of every quote.
+"""Find the best route with one pool per hop: the result of a router without splitting, and a lower bound for every
+quote.
 
-The best path leaves the largest amount after the gas of its swaps. Gas is charged in the token held at each step,
+The best path leaves the largest amount after the gas of its swaps. At each step, gas is charged in the token held,
 converted at spot prices.
 """
 
@@ -42,7 +43,7 @@ _UNREACHED = _PathState(0.0)
 
 
 class _PathExtender:
-    """Extends paths of one problem by a hop.
+    """Extends the paths of one problem by one hop.
 
     Amounts are whole units. Inputs below `LOW_PRECISION_UNITS` use the pool's exact swap, because rounding matters
     there; larger ones use the curve.
@@ -63,9 +64,9 @@ class _PathExtender:
         rejected_pools: Set[str] = frozenset(),
         min_amount: float = 0.0,
     ) -> _PathState | None:
-        """Return the state after the best of `arcs` between two tokens, which come best spot rate first.
+        """Return the state after the best of `arcs` between two tokens; the arcs come best spot rate first.
 
-        None if no amount exceeds `min_amount`, or no net amount `threshold`.
+        None if no amount exceeds `min_amount`, or no net amount exceeds `threshold`.
         """
         best = None
         min_amount = max(min_amount, threshold, 0.0)
@@ -94,7 +95,7 @@ class _PathExtender:
             return 0.0
 
     def _gas_after(self, gas_cost: float, arc: Arc, amount: float) -> tuple[float, float]:
-        """Return the gas cost including that of `amount` in `arc`, in units of the target and of the bought token."""
+        """Return the gas cost including a swap of `amount` in `arc`, in units of the target and of the bought token."""
         if not self._gas_value:
             return 0.0, 0.0
         token = arc.token_out
@@ -111,8 +112,8 @@ class _PathExtender:
 def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
     """Return the path over `arcs` with the best net output; empty if there is none.
 
-    The arcs of a pair come best spot rate first. Per token, the state with the best net amount counts. Amounts are
-    whole units, which charges tokens with few decimals for what they round away.
+    The arcs of a pair come best spot rate first. For each token, the state with the best net amount counts. Amounts are
+    whole units, so that rounding losses count for tokens with few decimals.
     """
     source, target = problem.spec.endpoints
     leaving: dict[int, dict[int, list[Arc]]] = {}
@@ -139,8 +140,8 @@ def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
 def max_single_path_output(problem: RoutingProblem, solution: Solution, outside_gain: float) -> float:
     """Return an upper bound on the output of any path with one pool per hop, before gas.
 
-    At any prices, no trade of a pool gains more than the surplus of its best one, so that a path pays at most the value
-    of the order and the surplus of its pools: weak duality. `outside_gain` is the largest gain of a path over tokens
+    At any prices, no trade of a pool gains more than the surplus of its best one, so a path pays at most the value of
+    the order plus the surplus of its pools (weak duality). `outside_gain` is the largest gain of a path over tokens
     without a price, as a part of its price.
     """
     surplus: dict[TokenPair, float] = {}
@@ -173,11 +174,12 @@ def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: 
 def better_paths(
     problem: RoutingProblem, min_net: float, ways: int, rejected_pools: Set[str] = frozenset()
 ) -> Iterator[list[Arc]]:
-    """Yield paths over the whole market with a net output above `min_net`, each better and of more hops than the last.
+    """Yield paths over the whole market with a net output above `min_net`; each is better and has more hops than the
+    last.
 
-    Branch and bound: an upper bound on what a unit brings over the remaining hops, less the smallest gas of these hops,
-    prunes states that cannot end above `min_net`. `ways` states per token are kept: with arbitrage, the best path to a
-    token has often passed tokens that the rest of the path needs.
+    This is branch and bound: an upper bound on the output of a unit over the remaining hops, less the smallest gas of
+    these hops, prunes states that cannot end above `min_net`. For each token, `ways` states are kept: with arbitrage,
+    the best path to a token has often passed tokens that the rest of the path needs.
     """
     graph, spot, target = problem.graph, problem.spot, problem.spec.target
     extender = _PathExtender(problem)
@@ -186,7 +188,7 @@ def better_paths(
     if start == target and state.net > min_net:
         yield list(state.path)
     front: dict[int, list[_PathState]] = {start: [state]} if start != target else {}
-    best_net = {start: state.net}  # of any number of hops so far; only with one way
+    best_net = {start: state.net}  # over any number of hops so far; only if there is one way
     for hop in range(hops_left):
         problem.spec.check()
         values = spot.values_within(hops_left - hop - 1)
@@ -219,7 +221,7 @@ def better_paths(
 def _most_valuable(
     reached: Mapping[int, list[_PathState]], values: Mapping[int, float], target: int
 ) -> dict[int, list[_PathState]]:
-    """Return the tokens of `reached` whose best states are worth most, without the target."""
+    """Return the tokens of `reached`, without the target, whose best states are worth most."""
     onward = {token: states for token, states in reached.items() if token != target}
     if len(onward) <= _MAX_FRONT:
         return onward
@@ -228,7 +230,7 @@ def _most_valuable(
 
 
 def _enter_core(problem: RoutingProblem, extender: _PathExtender, rejected_pools: Set[str]) -> tuple[int, _PathState]:
-    """Return the first token that paths may pass through, and the state there, on the only path from a dead end."""
+    """Return the first token that paths may pass through, and its state, on the only path out of a dead end."""
     token, state = problem.spec.source, extender.start
     for i, j in pairwise(problem.spot.path_to_priced(token)):
         extended = extender.extend(state, problem.graph.arcs_by_pair[i].get(j, ()), -inf, rejected_pools)
@@ -239,7 +241,7 @@ def _enter_core(problem: RoutingProblem, extender: _PathExtender, rejected_pools
 
 
 def single_route(graph: MarketGraph, path: list[Arc]) -> Route:
-    """Return the route of one segment over `path`."""
+    """Return the route with one segment over `path`."""
     hops = tuple(
         (Swap(arc.pool.key, graph.addresses[arc.token_in], graph.addresses[arc.token_out], SHARES_PER_HOP),)
         for arc in path

@@ -1,12 +1,12 @@
-"""Better token orders for an acyclic flow, in markets with arbitrage.
+"""Find better token orders for an acyclic flow, in markets with arbitrage.
 
-In an acyclic flow every hop leads forward in some order of the tokens. The unrestricted optimum of a market with
-arbitrage has cycles, and breaking them is a choice of hops to exclude. Another choice can raise the flow's value only
-if a path between its tokens pays more than its prices. Without such a path, the cycles are arbitrage that has nothing
-to do with the swap. With one, branch and bound chooses the hops, over the tokens of the flow and of these paths: a node
-excludes hops, its dual value bounds every acyclic flow without them, and it branches on the hops of one cycle. With few
-cycles, as on real states, this ends with a proof after a few solutions. With many, a greedy flow's token order and
-exchanges of single paths find more in the same time.
+In an acyclic flow, every hop leads forward in some order of the tokens. The unrestricted optimum of a market with
+arbitrage has cycles, and breaking them means choosing hops to exclude. A different choice can raise the flow's value
+only if a path between its tokens pays more than its prices. Without such a path, the cycles are arbitrage unrelated to
+the swap. With one, branch and bound chooses the hops, over the tokens of the flow and of these paths: a node excludes
+hops, its dual value bounds every acyclic flow without them, and it branches on the hops of one cycle. With few cycles,
+as on real states, this ends with a proof after a few solutions. With many, a greedy flow's token order and exchanges of
+single paths gain more in the same time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from swapcli.core.routing.search.problem import MUCH_ARBITRAGE, CandidateSolutio
 from swapcli.core.routing.solver.newton import Solution
 
 _MAX_HOPS = 4  # of a path. Empirical: with three, some orders lose a basis point
-_WIDE = 1 / 8  # of the order: a path ends at a token that carries this much. Empirical
-_ALL_PASSED = 0.999  # of the flow at a token: if this much has passed another token, no path leads back there
-_MAX_PATHS = 24  # whose tokens join the branching. Empirical: more gain 0.001 basis points in twice the time
-_MAX_FAILED, _MAX_FAILED_EXCHANGE = 12, 4  # nodes solved without a better flow before branching ends. Empirical
-_MAX_SOLVED = 30  # by one branching; a descent to an acyclic flow takes up to ten
+_WIDE = 1 / 8  # of the order: a path ends at a token that carries at least this much. Empirical
+_ALL_PASSED = 0.999  # of the flow at a token: if this much has passed another token, no path returns there
+_MAX_PATHS = 24  # paths whose tokens join the branching. Empirical: more gain 0.001 basis points in twice the time
+_MAX_FAILED, _MAX_FAILED_EXCHANGE = 12, 4  # nodes solved without a better flow before branching stops. Empirical
+_MAX_SOLVED = 30  # nodes of one branching; a descent to an acyclic flow takes up to ten
 _MAX_TRIED = 6  # paths tried for one exchange. Empirical
 _MAX_EXCHANGES = 12  # Empirical: most flows take up to three
 
@@ -37,11 +37,11 @@ _Label = tuple[tuple[int, ...], tuple[float, ...]]
 
 
 class PayingPath(NamedTuple):
-    """A path over which a slice of the order pays more than a flow's prices.
+    """A path that pays more than a flow's prices for a slice of the order.
 
-    `costs` are the costs of its tokens over it, in units of the target, `value` the value of the flow at its first
-    token, and `log_ratio` the logarithm of the last token's price over its cost. `part_passed` is the largest part of
-    the flow at one of its tokens that has already passed a later one, and so cannot take the path.
+    `costs` are the costs of its tokens along the path, in units of the target; `value` is the value of the flow at its
+    first token, and `log_ratio` the logarithm of the last token's price over its cost. `part_passed` is the largest
+    part of the flow at one of its tokens that has already passed a later one, and so cannot take the path.
     """
 
     hops: tuple[TokenPair, ...]
@@ -51,7 +51,10 @@ class PayingPath(NamedTuple):
     part_passed: float
 
     def estimated_gain(self, problem: RoutingProblem) -> float:
-        """Estimate the path's gain in units of the target: each rate falls with the flow, by the depth of its pair."""
+        """Estimate the path's gain in units of the target.
+
+        Each rate falls with the flow, according to the depth of its pair.
+        """
         resistance = 0.0
         for i, j in self.hops:
             depth = problem.graph.pair_depth(i, j)
@@ -64,7 +67,7 @@ class PayingPath(NamedTuple):
 def better_orders(
     problem: RoutingProblem, active: CandidateSolution, best: CandidateSolution
 ) -> Iterator[CandidateSolution]:
-    """Yield acyclic solutions that are worth more than `best` and those before; `active` is the unrestricted one."""
+    """Yield acyclic solutions, each worth more than `best` and the ones before; `active` is the unrestricted one."""
     min_gain = problem.min_reordering_gain(active.solution)
     paths = paying_paths(problem, best, min_gain)
     if not paths:
@@ -89,7 +92,7 @@ def better_orders(
 
 
 def exchange_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain: float) -> CandidateSolution:
-    """Add paths to an acyclic solution, at the cost of others, while each adds more than `min_gain`."""
+    """Add paths to an acyclic solution, at the expense of others, as long as each adds more than `min_gain`."""
     for _ in range(_MAX_EXCHANGES):
         gains = [(path.estimated_gain(problem), path) for path in paying_paths(problem, candidate, min_gain)]
         paying = [each for each in gains if each[0] > min_gain]
@@ -106,9 +109,9 @@ def exchange_paths(problem: RoutingProblem, candidate: CandidateSolution, min_ga
 
 
 def paying_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain: float) -> list[PayingPath]:
-    """Return paths between tokens of an acyclic flow that pay more than its prices, for a slice of the order.
+    """Return paths between tokens of an acyclic flow that pay more than its prices for a slice of the order.
 
-    They are the cheapest from each token for each number of hops, without those that cannot gain `min_gain`.
+    They are the cheapest paths from each token for each number of hops, except those that cannot gain `min_gain`.
     """
     order_value = problem.order_value(candidate.solution.prices)
     values = notable_flow(problem, candidate.solution)
@@ -135,10 +138,10 @@ def paying_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain
 def _cheap_paths(
     problem: RoutingProblem, start: int, prices: Prices, carried: Mapping[int, float], order_value: float
 ) -> Iterator[_Label]:
-    """Yield paths from `start` to tokens of the flow that cost less over the path than their prices.
+    """Yield paths from `start` to tokens of the flow that cost less along the path than at the flow's prices.
 
-    Each extends the cheapest path to the token before. No token is worth more than its spot price. A path ends at a
-    token that carries much of the order: a hop that pays from there starts a path itself.
+    Each extends the cheapest path to the previous token. No token is worth more than its spot price. A path ends at a
+    token that carries much of the order: a hop that pays from there starts its own path.
     """
     rates, wide = problem.graph.best_rate_out, _WIDE * order_value
     limits = problem.spot.values | {token: max(prices[token], problem.spot.value(token)) for token in carried}
@@ -187,7 +190,7 @@ def _tokens_of_flow(problem: RoutingProblem, candidate: CandidateSolution) -> se
 def _solve_with_path(
     problem: RoutingProblem, candidate: CandidateSolution, path: PayingPath, min_gain: float
 ) -> CandidateSolution:
-    """Solve over the hops of an acyclic flow and a path; only their tokens take part."""
+    """Solve over the hops of an acyclic flow and a path; only the tokens of these take part."""
     tokens = _tokens_of_flow(problem, candidate) | path.costs.keys()
     added = [arc for i, j in path.hops for arc in problem.graph.arcs_by_pair[i][j]]
     arcs = [
@@ -201,7 +204,7 @@ def _solve_with_path(
 
 
 class _Node(NamedTuple):
-    """An unsolved node, sorted by its bound: the value of the parent's arcs without another hop of a cycle."""
+    """An unsolved node, sorted by its bound: the value of its parent's arcs without one more hop of a cycle."""
 
     negative_bound: float
     serial: int
@@ -211,9 +214,9 @@ class _Node(NamedTuple):
 
 
 class Branching:
-    """Branch and bound over the hops that break the cycles of a solution, from an acyclic incumbent.
+    """Branch and bound over the hops that break the cycles of a solution, starting from an acyclic incumbent.
 
-    It first dives to an acyclic flow, then continues from the node with the highest bound. `is_proven` is whether no
+    It first dives to an acyclic flow, then continues from the node with the highest bound. `is_proven` means that no
     acyclic flow over the same arcs is worth over `min_gain` more than the best one.
     """
 
@@ -225,7 +228,8 @@ class Branching:
         self.is_proven = False
 
     def search(self, relaxed: CandidateSolution) -> CandidateSolution:
-        """Return the best acyclic solution over the arcs of `relaxed`, or the incumbent if none is worth more."""
+        """Return the best acyclic solution over the arcs of `relaxed`, or the incumbent if no solution is worth
+        more."""
         children = self._branch(relaxed, frozenset())
         while True:
             for child in children[1:]:
@@ -243,17 +247,19 @@ class Branching:
         return self._best.solution.value + self._min_gain
 
     def _next_node(self) -> _Node | None:
-        """Return the node with the highest bound; None if it cannot lead, or if too many have failed."""
+        """Return the node with the highest bound; None if it cannot become the best, or if too many nodes have
+        failed."""
         self.is_proven = not self._nodes or -self._nodes[0].negative_bound <= self._floor
         if self.is_proven or self._failed >= self._max_failed or self._solved >= _MAX_SOLVED:
             return None
         return heappop(self._nodes)
 
     def _branch(self, candidate: CandidateSolution, kept: frozenset[TokenPair]) -> list[_Node]:
-        """Return the children of a solved node, one for each hop of a cycle; none if it cannot lead or is acyclic.
+        """Return the children of a solved node, one per hop of a cycle; none if it is acyclic or cannot become the
+        best.
 
-        A child excludes one hop and keeps those that others exclude. Excluding a hop costs at least its surplus. A node
-        that leaves a kept hop without flow is covered by the child that excludes it.
+        A child excludes one hop and keeps the hops that its siblings exclude. Excluding a hop costs at least its
+        surplus. A node that leaves a kept hop without flow is covered by the child that excludes it.
         """
         value = candidate.solution.value
         values = notable_flow(self._problem, candidate.solution)
@@ -300,7 +306,7 @@ def _part_passed(path: Sequence[int], passed: Mapping[int, Mapping[int, float]])
 
 
 def _parts_passed(values: Mapping[TokenPair, float]) -> dict[int, dict[int, float]]:
-    """Return, for each token, the part of the flow at other tokens that has passed it; `values` is an acyclic flow."""
+    """Return, for each token, the part of the flow at other tokens that has passed it. `values` is an acyclic flow."""
     order = topological_order(values) or []
     arriving: dict[int, list[tuple[int, float]]] = {}
     for (i, j), value in values.items():

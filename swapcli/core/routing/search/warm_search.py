@@ -1,10 +1,11 @@
-"""Searches from the result for a similar order: another amount of the same pair, or the same order on a later state.
+"""Start a search from the result for a similar order: a different amount of the same pair, or the same order on a later
+state.
 
-Its prices are close to the current ones, and mostly its pools carry the current order too. The search solves over them
-alone, and then checks at the new prices that nothing else would add to the result: no pool between the same tokens pays
-for its gas, and no detour over further tokens pays. If much would be added, if the flow has cycles that could
-be broken in several ways, or if the route follows its solution less closely than the former one did, a search from
-scratch is needed.
+The prices of the earlier result are close to the current ones, and its pools can usually fill the current order, too.
+The search solves over these pools alone. It then checks at the new prices that nothing else would improve the result:
+no other pool between the same tokens pays for its gas, and no detour over further tokens pays. A search from scratch is
+needed if much could be gained, if the flow has cycles that could be broken in several ways, or if the route follows its
+solution less closely than the earlier one did.
 """
 
 from __future__ import annotations
@@ -27,22 +28,23 @@ from swapcli.core.routing.search.scored_route import ScoredRoute
 from swapcli.core.routing.solver.newton import Solution, Trade
 
 _ArcKey = tuple[str, str, str]
-"""The key of a pool, and the addresses of the tokens in and out: names an arc on all states."""
+"""The key of a pool, and the addresses of the tokens in and out: identifies an arc on all states."""
 
-_MAX_ROUNDS = 4  # of solving with further arcs and tokens. Empirical: most orders need one
-_MAX_ADDED_TOKENS = 6  # per round: as many as in the first round of a search from the start
-# Of a solution's output: an order whose route loses more (drained pools, few units, gas) is searched from the start.
+_MAX_ROUNDS = 4  # of solving with additional arcs and tokens. Empirical: most orders need one
+_MAX_ADDED_TOKENS = 6  # per round: as many as in the first round of a search from scratch
+# Part of a solution's output: if a route loses more (drained pools, few units, gas), its order is searched from
+# scratch.
 _MAX_LOSS = 5e-3
-_LOSS_GROWTH = 1.1  # times the part that the former route lost may be lost. Empirical: 1.5 lets some orders get less
-_LOSS_MARGIN = 1e-6  # the same for routes that lost next to nothing: 0.01 basis points
+_LOSS_GROWTH = 1.1  # the maximum loss relative to the earlier route's. Empirical: with 1.5, some orders get less
+_LOSS_MARGIN = 1e-6  # the same for routes with almost no loss: 0.01 basis points
 
 
 class FormerSearch(NamedTuple):
-    """The results of a search for reuse by a similar order: prices by address, arcs, routes, and the amounts of the
+    """The results of a search that a similar order can reuse: prices by address, arcs, routes, and the amounts of the
     best route.
 
-    `arcs` are those that carried flow: the others between the same tokens count only where gas is free. `loss` is the
-    part of the solution's output that the route lost.
+    `arcs` are the arcs that carried flow: others between the same tokens matter only if gas is free. `loss` is the part
+    of the solution's output that the route lost.
     """
 
     prices: dict[str, float]
@@ -55,7 +57,7 @@ class FormerSearch(NamedTuple):
 
 
 def summarize(result: SearchResult) -> FormerSearch | None:
-    """Return what a search of a similar order can start from; None if it had better search from the start."""
+    """Return the data from which a search for a similar order can start; None if it should start from scratch."""
     problem, solution = result.problem, result.solution
     if not result.is_complete or not solution.trades or solution.value <= 0.0:
         return None
@@ -70,9 +72,9 @@ def summarize(result: SearchResult) -> FormerSearch | None:
 
 
 def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | None:
-    """Return the result of `search` from that for a similar order; None if it has to search from the start.
+    """Return the result of `search`, starting from that of a similar order; None if it must start from scratch.
 
-    Once time is up, the result is the former route. Raises `Cancelled`.
+    Once time is up, the result is the earlier route. Raises `Cancelled`.
     """
     known, single = (_score(search, route) for route in (former.route, former.single_path))
     try:
@@ -85,7 +87,7 @@ def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | Non
 
 
 def _score(search: RouteSearch, route: Route | None) -> ScoredRoute | None:
-    """Return a former route with its present amounts; None if it has become invalid."""
+    """Return an earlier route with its current amounts; None if it has become invalid."""
     try:
         return search.scorer.score_if_accepted(route, search.spec.amount) if route else None
     except InvalidRoute:
@@ -112,15 +114,15 @@ def _search(
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
         return None
     found = result.best
-    # Rounding to whole units may make a different path better than one that is closer to the solution.
+    # Rounding to whole units may favour a path other than the one closest to the solution.
     may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not _is_optimal(result))
     return None if may_be_beaten and search.find_better_single_path(found) else result
 
 
 def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution | None:
-    """Return the solution over the arcs of the former one and all else that pays at its prices.
+    """Return the solution over the arcs of the earlier one and everything else that pays at its prices.
 
-    None if more would pay still, if no path is left, or if no acyclic route can carry the flow.
+    None if still more would pay, if no path is left, or if no acyclic route can carry the flow.
     """
     prices, added, attempts = _known_prices(problem, former), set[int](), Counter[int]()
     addresses = problem.graph.addresses
@@ -149,7 +151,7 @@ def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution |
 
 
 def _paying_arcs(problem: RoutingProblem, usable: list[Arc], solved: list[Arc], prices: Prices) -> set[int]:
-    """Return the ids of usable arcs outside the solved ones whose best trade at `prices` pays for its gas."""
+    """Return the IDs of usable arcs outside the solved ones whose best trade at `prices` pays for its gas."""
     known = set(map(id, solved)) if len(solved) < len(usable) else set(map(id, usable))
     return {
         id(trade.arc)
@@ -159,7 +161,7 @@ def _paying_arcs(problem: RoutingProblem, usable: list[Arc], solved: list[Arc], 
 
 
 def _trades(arcs: Iterable[Arc], known: Set[int], prices: Prices) -> Iterator[Trade]:
-    """Yield the best trades at `prices` of the arcs that are not known, if they have any."""
+    """Yield the best trades at `prices` of the arcs that are not known, if there are any."""
     for arc in arcs:
         gain = arc.surplus(prices) if id(arc) not in known else 0.0
         if gain > 0.0:
@@ -181,14 +183,15 @@ def _connects(arcs: Iterable[Arc], endpoints: TokenPair) -> bool:
 
 
 def _is_optimal(result: SearchResult) -> bool:
-    """Return whether the best route loses no more than 0.01 basis points of its solution's output."""
+    """Return whether the best route loses at most 0.01 basis points of its solution's output."""
     return _loss(result) <= _LOSS_MARGIN
 
 
 def _loss(result: SearchResult) -> float:
     """Return the part of the solution's output that the best route loses.
 
-    The rates are compared: a route for an exact output has its least input, which is not quite the solution's.
+    Rates are compared, because a route for an exact output has its least input, which differs slightly from the
+    solution's.
     """
     rate = result.best.replay.amount_out / result.solution.value
     return 1.0 - rate * (result.problem.spec.amount / result.best.amount_in)
@@ -199,6 +202,6 @@ def _key(arc: Arc, addresses: Sequence[str]) -> _ArcKey:
 
 
 def _known_prices(problem: RoutingProblem, former: FormerSearch) -> Prices:
-    """Return the former prices of the tokens that the market has, by number."""
+    """Return the earlier prices, by number, of the tokens that the market has."""
     index = problem.graph.token_index
     return {index[address]: price for address, price in former.prices.items() if address in index}

@@ -1,12 +1,12 @@
 """The dual problem of an order: its value and its gradient at given prices.
 
-At prices v (in units of the output token) every arc has one best trade: sell until its marginal rate falls to
-v_in / v_out. The dual
+At prices v (in units of the output token), every arc has one best trade: sell until its marginal rate falls to v_in /
+v_out. The dual
 
     D(v) = amount * v_source + sum over arcs of (v_out * out - v_in * in)
 
-bounds the output of every routing from above and is convex. Where its gradient, the net inflow of each token, is zero,
-the trades form the optimal flow.
+is convex and bounds the output of every routing from above. At prices where its gradient, the net inflow of each token,
+is zero, the trades form the optimal flow.
 
 Sources: Angeris, Chitra, Evans, Boyd, Optimal Routing for CFMMs (2021); Diamandis, Resnick, Chitra, Angeris, An
 Efficient Algorithm for Optimal Routing Through CFMMs (2023).
@@ -33,21 +33,22 @@ _TOKENS, _RATE = attrgetter("token_in", "token_out"), attrgetter("rate")
 
 
 PairFlows = tuple[TokenPair, list[Arc], list[float], list[float]]
-"""The arcs of a pair that trade, with the flow (value in) and the conductance of each: the change of its flow per unit
-of the logarithm of its rate."""
+"""The arcs of a pair that trade, each with its flow (value in) and its conductance: the change of its flow per unit of
+the logarithm of its rate."""
 
 
 def clamp(price: float) -> float:
-    """Return `price` within the bounds of prices."""
+    """Return `price`, clamped to the bounds of prices."""
     return max(min(price, MAX_PRICE), MIN_PRICE)
 
 
 class DualPoint:
-    """The dual at one vector of prices: its value, each token's net inflow as value, and the arcs that trade.
+    """The dual at one vector of prices: its value, each token's net inflow as a value, and the arcs that trade.
 
     `arcs`, `amounts_in`, `amounts_out` and `slopes` are parallel lists, since the innermost loop of the solver builds
     them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where those of the next begin.
-    `imbalance_scale` is the value that imbalances are compared with, `residual` the worst of them as a part of it.
+    `imbalance_scale` is the value with which imbalances are compared, and `residual` the worst imbalance as a part of
+    it.
     """
 
     __slots__ = (
@@ -101,14 +102,14 @@ class DualPoint:
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
 
     def pair_slices(self) -> Iterator[tuple[int, int, slice]]:
-        """Yield (token in, token out, where its arcs are in the lists) for each pair that trades."""
+        """Yield (token in, token out, slice of its arcs in the lists) for each pair that trades."""
         start = 0
         for i, j, stop in self.pairs:
             yield i, j, slice(start, stop)
             start = stop
 
     def pair_flows(self) -> Iterator[PairFlows]:
-        """Yield each pair that trades."""
+        """Yield the flows of each pair that trades."""
         arcs, amounts_in, slopes, start = self.arcs, self.amounts_in, self.slopes, 0
         for i, j, stop in self.pairs:
             price = self.prices[i]
@@ -118,10 +119,10 @@ class DualPoint:
 
 
 class Dual:
-    """The dual of an order over some arcs. Tokens are renumbered: 0 is the source, 1 the target, whose price is 1.
+    """The dual of an order over some arcs. Tokens are renumbered: 0 is the source, and 1 the target with price 1.
 
-    `pairs` are (token in, token out, arcs), the arc with the best spot rate first: no arc trades after one that does
-    not. `tokens` are the tokens by their numbers here, and `number` the reverse.
+    `pairs` are (token in, token out, arcs), with the best spot rate first: after an arc that does not trade, no other
+    does. `tokens` maps the numbers used here to the tokens, and `number` is the inverse.
     """
 
     def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float) -> None:
@@ -147,14 +148,14 @@ class Dual:
         return incident
 
     def _balanced_price(self, token: int, prices: list[float], tolerance: float) -> float:
-        """Return the price of `token` at which its inflow and outflow differ by a value of at most `tolerance`."""
+        """Return the price of `token` at which the values of its inflow and outflow differ by at most `tolerance`."""
         inward, outward = self._incident[token]
         injected = self.amount if token == 0 else 0.0
 
         def surplus(price: float) -> tuple[float, float]:
             """Return inflow minus outflow at `price`, and the derivative by its logarithm.
 
-            The arcs of a pair come best rate first, so after one that does not trade no other does.
+            The arcs of a pair come best rate first: after an arc that does not trade, no other does.
             """
             balance, slope = injected, 0.0
             for i, arcs in inward:
@@ -180,9 +181,9 @@ class Dual:
         return find_log_root(surplus, prices[token], tolerance)
 
     def coordinate_descent_step(self, point: DualPoint) -> DualPoint:
-        """Return the point where each token's price in turn balances its own flows, the other prices fixed.
+        """Return the point at which each token's price in turn balances its own flows, with the other prices fixed.
 
-        Slower than Newton's method but immune to kinks: it never raises the dual.
+        This is slower than Newton's method but immune to kinks: it never raises the dual.
         """
         prices = point.prices.copy()
         tolerance = COORDINATE_TOL * point.imbalance_scale

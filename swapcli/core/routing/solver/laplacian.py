@@ -1,9 +1,9 @@
-"""Solves small weighted-Laplacian systems: sparse elimination of symmetric, diagonally dominant matrices."""
+"""Solve small weighted-Laplacian systems: sparse elimination of symmetric, diagonally dominant matrices."""
 
 from __future__ import annotations
 
 Rows = list[dict[int, float]]
-"""Off-diagonal weights of each row by column."""
+"""The off-diagonal weights of each row, by column."""
 
 _MIN_PIVOT = 1e-300  # the smallest power of ten that is a normal float: replaces a pivot that cancelled to zero
 

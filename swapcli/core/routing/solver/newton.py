@@ -1,7 +1,7 @@
-"""Minimises the dual: finds the prices at which the pools' own best trades carry the order from source to target.
+"""Minimise the dual: find the prices at which the pools' own best trades carry the order from source to target.
 
-Newton's method takes the steps. Coordinate descent, which balances one token at a time, comes first if the start is
-far from the solution. It also follows steps that leave much of the imbalance, as at kinks (fees, ticks, capacities).
+The main steps are Newton's. If the start is far from the solution, coordinate descent comes first, which balances one
+token at a time. It also follows steps that leave much of the imbalance, as at kinks (fees, ticks, capacities).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from swapcli.core.routing.solver.newton_model import minimize_model, piecewise_m
 
 
 class Trade(NamedTuple):
-    """The best trade of an arc at the solution's prices. `surplus` is its profit at them, in output units."""
+    """The best trade of an arc at the solution's prices. `surplus` is its profit at these prices, in output units."""
 
     arc: Arc
     amount_in: float
@@ -69,7 +69,7 @@ def minimize_dual(
     point = DualPoint(problem, [clamp(start[t]) for t in problem.tokens])
     if point.residual > FAR_RESIDUAL:
         point = min(point, problem.coordinate_descent_step(point), key=attrgetter("value"))
-    seen: dict[Arc, None] = {}  # in order, since sums of floats depend on it
+    seen: dict[Arc, None] = {}  # in this order, since sums of floats depend on it
     for iteration in range(max_iterations):
         check()
         if point.residual <= tolerance or point.value <= floor:
@@ -99,7 +99,7 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
 def _newton_step(problem: Dual, point: DualPoint, seen: dict[Arc, None]) -> DualPoint:
     """Return the point after one accepted step of Newton's method; `point` if none lowers the dual.
 
-    A rejected attempt shows the flow of every arc at the far end of its step. The next model fits the flows at both
+    A rejected attempt gives the flow of every arc at the far end of its step. The next model fits the flows at both
     ends, and so includes pools that start to trade or run out in between. `seen` are arcs that traded in rejected
     attempts; more are added to it.
     """

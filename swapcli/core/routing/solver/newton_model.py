@@ -1,9 +1,9 @@
 """The quadratic model of the dual near a point. Its Newton step is one small weighted-Laplacian solve.
 
-In logarithmic prices the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
+In logarithmic prices, the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
 in the language of electrical networks). Kinks, where arcs start or stop trading, are part of the model: an arc's flow
-is linear in the change of its two prices, and never negative. After a rejected step, each arc's flow becomes
-piecewise linear, with corners where its pool's flow bends along that step.
+is linear in the change of its two prices, and never negative. After a rejected step, each arc's flow becomes piecewise
+linear, with corners where its pool's flow bends along that step.
 
 Sources: Diamandis, Angeris, Convex Network Flows (2024), for the dual of a flow over concave edges; Spielman,
 Algorithms, Graph Theory, and Linear Equations in Laplacian Matrices (2010); Nocedal, Wright, Numerical Optimization,
@@ -29,19 +29,22 @@ from swapcli.core.routing.solver.constants import (
 from swapcli.core.routing.solver.dual import Dual, DualPoint
 
 Piece = tuple[float, float, float]
-"""(flow, conductance, largest flow) of a part of an arc's flow. Between zero and the largest flow, it is linear in the
-change of the pair's price. A negative flow shows how far an idle piece is from trading."""
+"""(flow, conductance, largest flow) of one piece of an arc's flow.
+
+Between zero and the largest flow, it is linear in the change of the pair's price. A negative flow shows how far an idle
+piece is from trading.
+"""
 
 
-_MIN_WIDTH = 1e-10  # of a change of price: floats resolve its parts after `MAX_BISECTIONS` halvings
+_MIN_WIDTH = 1e-10  # of a price change: floats still resolve its parts after `MAX_BISECTIONS` halvings
 
 
 class PairModel:
     """The pieces of the arcs of one pair of tokens in the model.
 
-    `flow` and `conductance` are the sums over all pieces. All of them are linear while the change of the logarithm of
-    the pair's price, that of `token_out` less that of `token_in`, is above `linear_above` and at most `linear_to`. None
-    flows while it is at most `none_flow_to`.
+    `flow` and `conductance` are the sums over all pieces. Consider the change of the logarithm of the pair's price:
+    that of `token_out` less that of `token_in`. All pieces are linear while it is above `linear_above` and at most
+    `linear_to`. None flows while it is at most `none_flow_to`.
     """
 
     __slots__ = ("conductance", "flow", "linear_above", "linear_to", "none_flow_to", "pieces", "token_in", "token_out")
@@ -69,7 +72,7 @@ class PairModel:
         return step[self.token_out] - step[self.token_in]
 
     def line_at(self, change: float) -> tuple[float, float]:
-        """Return the flow at no change and the conductance of the line that the flow follows around `change`."""
+        """Return the line that the flow follows around `change`: its flow at no change, and its conductance."""
         if self.linear_above < change <= self.linear_to:
             return self.flow, self.conductance
         if change <= self.none_flow_to:
@@ -85,7 +88,7 @@ class PairModel:
         return flow, conductance
 
     def curvature(self, change: float) -> float:
-        """Return what `change` adds to the dual beyond its tangent."""
+        """Return the amount that `change` adds to the dual beyond its tangent."""
         if self.linear_above < min(change, 0.0) and max(change, 0.0) <= self.linear_to:
             return self.conductance * change * change / 2.0
         if self.none_flow_to >= max(change, 0.0):
@@ -116,9 +119,10 @@ def tangent_model(point: DualPoint) -> Model:
 
 
 def piecewise_model(problem: Dual, point: DualPoint, trial: DualPoint, others: Iterable[Arc]) -> Model:
-    """Return the model in which each arc's flow is right at `point` and `trial`, and bends as its pool's in between.
+    """Return the model in which each arc's flow is exact at `point` and `trial`, and bends in between as its pool's
+    flow does.
 
-    It has the arcs that trade at `point`, and `others`, which start where their pools do.
+    It contains the arcs that trade at `point`, and `others`, which start to trade when their pools do.
     """
     at_trial = {arc: at for arc, *at in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
     known: dict[TokenPair, dict[Arc, list[_State]]] = {}
@@ -143,13 +147,13 @@ def piecewise_model(problem: Dual, point: DualPoint, trial: DualPoint, others: I
 
 
 _State = tuple[float, float, float]
-"""A change of a pair's price, with the flow of an arc and its slope there."""
+"""A change of a pair's price, with an arc's flow and its slope at that price."""
 
 
 def _pieces(arc: Arc, price: float, rate: float, states: list[_State]) -> list[Piece]:
-    """Return the pieces of the flow of `arc` through one or two states; beyond them, it follows its tangents.
+    """Return the pieces of the flow of `arc` through one or two states; beyond the states, it follows their tangents.
 
-    `price` is that of the token in, and `rate` that of the pair, at no change.
+    `price` is the price of the token in, and `rate` the rate of the pair, both before any change.
     """
     left, right = min(states), max(states)
     at, flow, slope = left
@@ -174,7 +178,7 @@ def _corners(
 ) -> list[tuple[float, float]]:
     """Return the changes and flows, after those of `left`, between which the flow of `arc` counts as straight.
 
-    It follows the tangents up to where they cross. If they do not, it may jump somewhere in between.
+    The flow follows the tangents up to their crossing. If they do not cross, it may jump somewhere in between.
     """
     width, added = right[0] - left[0], right[1] - left[1]
     secant, low, high = added / width, min(left[2], right[2]), max(left[2], right[2])
@@ -191,7 +195,7 @@ def _corners(
 
 
 def minimize_model(point: DualPoint, model: Model, with_line_search: bool) -> list[float]:
-    """Return the change of each logarithmic price that minimises the model, in which no arc has a negative flow.
+    """Return the change of each logarithmic price that minimises the model, in which no arc's flow is negative.
 
     The set of active arcs is found in rounds. The later rounds, `with_line_search`, move only as far as the model
     decreases, which rules out cycling.
@@ -218,7 +222,7 @@ def _line_search(
     position: list[float],
     target: list[float],
 ) -> float:
-    """Return the fraction of the way from `position` to `target` at which the model, convex on it, is least."""
+    """Return the fraction of the way from `position` to `target` at which the model, convex along it, is least."""
     direction = [b - a for a, b in zip(position, target, strict=True)]
     slope = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     slope += sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
@@ -245,7 +249,8 @@ def _line_search(
 
 
 def _breakpoints(pair: PairModel, at: float, way: float) -> Iterator[tuple[float, float]]:
-    """Yield the fractions of `way` from `at` where a piece starts to flow or is full, and the change of curvature."""
+    """Yield the fractions of `way` from `at` at which a piece starts to flow or is full, with the change of
+    curvature."""
     for flow, conductance, limit in pair.pieces:
         added = conductance * way
         if added:
@@ -257,7 +262,7 @@ def _breakpoints(pair: PairModel, at: float, way: float) -> Iterator[tuple[float
 
 
 def _external_flows(point: DualPoint) -> list[float]:
-    """Return the gradient without the flows of the arcs: what the order injects."""
+    """Return the gradient without the flows of the arcs: the amounts that the order injects."""
     flows = point.gradient.copy()
     for i, j, part in point.pair_slices():
         flow = point.prices[i] * sum(point.amounts_in[part])
@@ -268,17 +273,18 @@ def _external_flows(point: DualPoint) -> list[float]:
 
 
 def _damping_terms(point: DualPoint) -> list[float]:
-    """Return the diagonal terms beside the Laplacian, which limit each step."""
+    """Return the diagonal terms added to the Laplacian, which limit each step."""
     return [REGULARIZATION * point.value + DAMPING * abs(inflow) for inflow in point.gradient]
 
 
 def _solve_linear(
     model: Model, lines: list[tuple[float, float]], right: list[float], diagonal: list[float]
 ) -> list[float]:
-    """Return the step that balances every token while the flow of each pair follows its line. The target, 1, is ground.
+    """Return the step that balances every token while the flow of each pair follows its line. The target, 1, is the
+    ground.
 
-    `lines` are a flow and a conductance for each pair of the model, `right` the external flows and `diagonal` the
-    damping terms; the last two are consumed.
+    `lines` has a flow and a conductance for each pair of the model; `right` has the external flows and `diagonal` the
+    damping terms. The last two are consumed.
     """
     off: laplacian.Rows = [{} for _ in right]
     for pair, (flow, conductance) in zip(model, lines, strict=True):
@@ -286,7 +292,7 @@ def _solve_linear(
         if flow:
             right[i] -= flow
             right[j] += flow
-        if conductance:  # an edge without it would only add fill-in to the elimination
+        if conductance:  # an edge without conductance would only add fill-in to the elimination
             diagonal[i] += conductance
             diagonal[j] += conductance
             upper, other = (off[i], j) if i < j else (off[j], i)

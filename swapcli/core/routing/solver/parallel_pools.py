@@ -1,4 +1,4 @@
-"""One hop: the pools between two tokens, used in parallel so that their marginal rates are equal."""
+"""One hop: the pools between two tokens, used in parallel such that their marginal rates are equal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swapcli.core.routing.solver.roots import next_rate
 
 
 class _Split(NamedTuple):
-    """The input of each arc. The output and the marginal rate are None if the search did not find them."""
+    """The input of each arc. The output and the marginal rate are None if the search did not compute them."""
 
     amounts: list[float]
     amount_out: float | None = None
@@ -26,7 +26,8 @@ class _Split(NamedTuple):
 
 
 class _Solved(NamedTuple):
-    """The last common rate found, what the arcs take at it, and the change of that per unit of the rate's logarithm."""
+    """The last common rate found, the total input of the arcs at that rate, and its change per unit of the rate's
+    logarithm."""
 
     rate: float
     amount_in: float
@@ -34,7 +35,7 @@ class _Solved(NamedTuple):
 
 
 class Hop:
-    """Parallel arcs that sell the same token for the same other one. Amounts are base units.
+    """Parallel arcs between the same two tokens, in the same direction. Amounts are in base units.
 
     Example: `Hop(graph.arcs_by_pair[i][j]).amount_out(1e18)`.
     """
@@ -42,9 +43,9 @@ class Hop:
     __slots__ = ("_last", "_tolerance", "arcs", "capacity", "initial_rate", "token_in", "token_out")
 
     def __init__(self, arcs: Sequence[Arc], initial_rate: float = 0.0, tolerance: float = HOP_TOL) -> None:
-        """`initial_rate` is a marginal rate to start the search of a split from; 0.0 for none.
+        """Create a hop. `initial_rate` is a marginal rate from which to start the search for a split; 0.0 for none.
 
-        `tolerance` is the part of the input that a split may leave over; it trades at the marginal rate.
+        `tolerance` is the part of the input that a split may leave over; that rest trades at the marginal rate.
         """
         self._tolerance = tolerance
         self.arcs = tuple(arcs)
@@ -62,7 +63,7 @@ class Hop:
         return self._output_of(self._split(amount_in))
 
     def rate(self, amount_in: float) -> float:
-        """Return the marginal rate at the best split, of pools that can take more; 0.0 when all are full."""
+        """Return the marginal rate at the best split, among pools that can take more; 0.0 if all are full."""
         return self._rate_of(self._split(amount_in))
 
     def rate_and_output(self, amount_in: float) -> tuple[float, float]:
@@ -71,11 +72,11 @@ class Hop:
         return self._rate_of(split), self._output_of(split)
 
     def split(self, amount_in: float) -> list[float]:
-        """Return the input of each arc, in their order: equal marginal rates where an arc gets anything."""
+        """Return the input of each arc, in order: marginal rates are equal for all arcs that get any input."""
         return self._split(amount_in).amounts
 
     def split_and_output(self, amount_in: float) -> tuple[list[float], float]:
-        """Return `split` and the output of it, for `amount_in`, from one split."""
+        """Return the `split` for `amount_in` and its output, computed together."""
         split = self._split(amount_in)
         return split.amounts, self._output_of(split)
 
@@ -103,7 +104,8 @@ class Hop:
 
         Newton's method inside a bracket, with bisection after a step that leaves more than half of the missing input:
         the supply of a pool near parity is almost a jump, and its tangent is useless. The loop keeps the inputs at both
-        ends of the bracket to interpolate a jump, so it shares only `next_rate` with the other root finders.
+        ends of the bracket to interpolate a jump, so the only code it shares with the other root finders is
+        `next_rate`.
         """
         arcs = self.arcs
         high = max([arc.rate for arc in arcs])
@@ -125,7 +127,7 @@ class Hop:
                     amounts.append(0.0)
             if abs(missing) <= self._tolerance * amount_in:
                 self._last = _Solved(rate, amount_in - missing, slope)
-                # What is missing trades at the common rate.
+                # The missing amount trades at the common rate.
                 return _Split(
                     _scale_to_total(amounts, amount_in), amount_out + rate * missing, rate if slope > 0.0 else None
                 )
@@ -143,10 +145,10 @@ class Hop:
         return _Split(_interpolate_jump(amounts_below, amounts_above, amount_in))
 
     def _first_guess(self, amount_in: float, high: float) -> tuple[float, float]:
-        """Return a rate below `high` to begin with, and the input that a step from a known rate had missed.
+        """Return an initial rate below `high`, and the input that a step from a known rate had missed.
 
-        It is a Newton step from the last rate found, the initial rate, or the rate that the first arc would end at if
-        all took the same.
+        It is a Newton step from the last rate found, the initial rate, or the rate at which the first arc would end if
+        all arcs took the same input.
         """
         if self._last is not None and self._last.slope > 0.0:
             rate, amount, slope = self._last
@@ -159,7 +161,7 @@ class Hop:
 
 
 def _interpolate_jump(below: Sequence[float], above: Sequence[float] | None, amount_in: float) -> list[float]:
-    """Split the rest of the input at a jump of the supply, in proportion to what each arc would add there."""
+    """Split the rest of the input at a jump of the supply, in proportion to each arc's part of the jump."""
     if above is None:
         return _scale_to_total(below, amount_in)
     missing = amount_in - sum(below)
@@ -169,7 +171,7 @@ def _interpolate_jump(below: Sequence[float], above: Sequence[float] | None, amo
 
 
 def _scale_to_total(amounts: Sequence[float], total: float) -> list[float]:
-    """Scale the amounts to sum to `total`; infinite ones share all of it."""
+    """Scale the amounts so that they add up to `total`; infinite amounts share all of it."""
     unbounded = [k for k, x in enumerate(amounts) if x == inf]
     if unbounded:
         return [total / len(unbounded) if k in unbounded else 0.0 for k in range(len(amounts))]

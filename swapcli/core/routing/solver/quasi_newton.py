@@ -1,9 +1,9 @@
 """Minimise a convex function with kinks: Newton's method with an approximate inverse of the Hessian (BFGS).
 
-On functions that are not smooth it also finds the minimum, if the line search requests the weak conditions of Wolfe
-(Lewis, Overton, Nonsmooth optimization via quasi-Newton methods, 2013). Where a kink stops it, it collects the
-gradients on its sides, and continues where all of them fall (bundle methods; Lemaréchal, 1975). Any point on the way
-has a valid value, so that it may stop anywhere.
+It also finds the minimum of nonsmooth functions if the line search enforces Wolfe's weak conditions (Lewis, Overton,
+Nonsmooth optimization via quasi-Newton methods, 2013). When a kink stops it, it collects the gradients on the sides of
+the kink, and continues in a direction in which the function falls on all sides (bundle methods; Lemaréchal, 1975). Any
+point on the way has a valid value, so it may stop anywhere.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from swapcli.core.records import NamedTuple
 
 _SUFFICIENT_DECREASE: Final = 1e-4
 _SUFFICIENT_CURVATURE: Final = 0.9
-"""The customary constants of Wolfe's conditions."""
+"""The usual constants of Wolfe's conditions."""
 _MAX_STEP: Final = 1.0  # of a variable: the variables here are logarithms of prices
-_MAX_TRIALS: Final = 12  # halvings of a step; below 1 / 4096 of it, the direction is of no use
-_MIN_DECREASE: Final = 1e-9  # of the value, in one step: less is below what a bound is rounded to
-_ROUNDING: Final = 1e-12  # of the value: a slope below it is an error of rounding
-_MAX_NEARBY: Final = 24  # gradients around a point. Empirical: more sides of a kink are rarely met
-_MEAN_STEPS: Final = 20  # towards the shortest mean of these. Empirical
-_MIN_PRODUCT: Final = 1e-300  # of a step and the change of the gradient: the update divides by it
+_MAX_TRIALS: Final = 12  # halvings of a step; below 1 / 4096 of it, the direction is useless
+_MIN_DECREASE: Final = 1e-9  # of the value, in one step: a smaller decrease is below the rounding of a bound
+_ROUNDING: Final = 1e-12  # of the value: a smaller slope is a rounding error
+_MAX_NEARBY: Final = 24  # gradients around a point. Empirical: kinks rarely have more sides
+_MEAN_STEPS: Final = 20  # towards the shortest mean of these gradients. Empirical
+_MIN_PRODUCT: Final = 1e-300  # of a step times the change of the gradient: the update divides by it
 
 Evaluation = tuple[float, list[float]]
 """The value of a function and its gradient, or a subgradient at a kink."""
@@ -46,8 +46,8 @@ def minimize(
 ) -> Minimum:
     """Minimise from `start`, in about `max_evaluations`, or until a value is at most `enough`.
 
-    `curvatures` are rough second derivatives by variable, which scale the first step; those that are not above zero
-    count as the largest of the others.
+    `curvatures` are rough second derivatives by variable, which scale the first step; those that are not positive count
+    as the largest of the others.
     """
     point = list(start)
     value, gradient = evaluate(point)
@@ -78,10 +78,10 @@ def minimize(
 
 
 def _descent(inverse: list[list[float]], gradients: Sequence[list[float]]) -> tuple[list[float], float]:
-    """Return a direction in which the function falls on all sides of a kink, and its slope there.
+    """Return a direction in which the function falls on all sides of a kink, and its slope in that direction.
 
-    It is the steepest one of the mean of `gradients` that is shortest in the metric of the inverse of the Hessian, as
-    Frank and Wolfe's method finds it.
+    It is the direction of steepest descent for the mean of `gradients` that is shortest in the metric of the inverse
+    Hessian, as found by Frank and Wolfe's method.
     """
     mean = gradients[0]
     image = _multiply(inverse, mean)
@@ -108,7 +108,7 @@ def _multiply(matrix: list[list[float]], vector: list[float]) -> list[float]:
 
 
 class _Reached(NamedTuple):
-    """A point on a line, and how many were tried."""
+    """A point on a line, and the number of points tried."""
 
     point: list[float]
     value: float
@@ -123,7 +123,7 @@ def _search_line(
     direction: Sequence[float],
     slope: float,
 ) -> _Reached:
-    """Return the first point in a direction that meets Wolfe's weak conditions, or the last one tried."""
+    """Return the first point in a direction that meets Wolfe's weak conditions, or otherwise the last one tried."""
     step, below, above = 1.0, 0.0, inf
     for trial in range(1, _MAX_TRIALS + 1):
         tried = [x + step * d for x, d in zip(point, direction, strict=True)]
@@ -139,7 +139,10 @@ def _search_line(
 
 
 def _diagonal_inverse(curvatures: Sequence[float], gradient: Sequence[float]) -> list[list[float]]:
-    """Return the inverse of a diagonal of curvatures. Where all are zero, that of a step of one in each variable."""
+    """Return the inverse of a diagonal matrix of curvatures.
+
+    If all are zero, the result makes a step of one in each variable.
+    """
     largest = max(curvatures, default=0.0) or max(map(abs, gradient), default=0.0) or 1.0
     inverse = [[0.0] * len(curvatures) for _ in curvatures]
     for number, curvature in enumerate(curvatures):
@@ -148,7 +151,8 @@ def _diagonal_inverse(curvatures: Sequence[float], gradient: Sequence[float]) ->
 
 
 def _scale(inverse: list[list[float]], step: list[float], change: list[float]) -> None:
-    """Scale the first inverse by what a step has shown (Oren, Luenberger, 1974): an update would cancel digits."""
+    """Scale the first inverse by the result of a step (Oren, Luenberger, 1974): without this, an update would lose
+    digits."""
     product = sum(map(float.__mul__, step, change))
     length = sum(map(float.__mul__, change, _multiply(inverse, change)))
     if product > 0.0 and length > 0.0:
@@ -157,7 +161,7 @@ def _scale(inverse: list[list[float]], step: list[float], change: list[float]) -
 
 
 def _update(inverse: list[list[float]], step: list[float], change: list[float]) -> None:
-    """Update the inverse of the Hessian by a step and the change of the gradient: the formula of BFGS."""
+    """Update the inverse Hessian from a step and the change of the gradient: the BFGS formula."""
     product = sum(map(float.__mul__, step, change))
     if product <= _MIN_PRODUCT:
         return

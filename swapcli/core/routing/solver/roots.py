@@ -1,6 +1,6 @@
-"""Bracketing root finders of the routing core: bisection, false position and safeguarded Newton steps.
+"""The root finders of the routing core, which keep a bracket: bisection, false position and safeguarded Newton steps.
 
-Each keeps an interval with a sign change, so that the kinks and jumps of pools cannot mislead it.
+Each keeps an interval with a sign change, so kinks and jumps of pools cannot mislead it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from swapcli.core.routing.solver.constants import (
 
 
 def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations: int) -> tuple[float, float]:
-    """Halve [low, high] around the point where `is_low` turns false; return the final interval."""
+    """Halve [low, high] around the point at which `is_low` turns false; return the final interval."""
     for _ in range(iterations):
         middle = (low + high) / 2
         low, high = (middle, high) if is_low(middle) else (low, middle)
@@ -31,7 +31,7 @@ def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations:
 
 
 EstimateJump = Callable[[int, int], int | None]
-"""Returns about the first integer between two from which the values jump; None if it is not known."""
+"""Returns about the first integer, between two, from which the values jump; None if unknown."""
 
 
 def _no_jump(_: int, __: int) -> int | None:
@@ -39,7 +39,7 @@ def _no_jump(_: int, __: int) -> int | None:
 
 
 class _Sample(NamedTuple):
-    """An integer and the value there."""
+    """An integer and the value at it."""
 
     at: int
     value: int
@@ -53,11 +53,12 @@ def least_integer(
     estimate_jump: EstimateJump = _no_jump,
     slope: float = 0.0,
 ) -> int | None:
-    """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
+    """Return the least integer > 0 at which the increasing `value_at` reaches `required` > 0, searched around `guess` >
+    0.
 
-    None when none below `limit` suffices, or none below 256 times `guess`. The secant method comes close, growing steps
-    bracket the result, and interpolation that falls back to bisection ends the search. `estimate_jump` may spare most
-    of the latter, and `slope`, about that at `guess`, the first secant.
+    The result is None if no integer below `limit`, or below 256 times `guess`, suffices. The secant method comes close,
+    growing steps bracket the result, and interpolation that falls back to bisection ends the search. `estimate_jump`
+    may avoid most of the bisection, and `slope`, the approximate slope at `guess`, avoids the first secant.
     """
     limit = min(limit, guess << 8)
     short, enough = _Sample(0, 0), _Sample(limit, required)
@@ -86,7 +87,7 @@ def least_integer(
 def _step_out(
     value_at: Callable[[int], int], required: int, bracket: tuple[_Sample, _Sample], step: int
 ) -> tuple[_Sample, _Sample]:
-    """Narrow `bracket` by growing steps: down from its upper end, or for a negative `step` up from its lower end."""
+    """Narrow `bracket` by growing steps: down from its upper end or, for a negative `step`, up from its lower end."""
     short, enough = bracket
     while short.at < (following := (enough if step > 0 else short).at - step) < enough.at:
         sample = _Sample(following, value_at(following))
@@ -106,8 +107,8 @@ def _narrow(
 ) -> int:
     """Return the upper end of `bracket` once it is narrower than 2.
 
-    False position that halves what is missing at an end which stays twice (the Illinois method); after steps that leave
-    too much of the bracket, a jump of the values, or bisection.
+    The method is false position that halves the missing value at an end that stays twice (the Illinois method). After
+    steps that leave too much of the bracket, it tries a jump of the values, or bisection.
     """
     low, high = bracket[0].at, bracket[1].at
     missing, surplus = required - bracket[0].value, bracket[1].value - required
@@ -116,7 +117,7 @@ def _narrow(
     is_enough: bool | None = None
     while (width := high - low) > 1:
         jump = estimate_jump(low, high) if is_slow and futile < MAX_FUTILE else None
-        middle = low + width * missing // (missing + surplus + 1)  # a part of a unit is left above
+        middle = low + width * missing // (missing + surplus + 1)  # a fraction of a unit is left above
         if jump is not None or width > due:
             middle = (low + high) // 2 if jump is None else jump
         middle = max(low + 1, min(high - 1, middle))
@@ -132,16 +133,17 @@ def _narrow(
         is_slow = high - low > width // 4
         if jump is not None:
             futile = futile + 1 if is_slow else 0
-            is_enough = None  # it says nothing of the line between the ends
+            is_enough = None  # it says nothing about the line between the ends
     return high
 
 
 def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
-    """Return a zero of `rising`, an amount and its slope by the logarithm of a price, searched from the price `start`.
+    """Return a zero of `rising`, searched from the price `start`. `rising` returns an amount and its slope by the
+    logarithm of a price.
 
-    Newton steps inside a growing bracket; if one leaves more than half of the amount, the next halves the bracket.
-    `tolerance` bounds the value, price times amount, that may be left. At a jump over zero, and if no price in reach
-    changes the sign, returns the last price tried with the sign of the start.
+    It takes Newton steps inside a growing bracket; if one leaves more than half of the amount, the next halves the
+    bracket. `tolerance` bounds the remaining value, price times amount. At a jump over zero, or if no price in reach
+    changes the sign, it returns the last price tried that has the sign of the start.
     """
     low, high, price, max_step, last_excess = 0.0, inf, start, FIRST_STEP, inf
     first_excess = 0.0
@@ -167,8 +169,8 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
 def next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:
     """Return the next rate to try for a root in (low, high): a Newton step on its logarithm, or a bisection step.
 
-    `slope` is the change of the missing amount per unit of the logarithm; 0.0 requests bisection, geometric where the
-    ends are far apart. A `low` of 0.0 stands for no lower end.
+    `slope` is the change of the missing amount per unit of the logarithm; 0.0 requests bisection, geometric if the ends
+    are far apart. A `low` of 0.0 means no lower end.
     """
     if slope > 0.0:
         change = missing / slope

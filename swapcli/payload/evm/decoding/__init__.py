@@ -1,3 +1,3 @@
-"""Calls of routers and tokens as bytes, read back: what anyone is about to sign, of any dialect."""
+"""Decode router and token calls from bytes: whatever anyone is about to sign, in any dialect."""
 
 PUBLIC = ("arguments", "decode")

@@ -1,4 +1,4 @@
-"""Read ABI arguments at their offsets, as contracts do: in any order, with anything between and after them."""
+"""Read ABI arguments at their offsets, like contracts: in any order, with anything between and after them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from swapcli.core.encoding.abi import WORD, invalid_field, to_address, to_signed
 
 _MAX_ENTRIES = 4_096
-"""More than fit a transaction of 128 KiB in the smallest encoding of an action."""
+"""The maximum number of entries: more than fit a transaction of 128 KiB in the smallest encoding of an action."""
 
 
 class Arguments:
-    """The words of a tuple. Offsets count from its start. Raises `InvalidInput` with the field for what is not there.
+    """The words of a tuple. Offsets count from its start. Raises `InvalidInput`, which names the field, for missing
+    data.
 
     Example: `Arguments(bytes(31) + b"\\1").uint(0, "v")` is 1.
     """
@@ -21,7 +22,7 @@ class Arguments:
 
     @property
     def end(self) -> int:
-        """Where the furthest byte ends that was read, here and in nested tuples."""
+        """The end of the furthest byte that was read, here and in nested tuples."""
         return self._ends[0]
 
     def uint(self, index: int, field: str, bits: int = 256) -> int:
@@ -40,11 +41,11 @@ class Arguments:
         return to_address(self.uint(index, field), field)
 
     def content(self, index: int, field: str) -> bytes:
-        """Return the `bytes` to whose length the offset in a word points."""
+        """Return the `bytes` at the offset in a word."""
         return self._content_at(self._start + self.uint(index, f"{field} offset"), field)
 
     def nested(self, index: int, field: str) -> Arguments:
-        """Return the tuple to which the offset in a word points."""
+        """Return the tuple at the offset in a word."""
         return self._at(self._start + self.uint(index, f"{field} offset"))
 
     def contents(self, index: int, field: str) -> Iterator[bytes]:
@@ -63,14 +64,14 @@ class Arguments:
         return [array.address(1 + k, field) for k in range(self._count(array, field))]
 
     def skip_list(self, index: int) -> None:
-        """Read over an array of words that may be absent."""
+        """Skip an array of words that may be absent."""
         if self._start + (index + 1) * WORD <= len(self._raw) and self.uint(index, "list offset") < len(self._raw):
             array = self.nested(index, "list")
             count = self._count(array, "list")
             self._take(array._start, WORD * (1 + count), "list")
 
     def _entries(self, index: int, field: str) -> list[int]:
-        """Return where the entries of an array begin; their offsets count from after the length."""
+        """Return the positions at which the entries of an array begin; their offsets count from after the length."""
         array = self.nested(index, field)
         count = self._count(array, field)
         first = array._start + WORD

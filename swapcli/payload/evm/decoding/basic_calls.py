@@ -1,4 +1,4 @@
-"""Read the calls by which 0x Settler's action BASIC swaps; `payload/evm/basic_calls` has their encoding."""
+"""Read the calls with which 0x Settler's action BASIC swaps; `payload/evm/basic_calls` has their encoding."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ BASIC: Final = "BASIC"
 
 
 class CalledSwap(NamedTuple):
-    """A swap by a call: the bought token (None if only the pool has it), and the contracts that pay or are paid.
+    """A swap through a call: the bought token (None if only the pool determines it), and the contracts that pay or are
+    paid.
 
-    `is_paid_before` says that the contract sells for what it was sent. `sold` is None if the call does not name it.
+    `is_paid_before` means that the contract swaps what it was sent before. `sold` is None if the call does not name it.
     """
 
     pool: PoolHint
@@ -30,7 +31,7 @@ class CalledSwap(NamedTuple):
 
 
 def read_called_swap(called: str, selector: str, words: Arguments) -> CalledSwap | None:
-    """Return the swap of a call of the contract `called`; None for a call of another kind. Raises `InvalidInput`."""
+    """Return the swap in a call to the contract `called`; None for other calls. Raises `InvalidInput`."""
     read = _CALLS.get(selector)
     return None if read is None else read(called, words)
 
@@ -86,7 +87,7 @@ def _any_to_any_swap(called: str, words: Arguments) -> CalledSwap:
 
 
 def _spend(called: str, words: Arguments) -> CalledSwap:
-    """Read a spending in one book. It settles the sold token and the bought one, except for the native token."""
+    """Read a `spend` call in one book. It settles the sold and the bought token, except for the native token."""
     orders, tokens = list(words.tuples(0, "orders")), words.addresses(1, "tokens")
     list(words.tuples(2, "permits"))
     words.uint(3, "deadline", 64)

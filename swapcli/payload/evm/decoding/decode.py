@@ -37,18 +37,18 @@ _APPROVE_WORDS, _PERMIT2_WORDS = 2, 4
 
 
 class _Native(NamedTuple):
-    """What is known of the native currency of a transaction."""
+    """The known facts about the native currency in a transaction."""
 
     wrapped: str | None
     value: int | None
 
 
 def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None) -> DecodedCall:
-    """Decode hex with 0x; `wrapped` is the wrapped native token of the network, None if it is unknown.
+    """Decode hex with 0x; `wrapped` is the wrapped native token of the network, None if unknown.
 
-    `value` is that of the transaction in wei, which some calls sell without saying it; None if it is unknown.
+    `value` is the transaction's value in wei, which some calls sell without stating it; None if unknown.
 
-    An unknown function gives a call without a name. Raises `InvalidInput` for less than a selector, and for arguments
+    For an unknown function, the call has no name. Raises `InvalidInput` for less than a selector, and for arguments
     that do not fit their function. Time and memory grow with the length of the input.
     """
     raw = parse_hex(calldata, "calldata")
@@ -206,4 +206,4 @@ DECODERS: Final[Mapping[str, Callable[[bytes, bytes, _Native], DecodedCall]]] = 
         **dict.fromkeys((wrapped_native.DEPOSIT, wrapped_native.WITHDRAW), _decode_wrap),
     }
 )
-"""Every function that is decoded, by its selector."""
+"""All functions that can be decoded, by selector."""

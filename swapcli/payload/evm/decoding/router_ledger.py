@@ -1,4 +1,4 @@
-"""A router's balances during one call, as far as the call determines them.
+"""Track a router's balances during one call, as far as the call determines them.
 
 Example: after `pull(usdc, 5)`, `receive(usdc, 5, 0)`, `spend(usdc, ALL)` and `pay(weth, recipient, 3)`, the order sells
 5 of USDC for at least 3 of WETH, and nothing is left in the router.
@@ -23,11 +23,11 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.decoding.router_run import ALL
 
 _SOME_WRAPPED: Final = "wrapped"
-"""Stands for the wrapped native token while the network, and with it the address, is unknown."""
+"""A placeholder for the wrapped native token while the network, and thus the address, is unknown."""
 
 
 class _Payout(NamedTuple):
-    """A payment of at least `minimum` to a recipient. Of transfers and fees, `payment` shows how much exactly."""
+    """A payment of at least `minimum` to a recipient. For transfers and fees, `payment` has the exact amount."""
 
     token: str
     recipient: str
@@ -37,9 +37,9 @@ class _Payout(NamedTuple):
 
 
 class LedgerOrder(NamedTuple):
-    """The order of a call (None if it pays no one), and all other payments of the router.
+    """The order in a call (None if it pays no one), and all other payments by the router.
 
-    `sold` are the currencies that the sender pays, in both forms if it is the native one; `bought` is the one that the
+    `sold` has the currencies that the sender pays, in both forms for the native one; `bought` is the one that the
     recipient gets.
     """
 
@@ -52,9 +52,9 @@ class LedgerOrder(NamedTuple):
 
 
 class RouterLedger:
-    """Follows a router's balances: an amount if the call determines it, None if pools do.
+    """Tracks a router's balances: an amount if the call determines it, None if pools do.
 
-    `wrapped` is the wrapped native token, None if unknown; `value` that of the transaction in wei, None if unknown.
+    `wrapped` is the wrapped native token, None if unknown; `value` is the transaction's value in wei, None if unknown.
     """
 
     def __init__(self, wrapped: str | None, value: int | None) -> None:
@@ -64,11 +64,11 @@ class RouterLedger:
         self._payouts: list[_Payout] = []
         self._paid_in: list[tuple[str, int]] = []
         self._oddities: list[str] = []
-        self._has_unspent_value = False  # native currency in the router is what swaps before have not spent
+        self._has_unspent_value = False  # native currency in the router is the amount that earlier swaps have not spent
 
     @property
     def wrapped(self) -> str:
-        """The wrapped native token, or a word that stands for it while it is unknown."""
+        """The wrapped native token, or a placeholder while it is unknown."""
         return self._wrapped or _SOME_WRAPPED
 
     def is_native(self, token: str) -> bool:
@@ -82,7 +82,7 @@ class RouterLedger:
         self._paid_in.append((token, amount))
 
     def receive(self, token: str, amount: int | None, minimum: int) -> None:
-        """Add to the router's balance an amount, None if only a pool knows it, of at least `minimum`."""
+        """Add an amount to the router's balance (None if only a pool determines it), at least `minimum`."""
         before = self._balances.get(token, 0)
         self._balances[token] = None if amount is None or before is None else before + amount
         self._has_unspent_value &= token != ZERO_ADDRESS
@@ -91,7 +91,10 @@ class RouterLedger:
     # --- what the router spends
 
     def spend(self, token: str, amount: int, *, is_maximum: bool = False) -> int | None:
-        """Spend an amount of the router's balance, or at most so much. Return it, None if only pools know it."""
+        """Spend an amount of the router's balance, or at most that amount.
+
+        Return it; None if only pools determine it.
+        """
         if token not in self._balances or (token == ZERO_ADDRESS and self._has_unspent_value):
             self._bring_in(token, amount)
         self._minimums.pop(token, None)
@@ -108,7 +111,7 @@ class RouterLedger:
         return amount
 
     def _bring_in(self, token: str, amount: int) -> None:
-        """Account for a token that nothing before has brought to the router."""
+        """Account for a token that no earlier command has brought to the router."""
         if token == ZERO_ADDRESS:
             self._take_value(amount)
         elif self._wrapped is None and _SOME_WRAPPED in self._balances:
@@ -127,7 +130,7 @@ class RouterLedger:
         self._has_unspent_value = True
 
     def take_prepaid(self, token: str) -> str | None:
-        """Return the contract to which the router has just paid a token for the next swap; None if there is none."""
+        """Return the contract that the router has just paid for the next swap; None if there is none."""
         if token in self._balances or not self._payouts or self._payouts[-1].token != token:
             return None
         return self._payouts.pop().recipient
@@ -135,7 +138,7 @@ class RouterLedger:
     # --- what leaves
 
     def pay(self, token: str, recipient: str, minimum: int) -> None:
-        """Pay a swap's output, at least `minimum`, without a stay in the router."""
+        """Pay a swap's output, at least `minimum`, directly from the pools."""
         self._payouts.append(_Payout(token, recipient, minimum, is_from_swap=True))
 
     def sweep(self, token: str, recipient: str, minimum: int) -> None:
@@ -156,12 +159,12 @@ class RouterLedger:
         self.note_share(token, recipient, share_e18)
 
     def note_share(self, token: str, recipient: str, share_e18: int) -> None:
-        """Record the payment of a share of what the pools, not the router, have of a token."""
+        """Record the payment of a share of a token's balance in the pools rather than in the router."""
         payment = DecodedPayment(token, recipient, share_e18=share_e18)
         self._payouts.append(_Payout(token, recipient, 0, payment=payment))
 
     def wrap(self, recipient: str | None, amount: int) -> None:
-        """Wrap native currency for a recipient, the router itself if None."""
+        """Wrap native currency for a recipient; None means the router itself."""
         minimum = self._minimums.pop(ZERO_ADDRESS, 0)
         wrapped = self.spend(ZERO_ADDRESS, amount)
         token = self._wrapped or _SOME_WRAPPED
@@ -171,7 +174,7 @@ class RouterLedger:
             self._payouts.append(_Payout(token, recipient, max(wrapped or 0, minimum)))
 
     def unwrap(self, recipient: str | None, minimum: int) -> None:
-        """Unwrap the whole balance, at least `minimum`, for a recipient, the router itself if None."""
+        """Unwrap the whole balance, at least `minimum`, for a recipient; None means the router itself."""
         token = self._wrapped
         if token is None:
             token = next(reversed([each for each in self._balances if each != ZERO_ADDRESS]), _SOME_WRAPPED)
@@ -225,7 +228,7 @@ class RouterLedger:
         return LedgerOrder(order, self._fee(payments, bought), payments, oddities, sold, token_out)
 
     def _input(self) -> tuple[str, int]:
-        """Return the token that the sender pays and how much of it, 0 if the call does not say."""
+        """Return the token and the amount that the sender pays; the amount is 0 if the call does not contain it."""
         if not self._paid_in:
             return ZERO_ADDRESS, 0
         first = self._paid_in[0][0]
@@ -234,7 +237,7 @@ class RouterLedger:
         return first, sum(amount for token, amount in self._paid_in if token == first)
 
     def _find_bought(self, swaps: Sequence[DecodedSwap], token_in: str) -> str:
-        """Return the token, wrapped if it is native, that the swaps buy and do not sell again."""
+        """Return the token, in its wrapped form if native, that the swaps buy and do not sell again."""
         if not swaps:  # the native currency is wrapped or unwrapped
             return self._norm(token_in)
         sold = {self._norm(swap.token_in) for swap in swaps}
@@ -246,14 +249,14 @@ class RouterLedger:
 
     @staticmethod
     def _find_recipient(outputs: Sequence[_Payout]) -> str:
-        """Return who gets the most of the output; of equal ones the last."""
+        """Return the recipient of most of the output; the last one if several are equal."""
         minimums: dict[str, int] = {}
         for each in reversed(outputs):
             minimums[each.recipient] = minimums.get(each.recipient, 0) + each.minimum
         return max(minimums, key=lambda each: minimums[each])
 
     def _other_payments(self, recipient: str, token_in: str, bought: str) -> Iterator[DecodedPayment]:
-        """Yield all that leaves for others; what is left over and goes to the recipient or the sender is none of it."""
+        """Yield all payments to others; leftovers that go to the recipient or the sender are not included."""
         for each in self._payouts:
             if each.recipient in (recipient, SENDER):
                 is_expected = self._norm(each.token) in (bought, self._norm(token_in))

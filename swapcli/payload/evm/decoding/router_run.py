@@ -1,8 +1,8 @@
-"""Run the commands of a Universal Router in order, and bound the amounts that any execution without a revert moves.
+"""Run the commands of a Universal Router in order, and bound the amounts that any successful execution moves.
 
-Pools may pay anything that the router's checks allow. So a minimum counts when a swap pays it and is spent with the
-token: what remains until a payment is what that payment guarantees. Tokens that strangers left in the router never
-count, nor does an output above its minimum.
+Pools may pay anything that the router's checks allow. So a minimum is credited when a swap pays it and debited when the
+token is spent: the balance that remains at a payment is the amount that the payment guarantees. Tokens that strangers
+left in the router never count, and neither does an output above its minimum.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.payload.evm.universal_router.commands import ROUTER
 
 ALL: Final = -1
-"""The amount that stands for a whole balance, credit or debt."""
+"""The amount that means a whole balance, credit or debt."""
 _UNKNOWN: Final = 1 << 256
-"""More than any token has: the bound of a payment that only the router's balance limits."""
+"""A bound for payments limited only by the router's balance: more than any token has."""
 
 
 class RouterRun:
-    """Lower bounds of the router's balances and payments, upper bounds of the sender's payments; all in base units.
+    """Lower bounds on the router's balances and payments, and upper bounds on the sender's payments; all in base units.
 
-    `value` is that of the transaction in wei. Currencies are addresses, zero for the native one.
+    `value` is the transaction's value in wei. Currencies are addresses, zero for the native one.
 
     Example: after `swap(usdc, weth, 5, 3, ROUTER, pulls=True)`, `transfer(weth, stranger, 2)` and
     `sweep(weth, SENDER, 0)`, the call guarantees 1 of WETH: `received(SENDER, weth)`.
@@ -36,17 +36,17 @@ class RouterRun:
         self._pulled: dict[str, int] = {}
 
     def received(self, recipient: str, token: str) -> int:
-        """Return the smallest amount of a token that a recipient gets in total."""
+        """Return the smallest total amount of a token that a recipient gets."""
         return self._paid.get((recipient, token), 0)
 
     def pulled(self, tokens: Iterable[str]) -> int:
-        """Return the largest amount of the tokens that is taken from the sender, without the value."""
+        """Return the largest amount of the tokens that is taken from the sender, besides the value."""
         return sum(self._pulled.get(token, 0) for token in tokens)
 
     # --- commands that may not happen
 
     def copy(self) -> RouterRun:
-        """Return a run that continues from here separately."""
+        """Return a separate run that continues from here."""
         other = RouterRun(0)
         other._balances, other._deltas = dict(self._balances), dict(self._deltas)
         other._paid, other._pulled = dict(self._paid), dict(self._pulled)
@@ -60,19 +60,19 @@ class RouterRun:
         self._pulled = {token: max(self._pulled.get(token, 0), other._pulled.get(token, 0)) for token in tokens}
 
     def forget_balances(self) -> None:
-        """Account for a command of unknown effect: the router may have nothing afterwards."""
+        """Account for a command with an unknown effect: the router may have nothing afterwards."""
         self._balances.clear()
         self._deltas.clear()
 
     # --- payments
 
     def pull(self, token: str, recipient: str, amount: int) -> None:
-        """Take an amount from the sender, to a recipient."""
+        """Move an amount from the sender to a recipient."""
         self._pulled[token] = self._pulled.get(token, 0) + amount
         self._pay(token, recipient, amount)
 
     def sweep(self, token: str, recipient: str, minimum: int) -> None:
-        """Pay the whole balance of a token; less than `minimum` reverts."""
+        """Pay the whole balance of a token; it reverts if that is less than `minimum`."""
         self._pay(token, recipient, max(minimum, self._take(token, ALL)))
 
     def transfer(self, token: str, recipient: str, amount: int) -> None:
@@ -87,12 +87,12 @@ class RouterRun:
         self._pay(token, recipient, share)
 
     def convert(self, token: str, other: str, recipient: str, amount: int, minimum: int = 0) -> None:
-        """Wrap or unwrap an amount of a token, or its whole balance; less than `minimum` reverts."""
+        """Wrap or unwrap an amount of a token, or its whole balance; it reverts if that is less than `minimum`."""
         taken = self._take(token, amount)
         self._pay(other, recipient, max(minimum, taken if amount == ALL else amount))
 
     def _take(self, token: str, amount: int) -> int:
-        """Take an amount from the router's balance and return what it surely is."""
+        """Take an amount from the router's balance, and return the guaranteed part of it."""
         have = self._balances.get(token, 0)
         taken = have if amount == ALL else min(have, amount)
         self._balances[token] = have - taken
@@ -107,7 +107,7 @@ class RouterRun:
     # --- swaps of V2 and V3
 
     def swap(self, token_in: str, token_out: str, amount_in: int, minimum: int, recipient: str, *, pulls: bool) -> None:
-        """Swap an amount, the maximum of an exact output, for at least `minimum`, or revert."""
+        """Swap an amount (for an exact output, the maximum) for at least `minimum`, or revert."""
         if pulls:
             self._pulled[token_in] = self._pulled.get(token_in, 0) + (_UNKNOWN if amount_in == ALL else amount_in)
         else:
@@ -133,12 +133,12 @@ class RouterRun:
         self._deltas[token] = 0 if amount == ALL else self._deltas.get(token, 0) + amount
 
     def v4_settle_up_to(self, token: str, maximum: int) -> None:
-        """Pay the whole debt, of the sender's tokens; more than `maximum` reverts."""
+        """Pay the whole debt with the sender's tokens; it reverts above `maximum`."""
         self._settle(token, min(maximum, max(0, -self._deltas.get(token, 0))), pulls=True)
         self._deltas[token] = 0
 
     def v4_settle_balance(self, token: str, *, pulls: bool) -> None:
-        """Pay as much as the router has to the pool manager."""
+        """Pay the router's whole balance to the pool manager."""
         have = self._balances.get(token, 0)
         self._deltas[token] = self._deltas.get(token, 0) + have
         if pulls and token != ZERO_ADDRESS:
@@ -159,7 +159,7 @@ class RouterRun:
         self._deltas[token] = 0 if amount == ALL else credit - amount
 
     def v4_take_all(self, token: str, minimum: int) -> None:
-        """Take the whole credit, for the sender; less than `minimum` reverts."""
+        """Take the whole credit for the sender; it reverts if that is less than `minimum`."""
         self._pay(token, SENDER, max(minimum, self._deltas.get(token, 0)))
         self._deltas[token] = 0
 
@@ -171,5 +171,5 @@ class RouterRun:
         self._deltas[token] = credit - share
 
     def end_v4(self) -> None:
-        """End a V4 command: what is left reverts."""
+        """End a V4 command: it reverts if any balance is left."""
         self._deltas.clear()

@@ -33,7 +33,7 @@ _POSITIVE_SLIPPAGE: Final = "34ee90ca"
 
 
 def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
-    """Decode `exec` of AllowanceHolder, which lets Settler take the input. Raises `InvalidInput`."""
+    """Decode AllowanceHolder's `exec`, which lets Settler take the input. Raises `InvalidInput`."""
     words = Arguments(arguments)
     operator, token, amount = words.address(0, "operator"), words.address(1, "token"), words.uint(2, "amount")
     target, data = words.address(3, "target"), words.content(4, "data")
@@ -50,7 +50,7 @@ def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
 
 
 def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = None) -> DecodedCall:
-    """Decode `execute` of Settler at the address `router`, None if the call does not name it. Raises `InvalidInput`."""
+    """Decode Settler's `execute` at the address `router`, None if the call does not name it. Raises `InvalidInput`."""
     words = Arguments(arguments)
     recipient, buy_token = words.address(0, "recipient"), words.address(1, "buy token")
     minimum = words.uint(2, "minimum")
@@ -89,7 +89,7 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
 
 
 class _NativeShare:
-    """Which part of Settler's native and wrapped native currency is native, in ppm; None if only pools know it.
+    """The part of Settler's native and wrapped native currency that is native, in ppm; None if only pools determine it.
 
     Actions sell shares of either balance, and decoded swaps have shares of both together.
     """
@@ -99,7 +99,7 @@ class _NativeShare:
         self._is_known, self._has_balance = True, False
 
     def receive(self, token: str | None) -> None:
-        """Account for a token that Settler gets, None if only the pool knows which."""
+        """Account for a token that Settler gets; None if only the pool determines which."""
         if token not in (NATIVE, ZERO_ADDRESS, self._wrapped, None):
             return
         ppm = PPM if token in (NATIVE, ZERO_ADDRESS) else 0
@@ -119,7 +119,7 @@ class _NativeShare:
             self._ppm += (PPM - self._ppm) * bps // ALL
 
     def sell(self, token: str, bps: int) -> int | None:
-        """Return the part of both balances, in ppm, that is a share of one of them; None if it is unknown."""
+        """Return the part of both balances, in ppm, that equals a share of one of them; None if unknown."""
         share_ppm = _share_ppm(bps)
         if token not in (NATIVE, ZERO_ADDRESS, self._wrapped):
             return share_ppm
@@ -133,7 +133,7 @@ class _NativeShare:
 
 
 class _ActionReader:
-    """Collects what the actions of one call say."""
+    """Collects the content of the actions in one call."""
 
     def __init__(self, wrapped: str | None, router: str | None, minimum: int) -> None:
         self.swaps: list[DecodedSwap] = []
@@ -154,7 +154,7 @@ class _ActionReader:
 
     @property
     def fee(self) -> DecodedFee | None:
-        """The first share that is paid."""
+        """The first share that is paid to a recipient."""
         shares = ((each.recipient, each.share_e18 or 0) for each in self.payments if not each.surplus_bps)
         return next((DecodedFee(recipient, share_e18 // E18_PER_BPS) for recipient, share_e18 in shares), None)
 
@@ -172,7 +172,8 @@ class _ActionReader:
             self._oddities.append(f"action {number + 1} has {left} more bytes than it reads")
 
     def oddities(self, buy_token: str) -> list[str]:
-        """Return what no call of ours has; Settler pays its whole balance of `buy_token` at the end."""
+        """Return content that swapcli's own calls never have; Settler pays its whole balance of `buy_token` at the
+        end."""
         for token in self._held:
             if token != _currency(buy_token):
                 shown = "the native currency" if token == ZERO_ADDRESS else token
@@ -215,7 +216,7 @@ class _ActionReader:
             self._held[_currency(token)] = None
 
     def _spend(self, token: str, bps: int) -> None:
-        """Account for a share of a balance that leaves; less than all of it leaves some there."""
+        """Account for a share of a balance that leaves; if it is not all, the rest stays."""
         if bps == ALL:
             self._held.pop(_currency(token), None)
         elif bps:
@@ -225,7 +226,7 @@ class _ActionReader:
         self._native.convert(bps, wraps=wraps)
         wrapped = self._wrapped or ""
         source, other = (ZERO_ADDRESS, wrapped) if wraps else (wrapped, ZERO_ADDRESS)
-        if source in self._held or bps < ALL:  # otherwise none of it may be there
+        if source in self._held or bps < ALL:  # otherwise the balance may be empty
             self._held[other] = None
         self._spend(source, bps)
 
@@ -272,7 +273,7 @@ class _ActionReader:
         self._add(words, token, None, PoolHint(pool, "MAVERICKV2", coin_out=sells_a), bps)
 
     def _basic(self, words: Arguments) -> None:
-        """Read a call of any contract: a pool, a payment to an integrator, or a change of native currency."""
+        """Read a call to any contract: a pool, a payment to an integrator, or a conversion of native currency."""
         token, bps, called = words.address(0, "sell token"), words.uint(1, "share", 16), words.address(2, "pool")
         offset = words.uint(3, "offset")
         data = words.content(4, "data")
@@ -310,7 +311,8 @@ class _ActionReader:
             self._add_swap(swap.sold, swap.bought, swap.pool, self._take_payment(swap.sold, called))
 
     def _take_payment(self, token: str, pool: str) -> int:
-        """Return what share of a token the last action paid to a pool, in bps; all if the input went there directly."""
+        """Return the share of a token that the last action paid to a pool, in bps; all if the input went there
+        directly."""
         last = self.payments[-1] if self.payments else None
         if last is None or (last.token, last.recipient) != (token, pool) or last.share_e18 is None:
             return ALL
@@ -321,7 +323,7 @@ class _ActionReader:
         recipient, token = words.address(0, "recipient"), words.address(1, "token")
         expected, bps = words.uint(2, "expected amount"), min(words.uint(3, "share"), ALL)
         token = ZERO_ADDRESS if token == NATIVE else token
-        if expected < self._minimum:  # then it takes a share of all that is paid, down to the minimum
+        if expected < self._minimum:  # in this case, it takes a share of everything paid, down to the minimum
             self.payments.append(DecodedPayment(token, recipient, bps * E18_PER_BPS))
         else:
             self.payments.append(DecodedPayment(token, recipient, surplus_bps=bps))

@@ -1,7 +1,7 @@
 """Decode `execute` of Universal Routers: `(bytes commands, bytes[] inputs)`, with or without a deadline.
 
-The commands move balances of the router, so the order is read from the balances: what the sender pays, what leaves the
-router for whom, and what is left there in the end.
+The commands move the router's balances, so the order is derived from these: the sender's payment, the router's payments
+and their recipients, and the final balances.
 """
 
 from __future__ import annotations
@@ -47,18 +47,19 @@ _PATH_WITHOUT_PRICES: Final = 4 * WORD
 _SWAP_WITHOUT_PRICES: Final = 5 * WORD
 _HOOK_DATA: Final = 8  # word of the offset of `hookData` in a swap without a price
 _MAX_SWEPT: Final = (1 << 160) - 1
-"""Releases before 2.1.1 drop the other bits of a sweep's minimum."""
+"""Releases before 2.1.1 drop the remaining bits of a sweep's minimum."""
 _MAX_DEPTH: Final = 8  # a bound against hostile input; chosen
 _MAX_COMMANDS: Final = 4_096
-"""More than fit a transaction: plans within plans could otherwise name the same bytes again and again."""
+"""The maximum number of commands: more than fit a transaction, since nested plans could name the same bytes
+repeatedly."""
 
 
 def decode_execute(
     arguments: bytes, wrapped: str | None, value: int | None = None, *, has_deadline: bool = True
 ) -> DecodedCall:
-    """Decode the arguments of `execute`; `value` is that of the transaction in wei, None if it is unknown.
+    """Decode the arguments of `execute`; `value` is the transaction's value in wei, None if unknown.
 
-    Raises `InvalidInput` if they are not whole or describe no swap.
+    Raises `InvalidInput` if they are incomplete or do not describe a swap.
     """
     words = Arguments(arguments)
     codes, inputs = words.content(0, "commands"), list(words.contents(1, "inputs"))
@@ -83,7 +84,8 @@ def decode_execute(
 
 
 class _PoolSwap(NamedTuple):
-    """A swap of a path in V4: at most `amount_in` for at least `amount_out`; 0 is what the router has settled."""
+    """A swap along a V4 path: at most `amount_in` for at least `amount_out`; 0 means the amount that the router has
+    settled."""
 
     tokens: Sequence[str]
     pools: Sequence[PoolHint]
@@ -93,25 +95,25 @@ class _PoolSwap(NamedTuple):
 
 
 class _CommandReader:
-    """Collects what the commands of one call say."""
+    """Collects the content of the commands in one call."""
 
     def __init__(self, ledger: RouterLedger, run: RouterRun) -> None:
         self.ledger, self.run = ledger, run
         self.swaps: list[DecodedSwap] = []
         self.permit: DecodedApproval | None = None
         self.oddities: list[str] = []
-        self.releases = tuple(V4_ENCODINGS)  # those that encode all V4 swaps as the call has them
+        self.releases = tuple(V4_ENCODINGS)  # the releases that encode all V4 swaps like this call
         self._exact_outs: list[bool] = []
         self._depth, self._count = 0, 0
 
     def enforce(self, order: DecodedOrder, sold: Collection[str], bought: str) -> DecodedOrder:
-        """Return an order with the minimum that the router enforces, and with what its parts say beside it.
+        """Return an order with the minimum that the router enforces, and with the amounts that its parts state as well.
 
         `sold` and `bought` are the currencies that the order sells and buys.
         """
         received = self.run.received(order.recipient, bought)
         if bought not in sold:
-            received = max(0, received - self.run.pulled([bought]))  # what the sender paid in it is not a gain
+            received = max(0, received - self.run.pulled([bought]))  # the sender's payment in it is not a gain
         paid = self.run.pulled(sold)
         return order._replace(
             min_received=received,
@@ -192,7 +194,7 @@ class _CommandReader:
             raise invalid_field("path", f"{len(path)} bytes cannot be a path of tokens and fees")
         tokens = [f"0x{path[k : k + ADDRESS_BYTES].hex()}" for k in range(0, len(path), step)]
         fees = [int.from_bytes(path[k : k + V3_FEE_BYTES]) for k in range(ADDRESS_BYTES, len(path), step)]
-        if is_exact_out:  # the path of an exact output begins with its output
+        if is_exact_out:  # the path of an exact output begins with the bought token
             tokens, fees = tokens[::-1], fees[::-1]
         self._swap(arguments, tokens, [PoolHint(kind=V3, tier=fee) for fee in fees], is_exact_out=is_exact_out)
 
@@ -211,7 +213,7 @@ class _CommandReader:
 
     @staticmethod
     def _read_prices(arguments: Arguments) -> None:
-        """Read over the least prices of the hops, which calls for routers before 2.1.1 lack."""
+        """Skip the minimum prices of the hops, which calls for routers before 2.1.1 lack."""
         if arguments.uint(3, "path offset") != _SWAP_WITHOUT_PRICES:
             arguments.skip_list(5)
 
@@ -245,7 +247,7 @@ class _CommandReader:
             self._add_path(swap.tokens, swap.pools, amount or None, is_exact_out=swap.is_exact_out)
 
     def _run_v4(self, steps: Sequence[tuple[int, Arguments]], swaps: Sequence[_PoolSwap]) -> None:
-        """Run the actions in order, with the swaps among them."""
+        """Run the actions in order, including the swaps among them."""
         run, remaining = self.run, iter(swaps)
         for action, words in steps:
             if action in _V4_SWAPS:
@@ -276,7 +278,7 @@ class _CommandReader:
         run.end_v4()
 
     def _v4_settle(self, action: int, words: Arguments, owed: Mapping[str, int], maxima: set[str]) -> tuple[str, int]:
-        """Read a payment of the router or the sender to the pools; return its token and its amount, 0 if unknown."""
+        """Read a payment by the router or the sender to the pools; return its token and its amount (0 if unknown)."""
         token, amount = words.address(0, "currency"), words.uint(1, "amount")
         pulls = action == _V4_SETTLE_ALL or bool(words.uint(2, "payer", 8))
         if action == _V4_SETTLE_ALL:
@@ -292,7 +294,7 @@ class _CommandReader:
         return token, amount
 
     def _v4_take(self, action: int, words: Arguments, due: dict[str, int]) -> None:
-        """Read a payment of the pools to the router, the sender or anyone else."""
+        """Read a payment by the pools to the router, the sender or anyone else."""
         token = words.address(0, "currency")
         if action == _V4_TAKE_ALL:
             self.ledger.pay(token, SENDER, max(words.uint(1, "minimum"), due.pop(token, 0)))
@@ -344,7 +346,7 @@ class _CommandReader:
             raise invalid_field("path", "no pools")
         tokens = [key.address(0, "currency") for key in keys]
         end = swap.address(0, "currency")
-        # The keys name the tokens after their pools; those of an exact output name the ones before them.
+        # For an exact input, each key names the token after its pool; for an exact output, the token before it.
         tokens = [*tokens, end] if is_exact_out else [end, *tokens]
         pools = []
         for number, key in enumerate(keys):
@@ -422,7 +424,7 @@ class _CommandReader:
         arguments.uint(2, "minimum")
 
     def _plan(self, arguments: Arguments) -> None:
-        """Read a plan within the plan: its commands run in its place."""
+        """Read a nested plan: its commands run in its place."""
         self.oddities.append("the plan contains a plan")
         codes, inputs = arguments.content(0, "commands"), list(arguments.contents(1, "inputs"))
         if len(codes) != len(inputs):
@@ -449,7 +451,7 @@ class _CommandReader:
         arguments.content(6, "signature")
 
 
-# The further actions of v4-periphery, `Actions.sol`.
+# The other actions of v4-periphery, `Actions.sol`.
 _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT = 0x08, 0x09
 _V4_SWAPS: Final = frozenset({V4_SWAP_SINGLE, V4_SWAP_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT})
 _V4_SETTLE_ALL, _V4_TAKE_ALL, _V4_TAKE_SHARE = 0x0C, 0x0F, 0x10
@@ -473,4 +475,4 @@ _COMMANDS: Final[Mapping[int, Callable[[_CommandReader, Arguments], None]]] = Ma
         0x21: _CommandReader._plan,
     }
 )
-"""The commands of swaps; the others that routers know are not used by quotes."""
+"""The commands of swaps; quotes do not use the routers' other commands."""

@@ -1,4 +1,4 @@
-"""The dialect of the public router on EVM networks and of this project's router contract: both read the same calls."""
+"""The dialect of the public router on EVM networks and of this project's router contract, which read the same calls."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class FibrousDialect:
     def __init__(self, network: Network) -> None:
         self._network = network
         self.name = network.router_dialect
-        # A router that the settings call ours has the current version unless its code says otherwise.
+        # A router that the settings mark as ours has the current version unless its code shows otherwise.
         self.enforces_deadline = self.name == OWN and network.router_has_deadlines is not False
         self.execution = Execution(rate_variant=network.router_variant.rate)
 
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool itself, or None if this project's contract has no step for its family.
 
-        The public router executes every protocol of the interface.
+        The public router executes every protocol in the interface.
         """
         return None if self.refusal_reason(pool) else pool
 
     def refusal_reason(self, pool: Pool) -> str:
-        """As `RouterDialect.refusal_reason`."""
+        """See `RouterDialect.refusal_reason`."""
         protocol = self._network.protocol(pool.protocol)
         call = family_row(pool.family).router
         if self.name != OWN or call.kind_of(protocol.contracts if protocol else ()) is not None:
@@ -51,7 +51,10 @@ class FibrousDialect:
         return f"the contract has no step for {pool.family} pools"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """As `RouterDialect.build_payload`. A permit needs a deadline, and its call cannot pay an integrator."""
+        """See `RouterDialect.build_payload`.
+
+        A permit needs a deadline, and a call with a permit cannot pay an integrator.
+        """
         call = self.build_call(swap.route, swap.steps, swap.pools, swap.integrator)
         if self.enforces_deadline and swap.permit is None:
             call = call._replace(deadline_s=swap.deadline_s)
@@ -80,7 +83,7 @@ class FibrousDialect:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """As `RouterDialect.build_transactions`."""
+        """See `RouterDialect.build_transactions`."""
         return build_transactions(payload, allowances)
 
     def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
@@ -89,5 +92,5 @@ class FibrousDialect:
         return decode_call(calldata)
 
     def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
-        """Encode the integrator's shares; empty without any. Raises `InvalidInput` for an invalid address."""
+        """Encode the integrator's shares; empty if there are none. Raises `InvalidInput` for an invalid address."""
         return encode_integrator_data(integrator)

@@ -1,24 +1,24 @@
 """The dialect of 0x Settler: a list of actions that share Settler's token balances.
 
 Each action spends `floor(balance * bps / 10_000)` of Settler's balance of a token, so the rates of a replay are written
-as they are. The output of all actions stays in Settler, which checks the minimum and pays the recipient at the end.
+unchanged. The output of all actions stays in Settler, which checks the minimum and pays the recipient at the end.
 
 * Input: tokens come through AllowanceHolder, which the sender approves and calls; native currency goes to Settler
   itself. Both check the deadline.
 * Uniswap V2 and its forks: Settler computes the output with the fee in whole bps, so other fees are omitted. It does
-  the same for volatile pools of Solidly, and then takes less than they would pay, by at most the worth of one unit of
+  the same for Solidly's volatile pools, and then takes less than they would pay, by at most the value of one unit of
   the input.
-* Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks that it knows.
-* Uniswap V4: one action per pool. A pool of native currency is paid in it, so Settler unwraps before and wraps after,
-  as for order books of native currency; these return what they do not take.
-* DODO V2 and Maverick V2: actions of their own, which pay the pool before they call it.
+* Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks in its list.
+* Uniswap V4: one action per pool. A native-currency pool is paid in native currency, so Settler unwraps before and
+  wraps after, as for order books of native currency; these return any unused input.
+* DODO V2 and Maverick V2: separate actions, which pay the pool before they call it.
 * Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, Kuru, Clober, wrapped native: the action BASIC, which calls any
   contract. `payload/evm/basic_calls` has the calls.
-* Stable pools of Solidly are omitted: Settler solves their curve with its own iteration, which ends some units
-  below the pool's, and is not repeated here.
+* Solidly's stable pools are omitted: Settler solves their curve with its own iteration, which ends some units below the
+  pool's and is not reproduced here.
 
-Settler has the native currency in its wrapped form, and converts it for each pool that trades it unwrapped. If nothing
-uses the wrapped token (no pool, nor the sender's input, nor the recipient's output), nothing is converted.
+Settler holds the native currency in its wrapped form, and converts it for each pool that trades it unwrapped. If
+nothing uses the wrapped token (no pool, nor the sender's input, nor the recipient's output), nothing is converted.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ from swapcli.payload.evm.settler_actions import (
 from swapcli.payload.evm.transactions import build_transactions, token_approval
 
 _PAID_FIRST: Final = ("constant_product", "dodo_v2", "gmx_vault")
-"""Families whose pools sell for what they were paid before they are called."""
+"""The families whose pools sell for the amount that they were paid before the call."""
 _SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
-"""The variant of constant product pools in `swap-market/1` that is Solidly's as executed here."""
+"""The variant of constant product pools in `swap-market/1` for Solidly's pools as executed here."""
 _GAS: Final = RouterGas(
     base=94_900,
     each_swap=0,
@@ -94,7 +94,9 @@ _GAS: Final = RouterGas(
     },
 )
 """A fit to 800 random routes by a contract of ours that reads the same actions: 97% of them are estimated within 10%.
-The figures of Clober, iZiSwap, Kuru and SmarDex are fits to 60 to 400 routes of each by Settler's own bytecode."""
+
+The figures for Clober, iZiSwap, Kuru and SmarDex are fits to 60 to 400 routes each by Settler's own bytecode.
+"""
 _EXECUTION: Final = Execution(rate_scale=ALL, rounds_to_nearest=True, gas=_GAS)
 
 
@@ -103,7 +105,7 @@ class SettlerDialect:
 
     The network's `DialectRouter` has AllowanceHolder as `spender`, and the action of each protocol in `protocols`:
     `UNISWAPV2`, `UNISWAPV3` with the number of the fork, `UNISWAPV4`, `DODOV2`, `MAVERICKV2` or `BASIC`. A second
-    number is that of the protocol's second factory.
+    number belongs to the protocol's second factory.
     """
 
     pays_integrators: Final = True
@@ -114,7 +116,7 @@ class SettlerDialect:
     name: Final = SETTLER
 
     def __init__(self, network: Network) -> None:
-        """Raises `InvalidOption` if 0x Settler is not known on the network."""
+        """Create the dialect. Raises `InvalidOption` if 0x Settler is not known on the network."""
         router = network.routers.get(SETTLER, DialectRouter())
         if router.spender is None:
             raise InvalidOption(
@@ -127,7 +129,7 @@ class SettlerDialect:
         self._actions = {amm_name: name.split() for amm_name, name in router.protocols.items()}
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """As `RouterDialect.executable_pool`."""
+        """See `RouterDialect.executable_pool`."""
         action, *forks = self._actions.get(pool.protocol, [""])
         match action, pool.family:
             case "UNISWAPV2", "constant_product":
@@ -141,7 +143,7 @@ class SettlerDialect:
         return None
 
     def refusal_reason(self, pool: Pool) -> str:
-        """As `RouterDialect.refusal_reason`."""
+        """See `RouterDialect.refusal_reason`."""
         action = self._actions.get(pool.protocol, [""])[0]
         if pool.family in BASIC_FAMILIES and action == "BASIC":
             if _lacks_id(pool):
@@ -152,7 +154,7 @@ class SettlerDialect:
         return "it solves the stable curve differently" if pool.family == "solidly_stable" else ""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """As `RouterDialect.build_payload`; `router` is Settler."""
+        """See `RouterDialect.build_payload`; `router` is Settler."""
         route = swap.route
         check_native(route, self._network)
         buy_token = NATIVE if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
@@ -168,7 +170,7 @@ class SettlerDialect:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """As `RouterDialect.build_transactions`."""
+        """See `RouterDialect.build_transactions`."""
         return build_transactions(payload, allowances)
 
     def _swap_actions(self, swap: ReplayedSwap, router: str) -> Iterator[str]:
@@ -200,7 +202,7 @@ class SettlerDialect:
             yield _unwrap(wrapped, ALL)
 
     def _actions_of(self, use: _PoolUse, bps: int, router: str) -> Iterator[str]:
-        """Yield the actions of one swap; `bps` 0 sells what the pool was paid."""
+        """Yield the actions of one swap; `bps` 0 sells the amount that the pool was paid."""
         pool = use.pool
         if self.executable_pool(pool) is None:
             raise not_executable(self, pool)
@@ -222,7 +224,7 @@ class SettlerDialect:
         yield encode_call(contract, data)
 
     def _swap_action(self, use: _PoolUse, bps: int, router: str) -> str:
-        """Return the action of a swap in a pool that Settler has one of its own for."""
+        """Return the action for a swap in a pool for which Settler has a specific action."""
         step, pool = use
         sold, bought = step.token_in, step.token_out
         if pool.family == "constant_product":
@@ -246,9 +248,11 @@ class SettlerDialect:
         return encode_uniswap_v3(router, sold, bought, bps, fork_id, self._pool_id(pool))
 
     def _fork_id(self, pool: Pool, forks: Sequence[str]) -> int | None:
-        """Return Settler's number of the fork that has a pool; None if Settler would find another pool in its place.
+        """Return Settler's number for the fork that has a pool; None if Settler would find a different pool in its
+        place.
 
-        `forks` are the numbers of the protocol's factories. The catalogue knows the addresses of the first one's pools.
+        `forks` are the numbers of the protocol's factories. The catalogue determines the addresses of the first one's
+        pools.
         """
         if not forks:
             return None
@@ -259,12 +263,13 @@ class SettlerDialect:
         return int(forks[1]) if len(forks) > 1 else None
 
     def _pool_id(self, pool: Pool) -> int:
-        """Return what distinguishes a fork's pools of the same tokens: the fee in ppm, or the tick spacing."""
+        """Return the property that distinguishes a fork's pools of the same tokens: the fee in ppm, or the tick
+        spacing."""
         protocol = self._network.protocol(pool.protocol)
         return int(pool.api_extra_data()[protocol.tier_key if protocol else "fee"])
 
     def _called_contract(self, pool: Pool) -> str:
-        """Return the contract that BASIC calls for a pool, empty if its address is not known."""
+        """Return the contract that BASIC calls for a pool; empty if its address is not known."""
         name = BASIC_FAMILIES[pool.family].contract
         if not name:
             return pool.address
@@ -283,7 +288,7 @@ class _PoolUse(NamedTuple):
 
 
 def _pool_uses(swap: ReplayedSwap) -> list[_PoolUse]:
-    """Return the steps with their pools, without the one that wraps or unwraps an order's only token."""
+    """Return the steps with their pools, without the step that wraps or unwraps an order's only token."""
     uses = []
     for step in swap.steps:
         pool = swap.pools.get(step.pool)
@@ -304,18 +309,18 @@ def _keeps_native(swap: ReplayedSwap, uses: Sequence[_PoolUse], wrapped: str) ->
 
 
 def _pool_to_pay(uses: Sequence[_PoolUse], token_in: str) -> _PoolUse | None:
-    """Return the use of a pool that takes the whole input and is paid first: without a detour through Settler."""
+    """Return the use of a pool that takes the whole input and can be paid first, without a detour through Settler."""
     sellers = [use for use in uses if use.step.token_in == token_in]
     return sellers[0] if len(sellers) == 1 and sellers[0].pool.family in _PAID_FIRST else None
 
 
 def _lacks_id(pool: Pool) -> bool:
-    """Return whether Balancer's vault cannot be told which pool is meant."""
+    """Return whether Balancer's vault cannot identify the pool because its ID is unknown."""
     return pool.family == "weighted" and not pool.pool_id
 
 
 def _fee_bps(pool: Pool) -> int | None:
-    """Return the fee of a pair in basis points; None if it is not a whole number of them."""
+    """Return the fee of a pair in basis points; None if it is not a whole number."""
     fee_bps, rest_ppm = divmod(pool.fee_ppm, PPM_PER_BPS)
     return None if rest_ppm or getattr(pool, "fee_remainder_wad", 0) else fee_bps
 
@@ -333,7 +338,7 @@ def _pair_as_executed(pool: Pool) -> Pool | None:
 
 
 def _fee_actions(integrator: Integrator | None, buy_token: str) -> Iterator[str]:
-    """Yield the transfer of the integrator's fee, which rounds as `after_fee` does."""
+    """Yield the transfer of the integrator's fee, which rounds like `after_fee`."""
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return
     if integrator.surplus_bps:

@@ -1,4 +1,4 @@
-"""The dialect of Uniswap's Universal Router: Uniswap V2 pools, V3 and V4, tokens by Permit2, and a deadline."""
+"""The dialect of Uniswap's Universal Router: Uniswap V2, V3 and V4 pools, tokens through Permit2, and a deadline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from swapcli.payload.evm.universal_router.commands import Command, encode_execut
 from swapcli.payload.evm.universal_router.plan import V2, V3, V4, RouterHop, plan_commands, wrap_commands
 
 V2_FEE_PPM: Final = 3_000
-"""The fee with which the router computes the output of V2 pairs."""
+"""The fee that the router assumes when it computes the output of V2 pairs."""
 _V4_KEY: Final = frozenset({"token0", "token1", "fee", "tickSpacing", "hooks"})
 """The fields by which the pool manager of V4 finds a pool."""
 
@@ -42,8 +42,8 @@ _GAS: Final = RouterGas(
     native_pool_out=-27_400,
 )
 """A fit to 800 random routes by the published bytecode of release 2.0, tokens from Permit2: 94% of them are estimated
-within 10%. A recipient that is new to the token costs 17,100 gas more than another, and no estimate knows which it is:
-these figures are between the two."""
+within 10%. A recipient without a balance of the token costs 17,100 gas more than one with a balance. An estimate cannot
+know which applies, so these figures are in between."""
 
 
 class UniversalRouterDialect:
@@ -57,7 +57,7 @@ class UniversalRouterDialect:
     permit_kind: Final = PermitKind.PERMIT2
 
     def __init__(self, network: Network) -> None:
-        """Raises `InvalidOption` if the Universal Router is not known on the network."""
+        """Create the dialect. Raises `InvalidOption` if the Universal Router is not known on the network."""
         if not network.dialect_router.protocols:
             raise InvalidOption(
                 f"the Universal Router is not known on {network.name}",
@@ -68,7 +68,8 @@ class UniversalRouterDialect:
         self._generations = network.dialect_router.protocols
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool itself if it is one of Uniswap's own, or the hook of one; None for every other one."""
+        """Return the pool itself if it is one of Uniswap's own, or a V4 hook that is a pool; None for every other
+        pool."""
         if pool.is_wrapper:
             return pool
         generation = self._generations.get(pool.protocol)
@@ -76,12 +77,12 @@ class UniversalRouterDialect:
         return pool if is_known and (generation != V2 or pool.fee_ppm == V2_FEE_PPM) else None
 
     def refusal_reason(self, pool: Pool) -> str:
-        """As `RouterDialect.refusal_reason`."""
+        """See `RouterDialect.refusal_reason`."""
         del pool
         return "it executes only Uniswap's pools"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """As `RouterDialect.build_payload`."""
+        """See `RouterDialect.build_payload`."""
         route, wrapped = swap.route, self._network.wrapped_native_address
         check_native(route, self._network)
         _check_integrator(swap.integrator)
@@ -106,12 +107,12 @@ class UniversalRouterDialect:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """As `RouterDialect.build_transactions`."""
+        """See `RouterDialect.build_transactions`."""
         return build_transactions(payload, allowances)
 
 
 class _RouterPools:
-    """The pools of a route as the router executes them."""
+    """The pools of a route in the form in which the router executes them."""
 
     def __init__(
         self, dialect: UniversalRouterDialect, generations: Mapping[str, str], pools: Mapping[str, Pool]
@@ -123,7 +124,7 @@ class _RouterPools:
         return self._pool(step).is_wrapper
 
     def hop(self, step: Step) -> RouterHop:
-        """As `Pools.hop`."""
+        """See `Pools.hop`."""
         pool = self._pool(step)
         generation = self._generations.get(pool.protocol)
         if generation is None:
@@ -131,7 +132,7 @@ class _RouterPools:
         if generation == V2:
             return RouterHop(V2, step.token_in, step.token_out, step.amount_in)
         key = pool.api_extra_data()
-        # A native pool lists the native currency under its wrapped form, always first.
+        # A native pool lists the native currency in its wrapped form, always first.
         native = pool.tokens[0] if generation == V4 and key["token0"] == ZERO_ADDRESS else None
         currency_in, currency_out = (
             ZERO_ADDRESS if token == native else token for token in (step.token_in, step.token_out)
@@ -167,7 +168,8 @@ def _permit_command(swap: ReplayedSwap, router: str) -> list[Command]:
 
 
 def _approvals(swap: ReplayedSwap, network: Network, router: str) -> tuple[Approval, ...]:
-    """Return two permissions: the token's for Permit2, and Permit2's for the router while the swap is valid."""
+    """Return two permissions: the token's for Permit2, and Permit2's for the router for as long as the swap is
+    valid."""
     route, latest_s = swap.route, (1 << TIME_BITS) - 1
     expiration_s = latest_s if swap.deadline_s is None else min(swap.deadline_s, latest_s)
     return (

@@ -1,7 +1,7 @@
 """The router contract: its source, compiled artifact and deployment.
 
-`contracts/` holds the source and `artifact.json` the result; `python -m tests.contracts.build` writes the latter
-again, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.
+`contracts/` has the source and `artifact.json` the compiled result; `python -m tests.contracts.build` reproduces the
+latter byte for byte. Only deployment needs this package: payloads depend on the ABI alone.
 """
 
 from swapcli.families.row import RouterPoolKind

@@ -1,8 +1,8 @@
-"""The transaction that puts a router on a network.
+"""The transaction that deploys a router on a network.
 
-The contract's constructor takes (address wrapped, address pool_manager, uint256 kinds, uint256 more_kinds): what of the
-network it must know, for good, since it cannot be changed later. The last two are a table of four bits for each
-protocol id, the least id in the lowest bits: how the router speaks with the protocol's pools.
+The contract's constructor takes (address wrapped, address pool_manager, uint256 kinds, uint256 more_kinds): the
+network's data that the router needs, which cannot be changed later. The last two are a table with four bits for each
+protocol ID, the lowest ID in the lowest bits, which determine how the router calls the protocol's pools.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from swapcli.families import family_row, is_family
 from swapcli.families.row import RouterPoolKind
 
 PROTOCOL_IDS: Final = 128
-"""The contract's table has room for the ids below."""
+"""The limit of protocol IDs: the contract's table has room for the IDs below it."""
 
 _IDS_A_WORD: Final = 64  # 64 kinds of 4 bits
 _BITS_AN_ID: Final = 4  # 16 kinds of protocols
@@ -44,7 +44,8 @@ class Artifact(NamedTuple):
 
 
 class RouterDeployment(NamedTuple):
-    """A transaction without receiver, ready to sign: `calldata` is hex with 0x, `value` in wei of the native token."""
+    """A transaction without a receiver, ready to sign: `calldata` is hex with 0x, `value` in wei of the native
+    token."""
 
     chain_id: int
     calldata: str
@@ -53,17 +54,17 @@ class RouterDeployment(NamedTuple):
 
 @lru_cache
 def read_artifact() -> Artifact:
-    """What the compiler made of the contract."""
+    """Read the compiled contract."""
     with open(os.path.join(os.path.dirname(__file__), "artifact.json"), encoding="utf-8") as file:
         document = json.load(file)
     return Artifact(document["compiler"], document["settings"], tuple(document["abi"]), document["bytecode"])
 
 
 def build_deployment(network: Network) -> RouterDeployment:
-    """The transaction that deploys a router for `network`, with the protocols that are known of it now.
+    """Return the transaction that deploys a router for `network`, with its currently known protocols.
 
-    Raises `ConfigError` where the network is none for this contract, lacks its wrapped native token or the address of
-    Uniswap V4's pool manager, or has protocol ids that the contract cannot know.
+    Raises `ConfigError` if the contract does not support the network, if the network lacks its wrapped native token or
+    the address of Uniswap V4's pool manager, or if it has protocol IDs beyond the contract's table.
     """
     if network.kind is not NetworkKind.EVM:
         raise ConfigError(f"{network.name} does not run EVM contracts")
@@ -80,7 +81,7 @@ def build_deployment(network: Network) -> RouterDeployment:
 
 
 def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
-    """Return how the router calls the pools of each protocol, by protocol id. Raises `ConfigError`."""
+    """Return how the router calls the pools of each protocol, by protocol ID. Raises `ConfigError`."""
     kinds = {WRAPPER_PROTOCOL.id: RouterPoolKind.WRAPPER}
     for protocol in network.protocols:
         kind = pool_kind(protocol)
@@ -97,7 +98,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
 
 
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
-    """Return how the router calls the pools of a protocol, None if it cannot."""
+    """Return how the router calls the pools of a protocol; None if it cannot."""
     family = protocol.family
     return family_row(family).router.kind_of(protocol.contracts) if family and is_family(family) else None
 
@@ -108,7 +109,7 @@ def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
 
 
 def _pool_manager(network: Network) -> str:
-    """Uniswap V4's, the zero address where the network has no such protocol."""
+    """Return Uniswap V4's pool manager; the zero address if the network has no such protocol."""
     protocols = {each.amm_name for each in network.protocols if pool_kind(each) is RouterPoolKind.SINGLETON}
     homes = [each for each in network.deployments if protocols.intersection(each.protocols)]
     known = {name for each in homes if _POOL_MANAGER in each.addresses for name in each.protocols}

@@ -1,7 +1,7 @@
-"""Which version of this project's router a deployed contract is, known by its code.
+"""Identify which version of this project's router a deployed contract is, by its code.
 
-The code of a deployment has its constructor's arguments in it, as words that are pushed. `versions.json` says for each
-version where they are, and the Keccak-256 hash of the code with zeros in their places. The present version is its last.
+The code of a deployment contains its constructor's arguments as pushed words. For each version, `versions.json` has
+their positions, and the Keccak-256 hash of the code with zeros in their places. The last entry is the current version.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from swapcli.core.records import NamedTuple
 
 
 class RouterVersion(NamedTuple):
-    """A version of the router contract: whether it has `swapBefore`, and what its code looks like.
+    """A version of the router contract: whether it has `swapBefore`, and how to recognize its code.
 
-    `arguments_at` are the positions in bytes of the constructor's arguments, `code_hash` is that of the code with zeros
-    there, in hex with 0x.
+    `arguments_at` are the positions in bytes of the constructor's arguments, `code_hash` is the hash of the code with
+    zeros there, in hex with 0x.
     """
 
     has_deadlines: bool

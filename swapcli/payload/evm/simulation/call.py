@@ -1,4 +1,4 @@
-"""The contract's code and its one call, `simulate`, as bytes."""
+"""The contract's code and the calldata of its only call, `simulate`."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SIMULATE: Final = "a4445c7c"
 _RUN_WORDS: Final = 5
 _ZERO_BYTE_GAS: Final = 4  # of calldata
 _BYTE_GAS: Final = 16  # of calldata (EIP-2028)
-# A call that carries value costs 9,000 and gives 2,300 of it to the callee; a transaction carries it for nothing.
+# A call with a value costs 9,000 and gives 2,300 of it to the callee; in a transaction, the value is free.
 _VALUE_GAS: Final = 6_700
-# What a first look at a token and one word of its storage costs beyond a second: the contract has looked before.
+# The extra cost of the first access to a token and to one word of its storage: the contract has already accessed them.
 _FIRST_LOOK_GAS: Final = 2_500 + 2_000
 
 
 class SimulationStatus(IntEnum):
-    """What came of it."""
+    """The outcome of a simulation."""
 
     DONE = 0
     NO_ROUTER = 1
@@ -49,7 +49,7 @@ class SimulationStatus(IntEnum):
 
 
 class SimulatedCall(NamedTuple):
-    """A swap to be simulated. `token_in` and `token_out` are the zero address where they are the native currency."""
+    """A swap to simulate. `token_in` and `token_out` are the zero address for native currency."""
 
     router: str
     token_in: str
@@ -63,7 +63,7 @@ class SimulatedCall(NamedTuple):
 
     @classmethod
     def from_payload(cls, payload: UnsignedTransaction) -> SimulatedCall:
-        """What a payload does."""
+        """Return the swap of a payload."""
         route = payload.call.route
         return cls(
             router=payload.to,
@@ -79,10 +79,10 @@ class SimulatedCall(NamedTuple):
 
 
 class SimulationRun(NamedTuple):
-    """The result of a simulation. `received` is by how much the receiver's balance grew, negative where it fell.
+    """The result of a simulation. `received` is the change of the receiver's balance, negative if it fell.
 
-    `gas_used` is about what the whole transaction would use before refunds, which are a fifth of it at most.
-    `return_data` is what the call that failed returned, otherwise the router's.
+    `gas_used` is approximately the gas of the whole transaction before refunds, which are at most a fifth of it.
+    `return_data` is that of the failed call, otherwise the router's.
     """
 
     status: SimulationStatus
@@ -92,14 +92,14 @@ class SimulationRun(NamedTuple):
 
 
 def runtime_code(own: str) -> bytes:
-    """The contract's code for a sender whose own code is at the address `own`, zero for none."""
+    """Return the contract's code for a sender whose own code is at the address `own` (zero for none)."""
     return _compiled() + bytes.fromhex(own[2:])
 
 
 def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> bytes:
-    """Return the calldata of `simulate`, which first makes the approvals that are missing beyond `allowances`.
+    """Return the calldata of `simulate`, which first makes the approvals missing from `allowances`.
 
-    Contracts reject the signature of a sender who has the simulation's code: approvals stand in for what it permits.
+    Contracts reject the signature of a sender that has the simulation's code, so approvals replace it.
 
     Raises `InvalidInput` for a value out of range.
     """
@@ -107,7 +107,7 @@ def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> byte
 
 
 def encode_swap(swap: SimulatedCall, allowances: Sequence[int] = ()) -> str:
-    """Return the words of the contract's `Swap`, with the approvals as `encode_simulate` makes them."""
+    """Return the words of the contract's `Swap`, with approvals made as in `encode_simulate`."""
     approvals = [*build_approvals(swap.approvals, allowances), *build_approvals(swap.permitted)]
     return encode_fields(
         encode_address(swap.router, "router"),
@@ -126,7 +126,7 @@ def encode_preparation(transaction: Transaction) -> str:
 
 
 def decode_run(answer: bytes, swap: SimulatedCall, allowances: Sequence[int] = ()) -> SimulationRun:
-    """Decode what `simulate` returned for a swap and its `allowances`. Raises `InvalidInput` for anything else."""
+    """Decode the result of `simulate` for a swap and its `allowances`. Raises `InvalidInput` for anything else."""
     reader = AbiReader(answer)
     run, _ = read_run(reader, swap, allowances, _RUN_WORDS)
     reader.end("answer")
@@ -136,7 +136,7 @@ def decode_run(answer: bytes, swap: SimulatedCall, allowances: Sequence[int] = (
 def read_run(
     reader: AbiReader, swap: SimulatedCall, allowances: Sequence[int], head_words: int
 ) -> tuple[SimulationRun, int]:
-    """Return the run at the start of an answer whose head has so many words, and the sixth word, else 0."""
+    """Return the run at the start of a result whose head has this many words, and the sixth word, otherwise 0."""
     outcome = SimulationStatus(reader.uint(2, "outcome"))
     found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
     reader.offset(head_words * WORD, "output")
@@ -146,9 +146,9 @@ def read_run(
 
 
 def _transaction_gas(call_gas: int, swap: SimulatedCall, allowances: Sequence[int]) -> int:
-    """Return the gas of a transaction that does what the call did.
+    """Return the gas of a transaction that does the same as the call.
 
-    The contract has looked at the balance of the bought token and at each allowance that it has granted.
+    The contract has accessed the balance of the bought token and each allowance that it granted.
     """
     granted = sum(have < each.amount for each, have in zip(swap.approvals, allowances, strict=False))
     zeros = swap.calldata.count(0)

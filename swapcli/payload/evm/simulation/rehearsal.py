@@ -1,4 +1,4 @@
-"""The call `rehearse`: a swap as `simulate` makes it, and afterwards trials whose effects are undone, as bytes."""
+"""The call `rehearse` as bytes: a swap as in `simulate`, followed by trials whose effects are undone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.simulation.call import SimulatedCall, SimulationRun, encode_preparation, encode_swap, read_run
 
 REHEARSE: Final = "aa5e84f6"
-"""`rehearse` of a swap as `simulate` takes it and of trials,
+"""`rehearse`, which takes a swap as in `simulate`, and trials:
 `(address,address,address,address,address,(address,bytes)[])[]`."""
 RELAY: Final = "fb6d2452"
-"""`relay`, of the same arguments."""
+"""`relay`, with the same arguments."""
 LOOK: Final = "71e3c67b"
 """`look((address,bytes)[])`."""
 TRIED: Final = bytes.fromhex("dfb2b02a")
@@ -25,14 +25,14 @@ _TRIED_WORDS: Final = 6
 
 
 class Watch(NamedTuple):
-    """A balance to watch: of `token`, zero for the native currency, held by `holder`."""
+    """A balance to watch: of `token` (zero for native currency), held by `holder`."""
 
     token: str
     holder: str
 
 
 class Trial(NamedTuple):
-    """What `account` calls after the swap, in order, while two balances are watched."""
+    """The calls that `account` makes after the swap, in order, while two balances are watched."""
 
     account: str
     watched: tuple[Watch, Watch]
@@ -40,8 +40,8 @@ class Trial(NamedTuple):
 
 
 class TrialRun(NamedTuple):
-    """What came of a trial: whether all calls went through, by how much the two balances grew, negative where they
-    fell, and what the last call returned. A trial that took all of its gas is not done."""
+    """The outcome of a trial: whether all calls succeeded, the changes of the two balances (negative if they fell), and
+    the return data of the last call. A trial that took all of its gas does not count as made."""
 
     is_done: bool
     grown: tuple[int, int]
@@ -49,7 +49,7 @@ class TrialRun(NamedTuple):
 
 
 class Rehearsal(NamedTuple):
-    """The swap, and the trials after it: none where the swap was not done."""
+    """The swap and the trials after it; there are no trials if the swap failed."""
 
     run: SimulationRun
     trials: tuple[TrialRun, ...]
@@ -62,7 +62,7 @@ def encode_look(calls: Sequence[Transaction]) -> bytes:
 
 
 def decode_look(answer: bytes, count: int) -> list[bytes]:
-    """Decode what `count` calls of `look` returned: nothing where one failed. Raises `InvalidInput`."""
+    """Decode the return data of `count` calls in `look`; empty for failed ones. Raises `InvalidInput`."""
     reader = AbiReader(answer)
     reader.offset(WORD, "outputs")
     found = reader.uint(16, "outputs length")
@@ -79,7 +79,7 @@ FAILED_TRIAL: Final = TrialRun(False, (0, 0), b"")
 
 
 def encode_rehearse(swap: SimulatedCall, allowances: Sequence[int], trials: Sequence[Trial]) -> bytes:
-    """Return the calldata of `rehearse`, with the approvals that `encode_simulate` makes.
+    """Return the calldata of `rehearse`, with approvals made as in `encode_simulate`.
 
     Raises `InvalidInput` for a value out of range.
     """
@@ -90,7 +90,7 @@ def encode_rehearse(swap: SimulatedCall, allowances: Sequence[int], trials: Sequ
 
 
 def encode_relay(swap: SimulatedCall, trials: Sequence[Trial]) -> bytes:
-    """Return the calldata of `relay`, for a sender without code who has granted all approvals.
+    """Return the calldata of `relay`, for a sender without code that has granted all approvals.
 
     Raises `InvalidInput` for a value out of range.
     """
@@ -107,7 +107,7 @@ def _encode_trial(trial: Trial) -> Dynamic:
 
 
 def decode_rehearsal(answer: bytes, swap: SimulatedCall, allowances: Sequence[int] = ()) -> Rehearsal:
-    """Decode what `rehearse` returned. Raises `InvalidInput` for anything else."""
+    """Decode the result of `rehearse`. Raises `InvalidInput` for anything else."""
     reader = AbiReader(answer)
     run, trials_at = read_run(reader, swap, allowances, _RUN_WORDS)
     if trials_at != reader.position:

@@ -1,3 +1,3 @@
-"""Calls of Uniswap's Universal Router: the commands that it reads, and the plan that makes them from a route."""
+"""Calls to Uniswap's Universal Router: the commands that it accepts, and the plan that derives them from a route."""
 
 PUBLIC = ("commands", "plan")

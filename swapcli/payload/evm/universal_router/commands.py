@@ -4,8 +4,8 @@ A call is `execute(bytes commands, bytes[] inputs, uint256 deadline)`: one byte 
 is the plain ABI encoding of the command's fields; that of a V4 swap is (bytes actions, bytes[] params).
 Source: Uniswap's universal-router, `Commands.sol`, `Dispatcher.sol`; v4-periphery, `Actions.sol`, `IV4Router.sol`.
 
-The inputs of V2 and V3 swaps end with the smallest price of each hop (`minHopPriceX36`), an empty array for none:
-routers before 2.1.1 ignore it, later ones need it. Swaps of V4 differ:
+The inputs of V2 and V3 swaps end with the smallest price of each hop (`minHopPriceX36`), or an empty array for none:
+routers before 2.1.1 ignore it, and later ones need it. V4 swaps differ:
 
 | version | one pool                                             | path                                              |
 |---------|------------------------------------------------------|---------------------------------------------------|
@@ -39,13 +39,13 @@ EXECUTE_WITHOUT_DEADLINE: Final = "24856bc3"
 """`execute(bytes,bytes[])`."""
 
 ROUTER: Final = "0x0000000000000000000000000000000000000002"
-"""The recipient that stands for the router itself (`ActionConstants.ADDRESS_THIS`)."""
+"""The recipient value that means the router itself (`ActionConstants.ADDRESS_THIS`)."""
 
 CONTRACT_BALANCE: Final = 1 << 255
-"""The amount that stands for the router's balance of the token."""
+"""The amount value that means the router's balance of the token."""
 
 _FULL_DELTA: Final = 0
-"""In V4, the amount that stands for the whole credit or debt of a currency."""
+"""The amount value in V4 that means the whole credit or debt of a currency."""
 
 _V3_SWAP: Final = 0x00
 _PERMIT2_TRANSFER_FROM: Final = 0x02
@@ -57,7 +57,7 @@ _WRAP: Final = 0x0B
 _UNWRAP: Final = 0x0C
 _V4_SWAP: Final = 0x10
 MAY_FAIL: Final = 0x80
-"""The bit of a command that may revert without its call reverting (FLAG_ALLOW_REVERT)."""
+"""The bit of a command that lets it revert without reverting the call (FLAG_ALLOW_REVERT)."""
 
 V4_SWAP_SINGLE: Final = 0x06
 V4_SWAP_PATH: Final = 0x07
@@ -76,7 +76,7 @@ class Command(NamedTuple):
 
 
 class V4Encoding(NamedTuple):
-    """How a release encodes swaps of V4 pools: whether with prices for one pool, and for a path."""
+    """How a release encodes swaps in V4 pools: whether with prices for one pool, and for a path."""
 
     prices_in_single: bool
     prices_in_path: bool
@@ -91,7 +91,7 @@ V4_ENCODINGS: Final = {
 
 
 class V4Hop(NamedTuple):
-    """One swap of a V4 pool, with the fee of its key. Currencies are addresses, zero for the native one."""
+    """One swap in a V4 pool, with the fee in its key. Currencies are addresses, zero for the native one."""
 
     currency_in: str
     currency_out: str
@@ -101,7 +101,7 @@ class V4Hop(NamedTuple):
 
 
 def v4_encoding(version: str | None) -> V4Encoding:
-    """Return the encoding of a release. Raises `ConfigError` for an unknown one: the wrong encoding reverts."""
+    """Return the encoding of a release. Raises `ConfigError` for an unknown one, because the wrong encoding reverts."""
     found = V4_ENCODINGS.get(version or "")
     if found is None:
         raise ConfigError(
@@ -119,13 +119,13 @@ def encode_execute(commands: Sequence[Command], deadline_s: int) -> str:
 
 
 def v2_swap(tokens: Sequence[str], amount_in: int, *, pulls: bool) -> Command:
-    """Swap through the V2 pairs of consecutive tokens, to the router; `pulls` takes the input from the caller."""
+    """Swap through the V2 pairs of consecutive tokens, paying the router; `pulls` takes the input from the caller."""
     path = encode_list([encode_address(token, "path") for token in tokens])
     return Command(_V2_SWAP, _swap_fields(amount_in, path, pulls))
 
 
 def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, pulls: bool) -> Command:
-    """Swap through the V3 pools of consecutive tokens and these fees, to the router; `pulls` as in `v2_swap`."""
+    """Swap through the V3 pools of consecutive tokens and these fees, paying the router; `pulls` as in `v2_swap`."""
     steps = (
         encode_uint(fee, 24, "fee")[-6:] + encode_address(token, "path")[-40:]
         for fee, token in zip(fees_ppm, tokens[1:], strict=True)
@@ -135,9 +135,10 @@ def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, p
 
 
 def v4_swap(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding, *, pulls: bool) -> Command:
-    """Swap through V4 pools, to the router. The input is the caller's if it `pulls`, else the router's.
+    """Swap through V4 pools, paying the router. The input is the caller's if it `pulls`, otherwise the router's.
 
-    For `CONTRACT_BALANCE`, the router pays first and swaps what it has paid; otherwise it swaps and pays what it owes.
+    For `CONTRACT_BALANCE`, the router pays first and swaps the amount it has paid; otherwise it swaps and then pays its
+    debt.
     """
     first, last = hops[0].currency_in, hops[-1].currency_out
     pays_first = amount_in == CONTRACT_BALANCE
@@ -152,29 +153,29 @@ def v4_swap(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding, *, pull
 
 
 def pull(token: str, amount: int) -> Command:
-    """Take a token from the caller to the router, by Permit2."""
+    """Take a token from the caller to the router, through Permit2."""
     words = encode_address(token, "token") + encode_address(ROUTER, "recipient") + encode_uint(amount, 160, "amount")
     return Command(_PERMIT2_TRANSFER_FROM, words)
 
 
 def wrap(amount: int) -> Command:
-    """Wrap native currency of the router."""
+    """Wrap the router's native currency."""
     return Command(_WRAP, encode_address(ROUTER, "recipient") + encode_uint(amount, 256, "amount"))
 
 
 def unwrap(recipient: str = ROUTER, minimum: int = 0) -> Command:
-    """Unwrap all wrapped native currency of the router, at least `minimum`, for `recipient`."""
+    """Unwrap all of the router's wrapped native currency, at least `minimum`, for `recipient`."""
     return Command(_UNWRAP, encode_address(recipient, "recipient") + encode_uint(minimum, 256, "minimum"))
 
 
 def pay_fee(token: str, recipient: str, bps: int) -> Command:
-    """Pay `floor(balance * bps / 10,000)` of the router's balance of a token, zero address for the native one."""
+    """Pay `floor(balance * bps / 10,000)` of the router's balance of a token (the zero address is the native one)."""
     words = encode_address(token, "token") + encode_address(recipient, "integrator") + encode_uint(bps, 256, "bps")
     return Command(_PAY_FEE, words)
 
 
 def sweep(token: str, recipient: str, minimum: int) -> Command:
-    """Pay the router's whole balance of a token, zero address for the native one, at least `minimum`."""
+    """Pay the router's whole balance of a token (the zero address is the native one), at least `minimum`."""
     # 2.1.0 reads the minimum as uint160.
     words = encode_address(token, "token") + encode_address(recipient, "recipient")
     return Command(_SWEEP, words + encode_uint(minimum, 160, "minimum"))
@@ -183,7 +184,7 @@ def sweep(token: str, recipient: str, minimum: int) -> Command:
 def permit(permit_single: str, signature: bytes) -> Command:
     """Pass a signed permit to Permit2: the six words of `PermitSingle`, and its signature.
 
-    The command may fail: anyone can send the permit to Permit2 first, and the swap then works with its allowance.
+    The command may fail: anyone can send the permit to Permit2 first, and the swap then uses its allowance.
     """
     return Command(_PERMIT2_PERMIT | MAY_FAIL, encode_fields(permit_single, Dynamic(encode_bytes(signature))))
 

@@ -1,10 +1,10 @@
-"""Plan the commands that execute a replayed route: one path of single pools after the other, then one payment.
+"""Plan the commands that execute a replayed route: one path of single pools after another, then one payment.
 
-Consecutive hops of one generation of Uniswap become one command. The first command of a path spends an absolute amount;
-each further one spends the router's whole balance of its token, which is what the command before it has paid: no other
-path leaves any there, since paths are simple and the output token is spent by none of them.
+Consecutive hops of one generation of Uniswap become one command. The first command of a path spends an absolute amount.
+Each further command spends the router's whole balance of its token, which is the output of the previous command: no
+other path leaves any there, since paths are simple and none of them spends the output token.
 
-Pools know the native currency by its wrapped form, but native pools of V4 take and pay it unwrapped. Within a path, the
+Pools list the native currency in its wrapped form, but V4's native pools take and pay it unwrapped. Within a path, the
 router converts between commands. At the start of paths, the input is converted before anything else is in the router.
 """
 
@@ -40,7 +40,7 @@ V2, V3, V4 = UNISWAP_GENERATIONS
 
 
 class RouterHop(NamedTuple):
-    """One swap as the router executes it: V4 knows the native currency by the zero address.
+    """One swap as the router executes it: in V4, the native currency is the zero address.
 
     `key_fee` is the fee by which the router finds the pool.
     """
@@ -55,30 +55,30 @@ class RouterHop(NamedTuple):
 
 
 class Pools(Protocol):
-    """Describes the pool of a step as the router executes it."""
+    """Describes the pool of a step in the form in which the router executes it."""
 
     def hop(self, step: Step) -> RouterHop:
         """Return the swap of a step. Raises `InvalidRoute` if the router cannot execute it."""
 
 
 class CommandHops(NamedTuple):
-    """Consecutive hops of one generation, whose currencies join: one command."""
+    """Consecutive hops of one generation whose currencies connect: one command."""
 
     hops: tuple[RouterHop, ...]
 
     @property
     def currency_in(self) -> str:
-        """What the command spends."""
+        """The currency that the command spends."""
         return self.hops[0].currency_in
 
     @property
     def currency_out(self) -> str:
-        """What the command pays."""
+        """The currency that the command pays."""
         return self.hops[-1].currency_out
 
 
 def plan_commands(swap: ReplayedSwap, pools: Pools, wrapped: str | None, encoding: V4Encoding) -> Iterator[Command]:
-    """Yield the commands of a swap in order; `wrapped` is the wrapped native token, None without one.
+    """Yield the commands of a swap in order; `wrapped` is the wrapped native token, None if there is none.
 
     Raises `InvalidRoute` if the router cannot execute it.
     """
@@ -91,7 +91,7 @@ def plan_commands(swap: ReplayedSwap, pools: Pools, wrapped: str | None, encodin
 
 
 def wrap_commands(swap: ReplayedSwap) -> Iterator[Command]:
-    """Yield the commands of a swap of the native currency for its wrapped form, or the other way round."""
+    """Yield the commands of a swap of the native currency for its wrapped form, or vice versa."""
     route = swap.route
     if route.swap_type is SwapType.NATIVE_TO_TOKEN:
         yield wrap(route.amount_in)
@@ -101,7 +101,7 @@ def wrap_commands(swap: ReplayedSwap) -> Iterator[Command]:
 
 
 def _paths(steps: Sequence[Step], token_in: str, pools: Pools) -> Iterator[list[CommandHops]]:
-    """Yield the legs of each path. A path begins where the input token is spent."""
+    """Yield the legs of each path. A path begins at a step that spends the input token."""
     legs: list[CommandHops] = []
     for step in steps:
         hop = pools.hop(step)
@@ -162,9 +162,9 @@ def _leg_command(leg: CommandHops, amount_in: int, encoding: V4Encoding, *, pull
 
 
 def _pay(swap: ReplayedSwap, currencies: set[str]) -> Iterator[Command]:
-    """Yield the payment of the output, which the router has as `currencies`: the integrator's part, then the rest.
+    """Yield the payment of the output, which the router holds as `currencies`: the integrator's part, then the rest.
 
-    The minimum is on the rest, so that one check covers all paths.
+    The minimum applies to the rest, so that one check covers all paths.
     """
     route, integrator = swap.route, swap.integrator
     fee_bps = integrator.fee_bps if integrator else 0
