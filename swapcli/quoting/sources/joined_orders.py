@@ -1,4 +1,4 @@
-"""Orders of several threads that wait for the same market: a read for one of them reads for all."""
+"""Orders of several threads that wait for the same market: a read for one of them reads for the next ones too."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class LiveSource:
         self._transfers = ProbedTransfers(pool_source.known(), records=tag is not None)
         self._close_node = close_node
         self.joined = JoinedOrders()
-        """The orders that wait: whenever one of them is read for, so are all."""
+        """The orders that wait: a read for one of them reads for the next ones too."""
         self._contradictions: dict[str, Contradiction] = {}
         self._last: SearchableMarket | None = None
         self._network: Network | None = None
