@@ -345,6 +345,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
 PATHS: tuple[str, ...] = (*dict.fromkeys(endpoint.path for endpoint in ENDPOINTS), QUOTE_FORM, DOCS_FOLDER)
 """Every path once, as log and metrics name it."""
 
+OPEN_PATHS = frozenset((*(each.path for each in _PAGES if each.tag == SERVICE), QUOTE_FORM, DOCS_FOLDER))
+"""The paths that need no API key on a service that requires one, in lower case."""
+
 _HEALTH_PATHS = frozenset(each.path for each in _PAGES if each.request_class is RequestClass.HEALTH)
 _HEALTH_SUFFIXES = tuple(
     each.path.removeprefix(NETWORK_PREFIX) for each in _NETWORK_ENDPOINTS if each.request_class is RequestClass.HEALTH

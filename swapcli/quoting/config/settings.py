@@ -166,6 +166,7 @@ class ServiceSettings(NamedTuple):
         "File of accepted API keys; it has only their digests.",
         example="keys.json",
     )
+    require_keys: bool = setting(False, value_types.FLAG, "Whether requests without a valid API key are rejected.")
     cors_origins: tuple[str, ...] = setting(
         (), value_types.TEXTS, "Websites whose scripts may call the service; * allows all."
     )
