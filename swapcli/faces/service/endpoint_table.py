@@ -216,8 +216,9 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         Endpoint(
             "decode", "POST", "/{network}/decode", V1, "Decode a transaction before you sign it",
             (document_types.DecodedDocumentJson,), partial(endpoints.decode, parse), networks, body=(body,),
-            description="Returns what `swapcli decode` prints: the order that the bytes carry out, compared with a"
-            " fresh quote, and the dangers of signing them. No node checks the transaction.",
+            description="Returns the call that the bytes make and the dangers of signing it. A swap is compared with a"
+            " fresh quote, so the response is 503 if the service has no prices for transactions. No node checks or"
+            " simulates the transaction.",
         )
         for body, parse, networks in (
             (json_types.DecodeRequestJson, requests.parse_decode_body, _is_evm),
