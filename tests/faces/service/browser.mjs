@@ -620,7 +620,7 @@ check("mistakes are answered with a sentence", async () => {
     await page.locator("#error").filter({hasText: pattern}).waitFor();
     await page.locator("#quote").waitFor({state: "hidden"});
   };
-  for (const [amount, pattern] of [["1.5.2", /decimal number/], ["0", /more than zero/], ["1.0000000000000000001", /18 decimals/]]) {
+  for (const [amount, pattern] of [["1.5.2", /decimal number/], ["0", /greater than zero/], ["1.0000000000000000001", /18 decimals/]]) {
     await page.locator("#amount").fill(amount);
     await page.keyboard.press("Enter");
     await says(pattern);
