@@ -640,7 +640,7 @@ check("mistakes are answered with a sentence", async () => {
   await page.locator("#in-note").filter({hasText: "native token"}).waitFor();
   await context.setOffline(true);
   await page.locator("#ask").click();
-  await says(/does not respond/).finally(() => context.setOffline(false));
+  await says(/is not responding/).finally(() => context.setOffline(false));
 });
 
 check("a service that requires a key is used as soon as the page has it", async () => {
