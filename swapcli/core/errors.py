@@ -173,7 +173,7 @@ class AmbiguousToken(InvalidInput):
 
 
 class UnknownProtocol(InvalidInput):
-    """An excluded protocol that the network does not have. `closest` has the most similar names of its protocols."""
+    """A protocol that the network does not have. `closest` has the most similar names of its protocols."""
 
     code = "UNKNOWN_PROTOCOL"
     closest: Sequence[str] = ()

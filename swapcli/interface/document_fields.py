@@ -37,16 +37,16 @@ def may_have_field(result: Result, names: Sequence[str]) -> bool:
     Never for documents that keep their empty fields: a field that they lack was not asked for.
     """
     returned = _returned(result)
-    return returned not in _with_empty_fields() and _has(returned, names)
+    return _alternatives(returned).isdisjoint(_types_with_empty_fields()) and _has(returned, names)
 
 
-def _with_empty_fields() -> tuple[Any, ...]:
-    return (
-        document_types.RouteDocumentJson,
-        document_types.CalldataDocumentJson,
-        document_types.PlannedCalldataJson,
-        document_types.ExecuteDocumentJson,
-    )
+def _types_with_empty_fields() -> frozenset[Any]:
+    documents = document_types.DOCUMENTS
+    return frozenset(each for name in document_types.KEEPS_EMPTY_FIELDS for each in documents[name])
+
+
+def _alternatives(type_: Any) -> frozenset[Any]:
+    return frozenset(get_args(type_) if get_origin(type_) in _TRANSPARENT else (type_,))
 
 
 def _returned(result: Result) -> Any:

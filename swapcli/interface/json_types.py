@@ -576,6 +576,7 @@ class CalldataRequestJson(TypedDict):
     slippage: float | str
     destination: str
     excludeProtocols: NotRequired[list[str | int]]
+    onlyProtocols: NotRequired[list[str | int]]
     direct: NotRequired[bool]
     shares: NotRequired[str]
     details: NotRequired[bool]

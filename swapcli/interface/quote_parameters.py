@@ -122,6 +122,11 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         example="[uniswapV2]",
     ),
     QuoteParameter(
+        "only_protocols", TEXTS, "Protocols to use, and no others: a,b,c.", "LIST", default=(),
+        is_limit=True, setting="The only protocols that routes use. Default: all of the Fibrous API.",
+        example="[uniswapV3, uniswapV4]",
+    ),
+    QuoteParameter(
         "extended_protocols", FLAG, "Also use protocols outside the Fibrous API.", default=False,
         is_limit=True, tools=_LIMITED, tool="Also protocols outside the Fibrous API.",
         setting="Also use protocols outside the Fibrous API, in routes and sync.",

@@ -70,12 +70,12 @@ class OrderRequest(NamedTuple):
     """An order as a request states it.
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
-    `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
-    may each be absent; the API key decides whether they are allowed. Extensions of the interface are `details`, which
-    adds the figures of the quote to its route; `extended`, which adds protocols that the interface does not list; and
-    in V2 `dialect`, the router dialect that the client expects. `values` are those of quote parameters, by the field of
-    the order or of the request for a quote that they set, unless they are those of an order without them. `advice` adds
-    the advised slippage to the details.
+    `reverse`. `excluded` and `only` are ids or names of protocols as the request spells them. The integrator's address
+    and shares may each be absent; the API key decides whether they are allowed. Extensions of the interface are
+    `details`, which adds the figures of the quote to its route; `extended`, which adds protocols that the interface
+    does not list; `only`, which excludes all other protocols; and in V2 `dialect`, the router dialect that the client
+    expects. `values` are those of quote parameters, by the field of the order or of the request for a quote that they
+    set, unless they are those of an order without them. `advice` adds the advised slippage to the details.
     """
 
     amount: int
@@ -91,6 +91,7 @@ class OrderRequest(NamedTuple):
     dialect: str | None = None
     details: bool = False
     extended: bool = False
+    only: tuple[str, ...] = ()
     values: tuple[tuple[str, Any], ...] = ()
     advice: bool = False
 
@@ -387,6 +388,7 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
         details=parameters.flag("details"),
         extended=_read_protocol_list(parameters) == EXTENDED,
+        only=parameters.string_list("onlyProtocols"),
         advice=not parameters.is_body and parameters.flag("advice"),
     )
     return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options

@@ -18,7 +18,7 @@ class QuoteKeywords(TypedDict, total=False):
     """The options of a quote. If one is missing, the user's setting applies, otherwise the command line's default.
 
     `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
-    `extended_protocols` adds those that the Fibrous API does not list;
+    `only_protocols` excludes all others; `extended_protocols` adds those that the Fibrous API does not list;
     `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be, and
     with `proof` the quote keeps that proof for others to check.
     `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote shows what that
@@ -29,6 +29,7 @@ class QuoteKeywords(TypedDict, total=False):
     max_hops: int
     direct: bool
     exclude_protocols: Sequence[str]
+    only_protocols: Sequence[str]
     extended_protocols: bool
     shares: Literal["fine", "whole"]
     gas_price: int | str

@@ -92,7 +92,12 @@ def resolve_options(
             integrator=_resolve_integrator(settings, network, api_version, read_api_key),
             **warning_limits(settings),
         ),
-        excluded_protocols(settings.exclude_protocols, network, extended=settings.extended_protocols),
+        excluded_protocols(
+            settings.exclude_protocols,
+            network,
+            extended=settings.extended_protocols,
+            only=settings.only_protocols,
+        ),
         parameter_values(settings, options),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import AmbiguousToken, UnknownProtocol, UnknownToken
+from swapcli.core.errors import AmbiguousToken, InvalidOption, UnknownProtocol, UnknownToken
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address, is_native, parse_address, without_chain
@@ -103,13 +103,21 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     return frozenset(known[name.lower()].amm_name for name in requested)
 
 
-def excluded_protocols(names: Iterable[str], network: Network, *, extended: bool) -> frozenset[str]:
-    """Return the protocols that an order does not use: those named, and without `extended` those of no interface list.
+def excluded_protocols(
+    names: Iterable[str], network: Network, *, extended: bool, only: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return the protocols that an order does not use: those named, and those that it does not allow.
 
-    Raises `UnknownProtocol` as `find_protocols`.
+    The order allows the protocols `only`, or without any those of the interface's list, with `extended` also all
+    others. Raises `UnknownProtocol` as `find_protocols`, and `InvalidOption` if every protocol in `only` is excluded.
     """
-    named = find_protocols(names, network)
-    return named if extended else named | network.extended_protocols
+    named, allowed = find_protocols(names, network), find_protocols(only, network)
+    if not allowed:
+        return named if extended else named | network.extended_protocols
+    if allowed <= named:
+        problem = f"every allowed protocol is also excluded: {', '.join(sorted(allowed))}"
+        raise InvalidOption(problem, hint="exclude fewer protocols, or allow others")
+    return named | (frozenset(protocol.amm_name for protocol in network.protocols) - allowed)
 
 
 def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:

@@ -58,6 +58,7 @@ _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
         "--networks": NETWORKS + LIST_MARK,
         "--tokens": TOKENS + LIST_MARK,
         "--protocols": PROTOCOLS + LIST_MARK,
+        "--only-protocols": PROTOCOLS + LIST_MARK,
         "--exclude-protocols": PROTOCOLS + LIST_MARK,
     }
 )

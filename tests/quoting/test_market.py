@@ -118,6 +118,16 @@ def test_options_of_a_quote_override_the_settings(base: Market) -> None:
     assert strict.quote("ETH", "USDC", "1").min_received == strict.quote("ETH", "USDC", "1").amount_out
 
 
+def test_only_named_protocols_are_used(base: Market) -> None:
+    names = {each.amm_name for each in base.network.protocols}
+    only = base.quote("ETH", "USDC", "25", only_protocols=["uniswapV3", "aerodromeV3"])
+    rest = base.quote("ETH", "USDC", "25", exclude_protocols=sorted(names - {"uniswapV3", "aerodromeV3"}))
+    assert (only.amount_out, only.route.segments) == (rest.amount_out, rest.route.segments)
+    assert only.amount_out < base.quote("ETH", "USDC", "25").amount_out
+    by_setting = Market.embedded("base", settings={"only_protocols": ["uniswapV3", "aerodromeV3"]})
+    assert by_setting.quote("ETH", "USDC", "25").route.segments == only.route.segments
+
+
 WRONG: list[tuple[type[SwapcliError], Callable[[Market], object]]] = [
     (UnknownNetwork, lambda _: Market.embedded("nowhere")),
     (MarketError, lambda _: Market.from_file(__file__)),

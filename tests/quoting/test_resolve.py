@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from swapcli.core.errors import (
     AmbiguousToken,
     InvalidAddress,
+    InvalidOption,
     UnknownProtocol,
     UnknownToken,
 )
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.quoting.resolve import find_protocols, find_token
+from swapcli.quoting.resolve import excluded_protocols, find_protocols, find_token
 from tests.support.testnet import (
     DAI,
     TWIN_A,
@@ -90,3 +91,28 @@ def test_unknown_protocols_are_all_named_with_the_closest() -> None:
         find_protocols(["4", "uniswapV9", "77"], TESTNET)
     assert caught.value.hint is not None
     assert "uniswapV" in caught.value.hint
+
+
+def test_allowed_protocols_exclude_all_others() -> None:
+    base = find_network("base")
+    names = {each.amm_name for each in base.protocols}
+    extended = {each.amm_name for each in base.protocols if each.is_extended}
+    assert extended
+    for is_extended in (False, True):
+        allowed = names - excluded_protocols([], base, extended=is_extended, only=["UNISWAPV3", "uniswapV4"])
+        assert allowed == {"uniswapV3", "uniswapV4"}
+        rest = names - excluded_protocols(["uniswapV4"], base, extended=is_extended, only=["uniswapV3", "uniswapV4"])
+        assert rest == {"uniswapV3"}
+        # A protocol that is named needs no second option.
+        assert names - excluded_protocols([], base, extended=is_extended, only=sorted(extended)) == extended
+    assert excluded_protocols([], base, extended=False, only=[" "]) == extended
+    assert excluded_protocols([], base, extended=True) == frozenset()
+
+
+def test_allowed_protocols_must_exist_and_must_not_all_be_excluded() -> None:
+    with pytest.raises(UnknownProtocol, match="no protocol uniswapV9, 77 on testnet"):
+        excluded_protocols(["4"], TESTNET, extended=False, only=["uniswapV9", "4", "77"])
+    with pytest.raises(InvalidOption) as caught:
+        excluded_protocols(["4", "5"], TESTNET, extended=True, only=["uniswapV3", "4"])
+    assert caught.value.message == "every allowed protocol is also excluded: uniswapV2, uniswapV3"
+    assert caught.value.hint == "exclude fewer protocols, or allow others"

@@ -16,9 +16,10 @@ from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.market_capacity import max_input, max_output
 
 if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
     from swapcli.core.routing.market_index import MarketIndex
 
-_MAX_NAMES = 5  # of excluded protocols listed in an error; more are only counted
+_MAX_NAMES = 5  # of protocols listed in an error; more are only counted
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token with few decimals
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
@@ -70,28 +71,46 @@ def search_timed_out(order: Order) -> NoRoute:
     return _no_route(order, "the search ran out of time", "allow more time with the setting solve_time_s")
 
 
-def tokens_not_connected(order: Order, graph: MarketGraph, extended: frozenset[str]) -> NoRoute:
-    """Return the error for an order whose tokens no path connects within its limits.
-
-    `extended` are the protocols of the network that most orders exclude without naming them.
-    """
+def tokens_not_connected(order: Order, graph: MarketGraph, network: Network) -> NoRoute:
+    """Return the error for an order whose tokens no path connects within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
-    named = sorted(order.excluded_protocols - extended)
-    shown = ", ".join(named) if len(named) <= _MAX_NAMES else f"{len(named)} excluded protocols"
-    without = f" without {shown}" if named else ""
-    hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
+    named, allowed = _named_protocols(order, network)
+    if not named:
+        protocols, hint_of_protocols = "", []
+    elif allowed:
+        protocols, hint_of_protocols = f" with only {_shown(allowed, 'protocols')}", ["allow more protocols"]
+    else:
+        protocols, hint_of_protocols = f" without {_shown(named, 'excluded protocols')}", ["exclude fewer protocols"]
+    hints = [*["allow more hops"] * few_hops, *hint_of_protocols]
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or _NOT_JOINED
-    return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
+    return NoRoute(f"no route from {_names(order)} {limit}{protocols}: {tried}", hint=hint, details=_tokens(order))
+
+
+def _named_protocols(order: Order, network: Network) -> tuple[list[str], list[str]]:
+    """Return the protocols that an order excludes by name, and those that it allows by name: none if it allows more.
+
+    Most orders exclude the extended protocols of the network without naming them.
+    """
+    named = order.excluded_protocols - network.extended_protocols
+    allowed = {protocol.amm_name for protocol in network.protocols} - order.excluded_protocols
+    return sorted(named), sorted(allowed) if len(allowed) < len(named) else []
+
+
+def _shown(names: Sequence[str], kind: str) -> str:
+    return ", ".join(names) if len(names) <= _MAX_NAMES else f"{len(names)} {kind}"
 
 
 def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> None:
     """Name, in the hint of an error, the extended protocols excluded by the order that have pools for it.
 
     They have such pools if they connect tokens that no other pools connect within the order's limits, or if all other
-    pools run out of liquidity and they have some for the pair.
+    pools run out of liquidity and they have some for the pair. Nothing is added if the order names the protocols it
+    allows.
     """
+    if _named_protocols(order, index.market.network)[1]:
+        return
     extended = index.market.network.extended_protocols & order.excluded_protocols & index.protocols
     if not extended:
         return

@@ -296,7 +296,7 @@ class Router:
         if not path:
             from swapcli.core.routing.no_route import tokens_not_connected
 
-            raise tokens_not_connected(order, graph, self.market.network.extended_protocols)
+            raise tokens_not_connected(order, graph, self.market.network)
         wei_value = value_of_wei(
             self.market.network,
             order.token_out,

@@ -282,6 +282,7 @@ _KEYS = {
     "port": "service.port",
     "workers": "service.workers",
     "keys_file": "service.keys_file",
+    "require_keys": "service.require_keys",
     "feed": "service.feed_url",
 } | {each.name: each.key for each in QUOTE_PARAMETERS if each.key}
 """The keys of options that are settings of another name."""

@@ -45,6 +45,7 @@ class PolicyRules(NamedTuple):
     """One version of the policy."""
 
     keys: KeyLookup
+    requires_key: bool
     cors_origins: tuple[str, ...]
     proxies: TrustedProxies
 
@@ -72,6 +73,25 @@ class AccessPolicy:
         self.limiter = RateLimiter(settings, group.buckets if group else None, quotas)
         self._streams, self._slot = (member.group.streams, member.slot) if member else (SharedStreams(1), 0)
         self.rules = self._build_rules(settings, keys)
+
+    def check_key(self, api_key: ApiKey | None, *, is_key_sent: bool, is_open: bool) -> SwapcliError | None:
+        """Return why a request with an unknown key, or without one, is rejected; None if it is not.
+
+        A path that `is_open` never requires a key.
+        """
+        if api_key is not None:
+            return None
+        requires_key = self.rules.requires_key
+        if is_key_sent:
+            message, hint = (
+                "the API key is unknown or was revoked",
+                "send a valid key" + ", or no key" * (not requires_key),
+            )
+            return refused(RefusalReason.API_KEY, Unauthorized(message, hint=hint))
+        if requires_key and not is_open:
+            message, hint = "this service requires an API key", "send it in the header X-API-Key"
+            return refused(RefusalReason.KEY_MISSING, Unauthorized(message, hint=hint))
+        return None
 
     def check_plan(self, api_key: ApiKey, request_class: RequestClass, path: str) -> SwapcliError | None:
         """Return why the plan of a key does not allow a request for `path`; None if it does."""
@@ -178,7 +198,7 @@ class AccessPolicy:
     def _build_rules(self, settings: ServiceSettings, keys: KeyLookup) -> PolicyRules:
         if self._member is not None:
             keys.share(self._member.group.key_file)
-        return PolicyRules(keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))
+        return PolicyRules(keys, settings.require_keys, settings.cors_origins, TrustedProxies(settings.trusted_proxies))
 
 
 class PolicyReloader:

@@ -147,7 +147,7 @@ def create_app(
         return [*proxy_watch.warnings, *key_watch.warnings]
 
     app = ServiceApp(
-        dict(_pages(service, read_warnings, settings, member)),
+        dict(_pages(service, read_warnings, settings, policy, member)),
         dict(_endpoints(service, monitor)),
         policy,
         metrics,
@@ -189,6 +189,7 @@ def _pages(
     service: ServiceContext,
     read_warnings: Callable[[], list[str]],
     settings: ServiceSettings,
+    policy: AccessPolicy,
     member: GroupMember | None,
 ) -> Iterator[tuple[str, ASGIApp]]:
     rules = service.registry.rules
@@ -200,6 +201,7 @@ def _pages(
         is_alive=lambda: service.worker.is_alive,
         read_warnings=read_warnings,
         has_metrics=settings.metrics_port is None,
+        requires_key=lambda: policy.rules.requires_key,
     )
     for path, builder in builders.items():
         yield path, PageHandler(path, builder, service.worker)

@@ -216,8 +216,9 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         Endpoint(
             "decode", "POST", "/{network}/decode", V1, "Decode a transaction before you sign it",
             (document_types.DecodedDocumentJson,), partial(endpoints.decode, parse), networks, body=(body,),
-            description="Returns the output of `swapcli decode`: the order that the bytes carry out, compared with a"
-            " fresh quote, and the dangers of signing them. No node checks the transaction.",
+            description="Returns the call that the bytes make and the dangers of signing it. A swap is compared with a"
+            " fresh quote, so the response is 503 if the service has no prices for transactions. No node checks or"
+            " simulates the transaction.",
         )
         for body, parse, networks in (
             (json_types.DecodeRequestJson, requests.parse_decode_body, _is_evm),
@@ -344,6 +345,9 @@ _PAGES: tuple[Endpoint, ...] = (
 ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
 PATHS: tuple[str, ...] = (*dict.fromkeys(endpoint.path for endpoint in ENDPOINTS), QUOTE_FORM, DOCS_FOLDER)
 """Every path once, as log and metrics name it."""
+
+OPEN_PATHS = frozenset((*(each.path for each in _PAGES if each.tag == SERVICE), QUOTE_FORM, DOCS_FOLDER))
+"""The paths that need no API key on a service that requires one, in lower case."""
 
 _HEALTH_PATHS = frozenset(each.path for each in _PAGES if each.request_class is RequestClass.HEALTH)
 _HEALTH_SUFFIXES = tuple(

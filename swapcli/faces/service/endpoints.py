@@ -62,7 +62,7 @@ from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
-from swapcli.quoting.resolve import excluded_protocols
+from swapcli.quoting.resolve import excluded_protocols, find_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
 from swapcli.state.tracing import span
@@ -504,12 +504,18 @@ def _quote_requests(
 
 
 def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
-    """Return the names of the excluded protocols. Raises `UnknownProtocol` with the name of the parameter."""
+    """Return the names of the excluded protocols. Raises `InvalidInput` with the name of the parameter."""
+    for field, names in (("excludeProtocols", order.excluded), ("onlyProtocols", order.only)):
+        try:
+            find_protocols(names, network)
+        except UnknownProtocol as error:
+            error.details["field"] = field
+            error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
+            raise
     try:
-        return excluded_protocols(order.excluded, network, extended=order.extended)
-    except UnknownProtocol as error:
-        error.details["field"] = "excludeProtocols"
-        error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
+        return excluded_protocols(order.excluded, network, extended=order.extended, only=order.only)
+    except InvalidOption as error:
+        error.details["field"] = "onlyProtocols"
         raise
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.middleware.cors import CORSMiddleware
 
-from swapcli.core.errors import Cancelled, SwapcliError, Unauthorized
+from swapcli.core.errors import Cancelled, SwapcliError
 from swapcli.faces.service.access_log import (
     REQUEST_ID_HEADER,
     AccessLog,
@@ -18,11 +18,11 @@ from swapcli.faces.service.access_log import (
     known_method,
 )
 from swapcli.faces.service.access_policy import EXPIRY_HEADER, AccessPolicy
-from swapcli.faces.service.endpoint_table import canonical_path, classify_path
+from swapcli.faces.service.endpoint_table import OPEN_PATHS, canonical_path, classify_path
 from swapcli.faces.service.error_responses import error_response, status_error
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
-from swapcli.faces.service.refusal_reasons import RefusalReason, refused
+from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.request_io import (
     BodyTooLarge,
     BodyTooSlow,
@@ -184,7 +184,7 @@ class CorsMiddleware:
 
 
 class AuthMiddleware:
-    """Admits requests without a key, or with a valid one, that are within their rate limit; rejects all others.
+    """Admits requests that are within their rate limit, with a valid key or, unless one is required, without a key.
 
     Health pages ignore a foreign `Authorization` header, since probes may send credentials of their own.
     """
@@ -221,14 +221,13 @@ class AuthMiddleware:
         )
         send = _with_headers(send, [*_rate_limit_headers(limit_state), *self._policy.expiry_headers(api_key)])
         try:
-            is_known = (
-                not key
-                or context.api_key is not None
-                or (request_class is RequestClass.HEALTH and not _has_key_header(scope))
-            )
-            await self._check(limit_state, is_known=is_known)
-            if plan_error is not None:
-                raise plan_error
+            await self._check_limit(limit_state)
+            is_foreign = request_class is RequestClass.HEALTH and not _has_key_header(scope)
+            is_key_sent = key is not None and not is_foreign
+            is_open = scope["path"] in OPEN_PATHS
+            key_error = self._policy.check_key(api_key, is_key_sent=is_key_sent, is_open=is_open) or plan_error
+            if key_error is not None:
+                raise key_error
             await self._app(scope, receive, send)
         except BodyTooLarge:
             context.refusal = RefusalReason.BODY_SIZE
@@ -251,13 +250,10 @@ class AuthMiddleware:
         found = self._policy.rules.keys.find(key)
         return found is not None and self._policy.check_plan(found, RequestClass.WORK, path) is None
 
-    async def _check(self, limit_state: RateLimitState | None, *, is_known: bool) -> None:
+    async def _check_limit(self, limit_state: RateLimitState | None) -> None:
         if limit_state is not None and (error := limit_state.find_error(self._clock.now_s())) is not None:
             await self._pacer.wait()
             raise error
-        if not is_known:
-            message, hint = "the API key is unknown or was revoked", "send a valid key, or no key"
-            raise refused(RefusalReason.API_KEY, Unauthorized(message, hint=hint))
 
 
 async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:

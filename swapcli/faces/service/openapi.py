@@ -49,7 +49,7 @@ _TAGS = {
     SERVICE: "The service itself.",
 }
 _ERRORS = {
-    401: "The API key is unknown, revoked or expired, or an integrator parameter was used without one.",
+    401: "The API key is unknown, revoked or expired; or the service or an integrator parameter requires one.",
     403: "The API key is not valid for this network.",
     404: "No such network or path.",
     408: "The body did not arrive in time.",
@@ -98,11 +98,15 @@ _NO_EXAMPLES: Mapping[str, RequestExample] = MappingProxyType({})
 
 
 def build_document(
-    networks: Sequence[Network], examples: Mapping[str, RequestExample] = _NO_EXAMPLES, *, has_metrics: bool = True
+    networks: Sequence[Network],
+    examples: Mapping[str, RequestExample] = _NO_EXAMPLES,
+    *,
+    has_metrics: bool = True,
+    requires_key: bool = False,
 ) -> dict[str, Any]:
     """Return the OpenAPI document of a service of these networks, JSON-ready; `examples` by network name.
 
-    `has_metrics` is whether the metrics are at the same port.
+    `has_metrics` is whether the metrics are at the same port, and `requires_key` whether each request needs an API key.
     """
     document = {
         "openapi": "3.1.0",
@@ -113,6 +117,8 @@ def build_document(
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
+        # Unless the service requires a key, "no key" is one of the alternatives.
+        "security": [*([] if requires_key else [{}]), {"ApiKey": []}, {"Bearer": []}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": _network_paths(networks, examples)
         | {
@@ -228,13 +234,8 @@ def _describe_operation(
         content = {"schema": one_of(endpoint.body)} | ({} if body is None else {"example": body})
         described["requestBody"] = {"required": True, "content": {JSON: content}}
     if endpoint.tag == SERVICE:
-        return described | {"responses": _describe_page_responses(endpoint)}
-    # No operation as a whole needs a key, so "no key" is one of the alternatives.
-    security: list[dict[str, list[str]]] = [{}, {"ApiKey": []}, {"Bearer": []}]
-    return described | {
-        "responses": _describe_responses(endpoint, has_input=bool(parameters or endpoint.body)),
-        "security": security,
-    }
+        return described | {"responses": _describe_page_responses(endpoint), "security": []}
+    return described | {"responses": _describe_responses(endpoint, has_input=bool(parameters or endpoint.body))}
 
 
 def _describe_parameter(parameter: Parameter, example: object) -> dict[str, Any]:

@@ -47,15 +47,16 @@ def build_pages(
     is_alive: Callable[[], bool] = lambda: True,
     read_warnings: Callable[[], list[str]] = list,
     has_metrics: bool = True,
+    requires_key: Callable[[], bool] = lambda: False,
 ) -> Mapping[str, PageBuilder]:
     """Return the builder of each page, by path. `is_alive` is False if the process should be restarted;
     `read_warnings` returns what an operator should know though the service answers. Without `has_metrics`, there is no
-    page of metrics: they have their own port."""
+    page of metrics: they have their own port. `requires_key` returns whether the service requires an API key now."""
     pages = {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: _liveness(is_alive=is_alive())),
         READY: PageBuilder(lambda query: _readiness(registry, query, member, is_alive(), read_warnings())),
-        OPENAPI: PageBuilder(OpenApiPage(registry, has_metrics=has_metrics).get, is_slow=True),
+        OPENAPI: PageBuilder(OpenApiPage(registry, requires_key, has_metrics=has_metrics).get, is_slow=True),
         DOCS: PageBuilder(lambda _: html_pages.docs_page()),
         DOCS_FOLDER: PageBuilder(lambda _: _DOCS_REDIRECT),
     }
@@ -103,8 +104,10 @@ def _can_quote(registry: MarketRegistry, name: str) -> bool:
 class OpenApiPage:
     """The OpenAPI document. Its examples are orders on the loaded markets."""
 
-    def __init__(self, registry: MarketRegistry, *, has_metrics: bool = True) -> None:
-        self._registry, self._has_metrics = registry, has_metrics
+    def __init__(
+        self, registry: MarketRegistry, requires_key: Callable[[], bool] = lambda: False, *, has_metrics: bool = True
+    ) -> None:
+        self._registry, self._requires_key, self._has_metrics = registry, requires_key, has_metrics
         self._built_at_s = 0.0
         self._page: StaticPage | None = None
 
@@ -117,7 +120,9 @@ class OpenApiPage:
 
     def _build(self) -> StaticPage:
         networks = tuple(self._registry.networks.values())
-        document = openapi.build_document(networks, self._examples(), has_metrics=self._has_metrics)
+        document = openapi.build_document(
+            networks, self._examples(), has_metrics=self._has_metrics, requires_key=self._requires_key()
+        )
         return StaticPage(msgspec.json.encode(document), JSON)
 
     def _examples(self) -> dict[str, RequestExample]:

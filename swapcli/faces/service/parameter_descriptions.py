@@ -34,6 +34,9 @@ class Parameter(NamedTuple):
     is_path: bool = False
 
 
+_ONLY_PROTOCOLS = Parameter("onlyProtocols", STRINGS, "Ids or names of the protocols to use, and no others.")
+
+
 def no_parameters(_network: Network) -> tuple[Parameter, ...]:
     """Return nothing: the endpoint takes no parameters."""
     return ()
@@ -44,7 +47,8 @@ def describe_order(accepted: OrderParameters, network: Network) -> tuple[Paramet
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
     details = Parameter("details", {**BOOLEAN, "default": False}, _DETAILS)
     advice = Parameter("advice", {**BOOLEAN, "default": False}, _ADVICE)
-    return (*order, *_sent(network), details, advice, *describe_protocol_list(network), *_terms(accepted, network))
+    protocols = (_ONLY_PROTOCOLS, *describe_protocol_list(network))
+    return (*order, *_sent(network), details, advice, *protocols, *_terms(accepted, network))
 
 
 def describe_picture(network: Network) -> tuple[Parameter, ...]:
@@ -67,6 +71,7 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
         _excluded_protocols(network),
         _direct(network),
         *(each for each in _sent(network) if each.name != "proof"),
+        _ONLY_PROTOCOLS,
         *describe_protocol_list(network),
         *_terms(accepted, network),
     )

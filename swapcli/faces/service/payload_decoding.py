@@ -49,7 +49,7 @@ def decode_request(
 ) -> DecodedDocumentJson:
     """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for other bytes.
 
-    `open_source` gets the tokens of the call.
+    `open_source` gets the tokens of the call, and rejects prices on which the service builds no transaction.
     """
     from swapcli.payload.decode.decode_payload import decode_payload
     from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
@@ -69,7 +69,7 @@ def decode_request(
     signing = Signing(given.to, given.value, given.sender, given.recipient)
     limits = SlippageLimits(registry.rules.terms.slippage_ppm, registry.rules.max_slippage_ppm)
     now_s = registry.network_time_s(network.name)
-    review = review_payload(call, source, signing, now_s, limits, price_request=registry.price_request)
+    review = review_payload(call, source, signing, now_s, limits)
     # OpenAPI has one schema of a state, which has the empty fields of routes; this document has none.
     return DecodedPayload(review._replace(state=None), now_s).document()
 

@@ -38,6 +38,8 @@ class RefusalReason(StrEnum):
     """The client does not read its responses; the connection is reset."""
     API_KEY = "api_key"
     """Status 401."""
+    KEY_MISSING = "key_missing"
+    """The service requires a key, and the request has none. Status 401."""
     KEY_EXPIRED = "key_expired"
     """The plan of the key has ended. Status 401."""
     KEY_NETWORK = "key_network"

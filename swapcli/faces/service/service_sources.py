@@ -129,12 +129,17 @@ def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Call
 
 
 def read_policy(settings: Settings, keys_file: Path) -> ServicePolicy:
-    """Return the policy with the API keys in a file. Raises `ConfigError` if it is invalid."""
+    """Return the policy with the API keys in a file. Raises `ConfigError` if it is invalid.
+
+    If the settings require keys, the file must have a valid one.
+    """
     from swapcli.faces.service.keys import KeyStore
     from swapcli.quoting.config import network_names_from
 
     keys = KeyStore(keys_file, networks=network_names_from(settings, everything=True))
     keys.check()
+    if settings.service.require_keys:
+        keys.check_usable()
     return ServicePolicy(settings.service, keys)
 
 

@@ -17,6 +17,7 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("format", "json"), "output"),
         "offline": "live, with the value never",
         **dict.fromkeys(("protocols", "excluded_protocols"), "exclude_protocols"),
+        **dict.fromkeys(("allowed_protocols", "include_protocols"), "only_protocols"),
         "router": "router_dialect, or networks.NETWORK.router",
         **dict.fromkeys(("slippage_bps", "slippage_percent"), "slippage, with a value such as 50bps"),
         **dict.fromkeys(("store", "data_dir"), "store_dir"),

@@ -166,6 +166,7 @@ class ServiceSettings(NamedTuple):
         "File of accepted API keys; it has only their digests.",
         example="keys.json",
     )
+    require_keys: bool = setting(False, value_types.FLAG, "Whether requests without a valid API key are rejected.")
     cors_origins: tuple[str, ...] = setting(
         (), value_types.TEXTS, "Websites whose scripts may call the service; * allows all."
     )
@@ -344,6 +345,7 @@ class Settings(NamedTuple):
     shares: SharePrecision | None = quote_setting("shares")
     solve_time_s: float = quote_setting("solve_time_s")
     exclude_protocols: tuple[str, ...] = quote_setting("exclude_protocols")
+    only_protocols: tuple[str, ...] = quote_setting("only_protocols")
     extended_protocols: bool = quote_setting("extended_protocols")
     gas_price_wei: int | None = quote_setting("gas_price")
     router_dialect: str = quote_setting("router_dialect")

@@ -76,7 +76,6 @@ class _Renderer:
     def __init__(self, review: PayloadReview) -> None:
         self._review = review
 
-    @own_document
     def document(self) -> DecodedDocumentJson:
         """Render the whole review."""
         review, call = self._review, self._review.call

@@ -68,6 +68,7 @@ ORDERS = [
     ("base", "ETH", "WETH", "1"),
     ("base", "ETH", "USDC", "3", "--api-version", "v1"),
     ("base", "ETH", "USDC", "3", "--exclude-protocols", "uniswapV3"),
+    ("base", "ETH", "USDC", "3", "--only-protocols", "uniswapV3,aerodromeV3"),
     ("starknet", "STRK", "USDC", "100"),
 ]
 

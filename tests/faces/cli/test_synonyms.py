@@ -57,7 +57,7 @@ NAMED = [
     ("networks --table", 'no option "--table"', "--format table"),
     ("depth base ETH USDC --csv", 'no option "--csv"', "--format csv"),
     (f"{ORDER} --skip-bad-pools", 'no option "--skip-bad-pools"', "market import"),
-    (f"{ORDER} --protocols uniswapV3", 'no option "--protocols"', "--exclude-protocols"),
+    (f"{ORDER} --protocols uniswapV3", 'no option "--protocols"', "--only-protocols"),
     ("serve --once", 'no option "--once"', "--max-requests 1"),
     ("config init --force", 'no option "--force"', "--replace"),
     ("route base --src ETH --dst USDC --amount 1", 'no option "--src"', "TOKEN_IN"),

@@ -8,7 +8,7 @@ const require = createRequire(new URL("../../contracts/package.json", import.met
 const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const {browser, profile, url, modelledUrl, hostileUrl, judged, live, refused, isFull, orders} = JSON.parse(process.argv[2]);
+const {browser, profile, url, modelledUrl, hostileUrl, judged, keyed, live, refused, isFull, orders} = JSON.parse(process.argv[2]);
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const WETH = "0x4200000000000000000000000000000000000006";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
@@ -620,7 +620,7 @@ check("mistakes are answered with a sentence", async () => {
     await page.locator("#error").filter({hasText: pattern}).waitFor();
     await page.locator("#quote").waitFor({state: "hidden"});
   };
-  for (const [amount, pattern] of [["1.5.2", /decimal number/], ["0", /more than zero/], ["1.0000000000000000001", /18 decimals/]]) {
+  for (const [amount, pattern] of [["1.5.2", /decimal number/], ["0", /greater than zero/], ["1.0000000000000000001", /18 decimals/]]) {
     await page.locator("#amount").fill(amount);
     await page.keyboard.press("Enter");
     await says(pattern);
@@ -640,7 +640,16 @@ check("mistakes are answered with a sentence", async () => {
   await page.locator("#in-note").filter({hasText: "native token"}).waitFor();
   await context.setOffline(true);
   await page.locator("#ask").click();
-  await says(/does not respond/).finally(() => context.setOffline(false));
+  await says(/is not responding/).finally(() => context.setOffline(false));
+});
+
+check("a service that requires a key is used as soon as the page has it", async () => {
+  await page.goto(keyed.url + "/");
+  await page.locator("#error").filter({hasText: "This service requires an API key."}).waitFor();
+  await page.locator("#key").fill(keyed.key);
+  await page.locator("#key").press("Tab");
+  await page.locator(".received").waitFor();
+  assert.equal(await page.locator("#error").innerText(), "");
 });
 
 check("an API key stays in the memory of the page", async () => {
@@ -744,7 +753,7 @@ check("hostile names stay text", async () => {
 
 quickCheck("no request leaves the service, and no script fails", async () => {
   const origins = new Set(requests.map(each => new URL(each)).filter(each => !["data:", "blob:", "about:"].includes(each.protocol)).map(each => each.origin));
-  assert.deepEqual([...origins].sort(), [url, modelledUrl, live.url, refused.url, ...isFull ? [hostileUrl, judged.url] : []].sort());
+  assert.deepEqual([...origins].sort(), [url, modelledUrl, live.url, refused.url, ...isFull ? [hostileUrl, judged.url, keyed.url] : []].sort());
   assert.deepEqual(problems, []);
 });
 

@@ -108,6 +108,7 @@ def _values(operation: Operation, name: str) -> dict[str, Any]:
         "slippage": [0.1, 0.5, 1, 48.9999],
         "destination": ["0x" + "12" * (30 if network == "starknet" else 20)],
         "excludeProtocols": protocols,
+        "onlyProtocols": protocols,
     }
     return {"enum": values[name]} if name in values else {}
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.faces.service.payload_decoding import MAX_CALLDATA_BYTES
+from swapcli.quoting.price_policy import PriceRequest
 from tests.support.command import run_swapcli
 from tests.support.service import (
     InProcessService,
@@ -75,6 +76,18 @@ def test_other_bytes_than_those_shown_are_a_danger(service: InProcessService) ->
     assert "RECIPIENT" in " ".join(decode(service, "base", {**body, "destination": OTHER})["dangers"])
     stranger = body["calldata"].replace(body["destination"][2:], OTHER[2:])
     assert "RECIPIENT" in " ".join(decode(service, "base", {**body, "calldata": stranger})["dangers"])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_nothing_is_decoded_without_prices_for_transactions(name: str) -> None:
+    """The comparison of a decoded swap never has to judge prices again: all such requests get 503."""
+    with in_process_service(name) as service:
+        body = transaction(service, name)
+        assert decode(service, name, body)["freshOutputAmount"]
+        for request in (PriceRequest.NONE, PriceRequest.MARKET):
+            service.registry.price_request = request
+            answer = service.post(f"/{name}/decode", body)
+            assert (answer.status_code, "are modelled, so no transaction" in answer.json()["message"]) == (503, True)
 
 
 @pytest.mark.parametrize(

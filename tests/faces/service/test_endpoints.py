@@ -220,6 +220,19 @@ def protocols_of(route: Json) -> set[int]:
 
 
 @pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
+@pytest.mark.parametrize("written", ["{},{}", "[{},{}]", '["{}","{}"]'])
+def test_only_the_named_protocols_are_used(service: InProcessService, path: str, written: str) -> None:
+    known = find_network("base").protocols
+    ids = [each.id for each in known if each.amm_name in ("uniswapV3", "aerodromeV3")]
+    only = service.get_json(path, {**build_order_query("base"), "onlyProtocols": written.format(*ids)})
+    others = ",".join(str(each.id) for each in known if each.id not in ids)
+    rest = service.get_json(path, {**build_order_query("base"), "excludeProtocols": others})
+    assert only["success"]
+    assert (only["outputAmount"], only["route"]) == (rest["outputAmount"], rest["route"])
+    assert protocols_of(only) <= set(ids)
+
+
+@pytest.mark.parametrize("path", ["/base/route", "/base/v2/route"])
 def test_protocols_are_excluded_by_id(service: InProcessService, path: str) -> None:
     used = protocols_of(service.get_json(path, build_order_query("base")))
     rest = service.get_json(path, {**build_order_query("base"), "excludeProtocols": ",".join(map(str, used))})

@@ -25,6 +25,7 @@ from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service import html_pages
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.html_pages import CONTENT_TYPE, accepts_html, docs_page, quote_page
+from swapcli.faces.service.keys import KeyStore
 from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 from swapcli.faces.service.static_pages import StaticPage
 from swapcli.quoting.amounts import read_amount
@@ -356,6 +357,10 @@ def test_the_pages_work_in_chromium(
         setup["live"] = stack.enter_context(live_service(ServiceSettings()))
         setup["refused"] = stack.enter_context(live_service(ServiceSettings(streams=0, limit_loopback=True)))
         if is_full:
+            keys = KeyStore(tmp_path / "keys.json", networks=("base",))
+            key = keys.create("page").key
+            keyed = build_app(recorded_registry(), ServiceSettings(require_keys=True), keys=keys)
+            setup["keyed"] = {"url": stack.enter_context(serve_app(keyed)), "key": key}
             setup["hostileUrl"] = stack.enter_context(serve_app(create_app(hostile_registry(), ServiceSettings())))
             market, node_url = request.getfixturevalue("priced_market")
             setup["judged"] = stack.enter_context(judged_service(market, node_url))

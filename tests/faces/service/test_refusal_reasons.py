@@ -64,6 +64,7 @@ EXPECTED: Mapping[RefusalReason, Expected] = {
     RefusalReason.BODY_TIMEOUT: Expected(408, "body did not arrive in time"),
     RefusalReason.RESPONSE_UNREAD: Expected(None),
     RefusalReason.API_KEY: Expected(401, "API key is unknown"),
+    RefusalReason.KEY_MISSING: Expected(401, "this service requires an API key"),
     RefusalReason.KEY_EXPIRED: Expected(401, "API key expired on 1970-01-02"),
     RefusalReason.KEY_NETWORK: Expected(403, "API key is not valid for testnet"),
     RefusalReason.QUOTA: Expected(429, "quota of 1 requests per month is used up", True),
@@ -278,15 +279,18 @@ def refusals_of_plans() -> Found:
         expired = keys.create("a", expires="1970-01-02").key
         elsewhere = keys.create("b", networks="base").key
         used_up = keys.create("c", quota="1/month").key
-        with run_testnet_service(keys_file=str(file)) as service:
+        settings = {"require_keys": True}
+        with run_testnet_service(keys_file=str(file), settings=settings) as service:
             requests = {
                 key: ROUTE.replace(b"Host", f"X-API-Key: {key}\r\nHost".encode())
                 for key in (expired, elsewhere, used_up)
             }
+            requests[""] = ROUTE
             assert is_ok(exchange(service.address, requests[used_up]))
             refused = [
                 read_response(refusal, exchange(service.address, requests[key]))
                 for refusal, key in (
+                    (RefusalReason.KEY_MISSING, ""),
                     (RefusalReason.KEY_EXPIRED, expired),
                     (RefusalReason.KEY_NETWORK, elsewhere),
                     (RefusalReason.QUOTA, used_up),

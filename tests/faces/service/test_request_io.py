@@ -342,6 +342,12 @@ NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
         ({"direct": "perhaps"}, "direct must be true or false", None),
         ({"shares": "coarse"}, "shares must be one of fine, whole", None),
         ({"excludeProtocols": "4,77"}, "no protocol 77 on testnet", "GET /testnet/protocols lists them"),
+        ({"onlyProtocols": "4,77"}, "no protocol 77 on testnet", "GET /testnet/protocols lists them"),
+        (
+            {"onlyProtocols": "4", "excludeProtocols": "4,5"},
+            "every allowed protocol is also excluded: uniswapV2",
+            "exclude fewer protocols, or allow others",
+        ),
         ({"excludeProtocols": "uniswapv"}, "no protocol uniswapv on testnet", "did you mean uniswapV2 or uniswapV3?"),
         (
             {"tokenOutAddress": "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"},

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event, Thread
-from time import monotonic, sleep
+from time import monotonic, sleep, thread_time
 
 import pytest
 
+from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
+from tests.support.markets import embedded_market
 from tests.support.pools import build_random_market
 
 
@@ -66,3 +70,17 @@ def test_a_thread_that_waits_uses_no_time(market: MarketState) -> None:
         for other in others:
             other.join()
     assert monotonic() - started >= 0.4
+
+
+@pytest.mark.parametrize("whole_tokens", [10**6, 10**7, 10**8])
+def test_an_order_that_drains_the_market_ends_at_the_limit(whole_tokens: int) -> None:
+    """Without a limit, the largest search takes seconds: it places a surplus that no pool takes at a good price."""
+    base = embedded_market("base")
+    token_in, token_out = (
+        next(each for each in base.tokens.values() if each.symbol == symbol) for symbol in ("WETH", "USDC")
+    )
+    searchable, order = SearchableMarket(base, SYSTEM_CLOCK), Order(token_in, token_out, whole_tokens * 10**18)
+    searchable.search(QuoteRequest(order._replace(amount=10**18), ApiVersion.V2))  # makes the index
+    started_s = thread_time()
+    assert searchable.search(QuoteRequest(order, ApiVersion.V2, solve_time_s=0.2)).is_complete is False
+    assert thread_time() - started_s < 0.8

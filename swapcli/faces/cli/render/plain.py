@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from swapcli.faces.cli.render.columns import Line
 from swapcli.faces.cli.render.detail_view import DetailView
@@ -82,13 +82,9 @@ def detail_text(sheet: DetailView) -> str:
     return "\n\n".join([*blocks, *map(list_text, sheet.lists), *[sheet.footer] * bool(sheet.footer)])
 
 
-def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
-    """Align cells in columns, those in `right` to the right; empty columns take no space."""
+def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Align cells in columns; empty columns take no space."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [GAP.join(_padded(row, widths, right)).rstrip() for row in rows]
-
-
-def _padded(row: tuple[str, ...], widths: Sequence[int], right: tuple[int, ...]) -> Iterator[str]:
-    for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        if width:
-            yield cell.rjust(width) if number in right else cell.ljust(width)
+    return [
+        GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width).rstrip() for row in rows
+    ]

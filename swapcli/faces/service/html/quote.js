@@ -147,6 +147,7 @@ function symbolOf(address) {
 async function loadNetworks() {
   const reply = await send("supported-chains", {headers: keyHeaders(byId("key").value)});
   const message = failure(reply);
+  if (reply.response.status === 401) byId("more").open = true;
   if (message) throw new Error(message);
   for (const {chain_name: name, chain_id: id} of reply.document) chainIds.set(name, id);
   byId("network").replaceChildren(...reply.document.map(({chain_name: name}) => element("option", {value: name}, printable(name))));
@@ -997,4 +998,10 @@ addEventListener("resize", () => {
   clearTimeout(resizing);
   resizing = setTimeout(redrawPicture, 300);
 });
-loadNetworks().then(followLink).catch(error => { byId("error").textContent = error.message; });
+/** List the networks and follow the link. A service that requires an API key needs the one in the form. */
+function start() {
+  loadNetworks().then(followLink).catch(error => { byId("error").textContent = error.message; });
+}
+
+byId("key").addEventListener("change", () => { if (!tokens.length) start(); });
+start();

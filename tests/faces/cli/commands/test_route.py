@@ -125,6 +125,28 @@ def test_excluded_protocols_are_not_used(route: Route, excluded: list[str]) -> N
     assert used == {4}
 
 
+@pytest.mark.parametrize("allowed", [["4"], ["uniswapV2"], ["UNISWAPV2,0"], ["0", "--only-protocols", "4"]])
+def test_only_allowed_protocols_are_used(route: Route, allowed: list[str]) -> None:
+    """The wrapper (0) trades nothing in this order."""
+    excluded = route("ETH", "USDC", "100", "--exclude-protocols", "0,5", "--json").json
+    document = route("ETH", "USDC", "100", "--only-protocols", *allowed, "--json").json
+    assert document["outputAmount"] == excluded["outputAmount"]
+    assert document["route"] == excluded["route"]
+
+
+def test_allowed_protocols_are_explained_in_errors(route: Route) -> None:
+    error = route("ETH", "USDC", "1", "--only-protocols", "uniswapV9, 5,77", "--json").error
+    assert (error["code"], error["details"]["unknown"]) == ("UNKNOWN_PROTOCOL", ["uniswapV9", "77"])
+    refused = route("ETH", "USDC", "1", "--only-protocols", "4", "--exclude-protocols", "4")
+    assert (refused.exit_code, refused.stderr.splitlines()[0]) == (
+        2,
+        "error: every allowed protocol is also excluded: uniswapV2",
+    )
+    unjoined = route("ETH", "USDC", "1", "--only-protocols", "0", "--json").error
+    assert unjoined["message"] == "no route from ETH to USDC in at most 8 hops with only wrapper: 0 pools tried"
+    assert unjoined["hint"] == "allow more protocols"
+
+
 def test_unknown_protocols_are_all_named(route: Route) -> None:
     error = route("ETH", "USDC", "1", "--exclude-protocols", "uniswapV9, 5,77", "--json").error
     assert error["code"] == "UNKNOWN_PROTOCOL"
@@ -535,4 +557,8 @@ def test_many_excluded_protocols_are_counted_in_an_error() -> None:
     listed = run_swapcli("protocols", "base", "--json").json
     names = {each["protocol"] for each in listed if not each["extended"]} - {"wrapper"}
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--exclude-protocols", ",".join(names))
-    assert f"without {len(names)} excluded protocols: 0 pools tried" in ran.stderr
+    assert "with only wrapper: 0 pools tried" in ran.stderr
+    few = ",".join(sorted(names)[:6])
+    ran = run_swapcli("route", "base", "AERO", "DEGEN", "1", "--offline", "--direct", "--exclude-protocols", few)
+    assert "in one hop without 6 excluded protocols: " in ran.stderr
+    assert "hint:  allow more hops, or exclude fewer protocols" in ran.stderr

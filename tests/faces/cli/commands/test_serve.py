@@ -16,6 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from swapcli.core.networks.catalogue import network_names
+from swapcli.faces.service.keys import KeyStore
 from tests.examples import few, few_rows
 from tests.support.command import clean_environment, run_swapcli
 from tests.support.service import build_order_query
@@ -275,6 +276,52 @@ def test_sighup_reloads_valid_settings_only(market_file: str, tmp_path: Path) ->
             line = reloads(service, number + 2)[-1]
             assert (line["reload"], bool(line["message"])) == ("failed", True)
             assert sent(**origin) == (200, "77", "https://app.example")
+        assert service.stop() == 0
+
+
+@pytest.mark.parametrize("plan", [None, "revoked", "--expires"])
+def test_a_service_that_could_serve_nobody_does_not_start(market_file: str, tmp_path: Path, plan: str | None) -> None:
+    file = tmp_path / "keys.json"
+    if plan:
+        store = KeyStore(file, now_s=lambda: 0.0)
+        store.create("a", expires="1970-01-02" if plan == "--expires" else None)
+        if plan == "revoked":
+            store.revoke("a")
+    result = run_swapcli("serve", "--port", "0", "--require-keys", "--keys-file", str(file), "--market", market_file)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines() == [
+        f"error: service.require_keys is set, but {file} has no valid API key",
+        f"hint:  swapcli keys create NAME --keys-file {file}",
+    ]
+
+
+def test_the_command_serves_only_clients_with_a_key(market_file: str, tmp_path: Path) -> None:
+    file, config = tmp_path / "keys.json", tmp_path / "config.yaml"
+    key = run_swapcli("keys", "create", "acme", "--keys-file", str(file)).stdout.strip()
+    config.write_text(f"service: {{keys_file: {file}}}\n")
+    options = ("--config", str(config), "--market", market_file)
+
+    def status(url: str, **headers: str) -> int:
+        return get(url + "/supported-chains", **headers)[0]
+
+    with run_service("--config", str(config), "--networks", "base", "--offline", "--require-keys") as service:
+        assert (status(service.url), status(service.url, **{"X-API-Key": key})) == (401, 200)
+        order = ("route", "base", "ETH", "USDC", "1", "--api-url", service.url, "--json")
+        refused = run_swapcli(*order)
+        assert refused.exit_code == 4
+        assert "this service requires an API key" in refused.stderr
+        assert run_swapcli(*order, env={"SWAPCLI_API_KEY": key}).exit_code == 0
+        assert service.stop() == 0
+    with run_service(*options) as service:
+        assert status(service.url) == 200
+        config.write_text(f"service: {{keys_file: {file}, require_keys: true}}\n")
+        service.process.send_signal(signal.SIGHUP)
+        until(lambda: status(service.url) == 401)
+        config.write_text(f"service: {{keys_file: {tmp_path / 'none.json'}, require_keys: true}}\n")
+        service.process.send_signal(signal.SIGHUP)
+        failed = reloads(service, 2)[-1]
+        assert "has no valid API key" in str(failed["message"])
+        assert status(service.url, **{"X-API-Key": key}) == 200
         assert service.stop() == 0
 
 

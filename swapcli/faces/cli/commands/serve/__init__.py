@@ -52,6 +52,7 @@ def serve(
     ] = None,
     everything: options.AllNetworks = False,
     keys_file: options.KeysFile = None,
+    require_keys: Annotated[bool, option("--require-keys", "Reject requests without a valid API key.", SERVER)] = False,
     ready_file: Annotated[
         str | None, option("--ready-file", "Also write the startup line to this file.", SERVER, "FILE")
     ] = None,
@@ -92,6 +93,7 @@ def serve(
         port=port,
         workers=workers,
         keys_file=keys_file,
+        require_keys=require_keys,
         market=market,
         store=store,
         feed=feed,
