@@ -1,4 +1,4 @@
-"""Orders of several threads that wait for the same market: a read for one of them reads for all."""
+"""Orders of several threads that wait for the same market: a read for one of them serves all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class JoinedOrder:
         self._is_waiting = True
 
     def take(self) -> bool:
-        """Return whether the order still waits and no read has included it, which one now does."""
+        """Return whether the order still waits and no read has included it; the current read then includes it."""
         was_waiting, self._is_waiting = self._is_waiting, False
         return was_waiting
 
@@ -37,7 +37,7 @@ class JoinedOrders:
 
     @contextmanager
     def joined(self, request: Callable[[], QuoteRequest]) -> Iterator[JoinedOrder]:
-        """Have an order wait until the end of the context."""
+        """Make an order wait until the end of the context."""
         order = JoinedOrder(request)
         self._orders.append(order)
         try:
@@ -61,5 +61,5 @@ class JoinedOrders:
             raise self._current.failure
 
     def take_waiting(self) -> list[JoinedOrder]:
-        """Return the orders that wait and that no read has included, which one now does."""
+        """Return the waiting orders that no read has included; the current read then includes them."""
         return [order for order in self._orders.copy() if order.take()]
