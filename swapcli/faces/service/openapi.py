@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the service, generated from the endpoint table and the types of the JSON interface."""
+"""The service's OpenAPI 3.1 document, generated from the endpoint table and the types of the JSON API."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ _NO_EXAMPLES: Mapping[str, RequestExample] = MappingProxyType({})
 def build_document(
     networks: Sequence[Network], examples: Mapping[str, RequestExample] = _NO_EXAMPLES, *, has_metrics: bool = True
 ) -> dict[str, Any]:
-    """Return the OpenAPI document of a service of these networks, JSON-ready; `examples` by network name.
+    """Return the OpenAPI document for a service with these networks, JSON-ready; `examples` are by network name.
 
-    `has_metrics` is whether the metrics are at the same port.
+    `has_metrics` is true if the metrics are on the same port.
     """
     document = {
         "openapi": "3.1.0",
@@ -140,7 +140,7 @@ def build_document(
 
 
 def _with_widths(value: Any) -> Any:
-    """Return a document with the widths of its numbers, which are 32 bits in Java and Go otherwise."""
+    """Return a document with the widths of its numbers, which Java and Go otherwise take to be 32 bits."""
     if isinstance(value, list):
         return [_with_widths(each) for each in value]
     if not isinstance(value, dict):
@@ -176,7 +176,7 @@ def _network_paths(networks: Sequence[Network], examples: Mapping[str, RequestEx
     """Describe the paths of networks.
 
     Networks whose operations at a path are equal share the path `/{network}/...`, if they are the largest such group;
-    the others have paths of their own.
+    the others have separate paths.
     """
     groups: dict[str, dict[str, list[Network]]] = {}
     for network in networks:
@@ -229,7 +229,7 @@ def _describe_operation(
         described["requestBody"] = {"required": True, "content": {JSON: content}}
     if endpoint.tag == SERVICE:
         return described | {"responses": _describe_page_responses(endpoint)}
-    # No operation as a whole needs a key, so "no key" is one of the alternatives.
+    # No operation requires a key for everything, so "no key" is one of the alternatives.
     security: list[dict[str, list[str]]] = [{}, {"ApiKey": []}, {"Bearer": []}]
     return described | {
         "responses": _describe_responses(endpoint, has_input=bool(parameters or endpoint.body)),
@@ -260,7 +260,7 @@ def _describe_responses(endpoint: Endpoint, *, has_input: bool) -> dict[str, Any
         responses["400"] = _json_response(_BAD_REQUEST, (_error_type(endpoint),))
     for status, text in _ERRORS.items():
         if endpoint.body or status not in (408, 413):
-            # An unhealthy network is reported in the format of a healthy one.
+            # An unhealthy network is reported in the same format as a healthy one.
             is_report = endpoint.request_class is RequestClass.HEALTH and status == UNHEALTHY
             types = (*(endpoint.responses if is_report else ()), _status_error_type(endpoint))
             responses[str(status)] = _json_response(text, types)

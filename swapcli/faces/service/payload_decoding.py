@@ -1,4 +1,4 @@
-"""Decode a transaction that a client is about to sign, by the code of `swapcli decode`, on the pools of the service."""
+"""Decode a transaction that a client is about to sign, with the code of `swapcli decode`, on the service's pools."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from swapcli.interface.requests import DecodeRequest
 
 MAX_CALLDATA_BYTES = 32_768
-"""Several times as much as the longest route that a router takes. Each swap of a call is compared with all pools."""
+"""Several times as long as the longest route that a router accepts. Each swap in a call is compared with all pools."""
 
 
 class _BoundedSource(InMemorySource):
-    """A source that searches no longer than for any other order of the service."""
+    """A source that searches no longer than for any other of the service's orders."""
 
     def __init__(self, source: InMemorySource, registry: MarketRegistry, is_cancelled: IsCancelled) -> None:
         super().__init__(source.market, registry.clock, searchable=source.searchable)
@@ -47,9 +47,9 @@ def decode_request(
     open_source: Callable[[list[str]], InMemorySource],
     is_cancelled: IsCancelled,
 ) -> DecodedDocumentJson:
-    """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for other bytes.
+    """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for invalid bytes.
 
-    `open_source` gets the tokens of the call.
+    `open_source` receives the call's tokens.
     """
     from swapcli.payload.decode.decode_payload import decode_payload
     from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
@@ -70,7 +70,7 @@ def decode_request(
     limits = SlippageLimits(registry.rules.terms.slippage_ppm, registry.rules.max_slippage_ppm)
     now_s = registry.network_time_s(network.name)
     review = review_payload(call, source, signing, now_s, limits, price_request=registry.price_request)
-    # OpenAPI has one schema of a state, which has the empty fields of routes; this document has none.
+    # OpenAPI has a single schema for a state, which has the empty fields of routes; this document has none.
     return DecodedPayload(review._replace(state=None), now_s).document()
 
 
